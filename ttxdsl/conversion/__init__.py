@@ -1,0 +1,1 @@
+"""Lowerings: StableHLO to ttir, ttir to ttnn."""

@@ -1,0 +1,1 @@
+"""xDSL dialects: sdy, StableHLO, CHLO and the Tenstorrent dialects."""

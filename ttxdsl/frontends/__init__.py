@@ -1,0 +1,1 @@
+"""From other systems into a module."""

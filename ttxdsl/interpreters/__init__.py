@@ -1,0 +1,1 @@
+"""Running programs on a virtual device mesh with NumPy."""

@@ -1,0 +1,1 @@
+"""Sharding rules of ops: one registry, one file an op family."""

@@ -1,0 +1,6 @@
+"""What a sharding means: axes, shardings, factors, projections and propagation.
+
+The theory of Shardy without any IR: immutable Python values and pure functions,
+plain `ValueError`s. Nothing here imports xdsl or another package of ours; reading
+this package alone is enough to understand how shardings spread through a program.
+"""

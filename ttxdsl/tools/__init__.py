@@ -1,0 +1,1 @@
+"""The ttxdsl command and its parts."""

@@ -1,0 +1,1 @@
+"""Sharding propagation: engine, strategies, priorities."""

@@ -1,0 +1,104 @@
+"""What `xdsl-opt` learns from this package: dialects and passes by name.
+
+Everything is a `name -> "module:Class"` line, imported when first used, so that
+`xdsl-opt` starts no slower because ttxdsl is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+from ttxdsl import compat
+
+DIALECTS: dict[str, str] = {
+    "chlo": "ttxdsl.dialects.chlo:Chlo",
+    "sdy": "ttxdsl.dialects.sdy:Sdy",
+    "stablehlo": "ttxdsl.dialects.stablehlo:StableHLO",
+    "ttcore": "ttxdsl.dialects.ttcore:TTCore",
+    "ttir": "ttxdsl.dialects.ttir:TTIR",
+    "ttnn": "ttxdsl.dialects.ttnn:TTNN",
+}
+
+_TRANSFORMS = "ttxdsl.transforms"
+
+PASSES: dict[str, str] = {
+    # the thirteen stages, in order; the last, `canonicalize`, is xDSL's own
+    "inline": f"{_TRANSFORMS}.inline:InlinePass",
+    "apply-tt-argument-annotations": f"{_TRANSFORMS}.apply_tt_argument_annotations:ApplyTTArgumentAnnotationsPass",
+    "apply-argument-shard-status": f"{_TRANSFORMS}.apply_argument_shard_status:ApplyArgumentShardStatusPass",
+    "apply-shardy-argument-annotations": f"{_TRANSFORMS}.apply_shardy_argument_annotations:ApplyShardyArgumentAnnotationsPass",
+    "sdy-apply-sharding-constraints": f"{_TRANSFORMS}.sdy_apply_sharding_constraints:ApplyShardingConstraintsPass",
+    "sdy-aggressive-propagate": f"{_TRANSFORMS}.propagation.aggressive:AggressivePropagatePass",
+    "sdy-sharding-constraint-to-reshard": f"{_TRANSFORMS}.sdy_sharding_constraint_to_reshard:ShardingConstraintToReshardPass",
+    "sdy-insert-explicit-reshards": f"{_TRANSFORMS}.sdy_insert_explicit_reshards:InsertExplicitReshardsPass",
+    "wrap-under-manual-computation": f"{_TRANSFORMS}.wrap_under_manual_computation:WrapUnderManualComputationPass",
+    "sdy-reshard-to-collectives": f"{_TRANSFORMS}.sdy_reshard_to_collectives:ReshardToCollectivesPass",
+    "update-global-to-local-shapes": f"{_TRANSFORMS}.update_global_to_local_shapes:UpdateGlobalToLocalShapesPass",
+    "sdy-close-shardings": f"{_TRANSFORMS}.sdy_close_shardings:CloseShardingsPass",
+    "tt-stablehlo-pipeline": f"{_TRANSFORMS}.pipeline:TTStableHLOPipelinePass",
+    # other propagation passes of Shardy
+    "sdy-basic-propagate": f"{_TRANSFORMS}.propagation.basic:BasicPropagatePass",
+    "sdy-populate-op-sharding-rules": f"{_TRANSFORMS}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
+    # lowering
+    "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
+    "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",
+}
+
+
+def load(target: str) -> Any:
+    """The object that a `"module:name"` line of the tables stands for."""
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _dialect(target: str) -> Callable[[], Dialect]:
+    return lambda: load(target)
+
+
+def _pass(target: str) -> Callable[[], type[ModulePass]]:
+    return lambda: load(target)
+
+
+def yield_names_to_ttxdsl(others: dict[str, Universe]) -> None:
+    """Take our dialect and pass names out of other plug-ins' universes.
+
+    xDSL refuses to start `xdsl-opt` at all when two universes share a name, and
+    xdsl-jax also brings a `stablehlo`. Ours reads everything that xdsl-jax's reads,
+    and our passes need our op classes, so ours stays.
+    """
+    for universe in others.values():
+        for name in DIALECTS:
+            universe.all_dialects.pop(name, None)
+        for name in PASSES:
+            universe.all_passes.pop(name, None)
+
+
+def _other_universes() -> dict[str, Universe]:
+    """Every installed universe but ours; one that fails to import is xDSL's to report."""
+    found: dict[str, Universe] = {}
+    for plugin in entry_points(group="xdsl.universe"):
+        if plugin.name == "ttxdsl":
+            continue
+        try:
+            universe = plugin.load()
+        except Exception:
+            continue
+        if isinstance(universe, Universe):
+            found[plugin.name] = universe
+    return found
+
+
+compat.mend_xdsl()
+yield_names_to_ttxdsl(_other_universes())
+
+UNIVERSE = Universe(
+    all_dialects={name: _dialect(target) for name, target in DIALECTS.items()},
+    all_passes={name: _pass(target) for name, target in PASSES.items()},
+)
