@@ -1,0 +1,17 @@
+"""Fixtures that every part of the suite may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.differential.oracle import Oracle
+
+
+@pytest.fixture(scope="session")
+def oracle() -> Iterator[Oracle]:
+    """The C++ side, one worker process a session."""
+    worker = Oracle()
+    yield worker
+    worker.close()

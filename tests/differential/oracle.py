@@ -1,0 +1,119 @@
+"""The C++ parser and Shardy passes that ship with jaxlib, in a worker process.
+
+Some wrong programs and wrongly nested passes abort the whole process, so a worker
+does the work: it reads one JSON request a line and answers with one JSON line. A
+worker that dies is replaced, and the call raises `OracleAborted`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+class OracleRejected(Exception):
+    """The C++ side refused the program or the pass failed; holds its diagnostics."""
+
+
+class OracleAborted(Exception):
+    """The C++ side crashed on this request."""
+
+
+class Oracle:
+    """One worker process, started when first asked."""
+
+    def __init__(self) -> None:
+        self._worker: subprocess.Popen[str] | None = None
+
+    def _start(self) -> subprocess.Popen[str]:
+        if self._worker is None or self._worker.poll() is not None:
+            self._worker = subprocess.Popen(
+                [sys.executable, str(Path(__file__).resolve()), "--serve"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        return self._worker
+
+    def _ask(self, **request: Any) -> str:
+        worker = self._start()
+        assert worker.stdin and worker.stdout
+        worker.stdin.write(json.dumps(request) + "\n")
+        worker.stdin.flush()
+        line = worker.stdout.readline()
+        if not line:
+            code = worker.wait()
+            self.close()
+            raise OracleAborted(f"worker died with code {code}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise OracleRejected(answer["error"])
+        return answer["text"]
+
+    def run(
+        self, text: str, pipeline: str = "", *, generic: bool = False, debug: bool = False
+    ) -> str:
+        """Parse, verify, run `pipeline` (nested as in `func.func(…)`) and print.
+
+        Args:
+            text: a module.
+            pipeline: passes between the parentheses of `builtin.module(…)`; empty
+                for a plain round trip.
+            generic: print the generic form.
+            debug: print locations.
+        """
+        return self._ask(text=text, pipeline=pipeline, generic=generic, debug=debug)
+
+    def accepts(self, text: str) -> bool:
+        """Whether the C++ parser and verifier take this module."""
+        try:
+            self.run(text)
+        except OracleRejected:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            for stream in (self._worker.stdin, self._worker.stdout):
+                if stream:
+                    stream.close()
+            self._worker.kill()
+            self._worker.wait()
+            self._worker = None
+
+
+def _serve() -> None:
+    from jax._src.interpreters import mlir as jax_mlir
+    from jaxlib.mlir import ir, passmanager
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        context = jax_mlir.make_ir_context()
+        context.allow_unregistered_dialects = True
+        try:
+            with context:
+                module = ir.Module.parse(request["text"])
+                module.operation.verify()
+                if request["pipeline"]:
+                    manager = passmanager.PassManager.parse(
+                        f"builtin.module({request['pipeline']})"
+                    )
+                    manager.run(module.operation)
+                text = module.operation.get_asm(
+                    print_generic_op_form=request["generic"],
+                    enable_debug_info=request["debug"],
+                    use_local_scope=False,
+                )
+            answer = {"text": text}
+        except (ir.MLIRError, ValueError, RuntimeError) as error:
+            answer = {"error": str(error)}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    _serve()
