@@ -1,0 +1,388 @@
+"""The ttcore dialect: what ttir and ttnn share about meshes, shards and arguments.
+
+Five enumerations and eight attributes, no ops. The spelling is tt-mlir's
+(`TTCoreOpsEnums.td`, `TTCoreOpsTypes.td`), so that its parser and ours read each
+other's text. One difference is deliberate: the status of an argument whose data
+already lies on the devices is `sharded`, as in the design request; tt-mlir's
+`presharded` is read as the same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import TypeVar, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntAttr,
+    ModuleOp,
+    NoneAttr,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Data, Dialect, Operation, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+MESHES_ATTRIBUTE = "ttcore.meshes"
+"""Name of the module attribute that lists the meshes of a ttir or ttnn module."""
+
+ARGUMENT_TYPE_ATTRIBUTE = "ttcore.argument_type"
+"""Name of the argument attribute that holds an `ArgumentTypeAttr`."""
+
+SHARD_STATUS_ATTRIBUTE = "ttcore.shard_status"
+"""Name of the argument and result attribute that holds a `ShardStatusAttr`."""
+
+
+class ArgumentType(StrEnum):
+    """What a function argument is to the model."""
+
+    INPUT = "input"
+    """Activations: different at each call."""
+    PARAMETER = "parameter"
+    """Weights: the same at each call, updated by training."""
+    CONSTANT = "constant"
+    """Never changes."""
+    DEFAULT = "default"
+    """Nothing is known."""
+
+
+class MeshShardDirection(StrEnum):
+    """Which way a `mesh_shard` moves data."""
+
+    FULL_TO_SHARD = "full_to_shard"
+    """One global tensor becomes one local tensor a device."""
+    SHARD_TO_FULL = "shard_to_full"
+    """The local tensors of the devices become one global tensor."""
+
+
+class MeshShardType(StrEnum):
+    """How a `mesh_shard` distributes data."""
+
+    IDENTITY = "identity"
+    """The data already lies on the devices (or stays there): nothing moves."""
+    REPLICATE = "replicate"
+    """Every device holds the whole tensor."""
+    DEVICES = "devices"
+    """Every device holds its part of the tensor."""
+
+
+class ReduceType(StrEnum):
+    """How a reducing collective combines the values of the devices.
+
+    `prod` is tt-mlir's addition to the six kinds of the design request.
+    """
+
+    SUM = "sum"
+    MEAN = "mean"
+    MAX = "max"
+    MIN = "min"
+    STD = "std"
+    VAR = "var"
+    PROD = "prod"
+
+
+class ShardStatus(StrEnum):
+    """Whether an argument or result is distributed before the program starts."""
+
+    SHARDED = "sharded"
+    UNSHARDED = "unsharded"
+
+
+_Member = TypeVar("_Member", bound=Enum)
+
+
+def _parse_member(
+    parser: AttrParser, members: type[_Member], aliases: Mapping[str, str] | None = None
+) -> _Member:
+    """Read `<name>` and answer with the member of that value.
+
+    Raises:
+        ParseError: the name is no value of `members`; the message lists them.
+    """
+    with parser.in_angle_brackets():
+        start = parser.pos
+        text = parser.parse_identifier()
+        value = (aliases or {}).get(text, text)
+        for member in members:
+            if member.value == value:
+                return member
+        names = ", ".join(str(member.value) for member in members)
+        parser.raise_error(f"expected one of {names}, got {text}", start, parser.pos)
+
+
+def _print_member(printer: Printer, member: Enum) -> None:
+    with printer.in_angle_brackets():
+        printer.print_string(str(member.value))
+
+
+@irdl_attr_definition
+class ArgumentTypeAttr(Data[ArgumentType]):
+    """What an argument is: `#ttcore.argument_type<input>`."""
+
+    name = "ttcore.argument_type"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ArgumentType:
+        """Read `<input>` and the like."""
+        return _parse_member(parser, ArgumentType)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write `<input>` and the like."""
+        _print_member(printer, self.data)
+
+
+@irdl_attr_definition
+class MeshShardDirectionAttr(Data[MeshShardDirection]):
+    """The direction of a mesh_shard: `#ttcore.shard_direction<full_to_shard>`."""
+
+    name = "ttcore.shard_direction"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> MeshShardDirection:
+        """Read `<full_to_shard>` and the like."""
+        return _parse_member(parser, MeshShardDirection)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write `<full_to_shard>` and the like."""
+        _print_member(printer, self.data)
+
+
+@irdl_attr_definition
+class MeshShardTypeAttr(Data[MeshShardType]):
+    """The kind of a mesh_shard: `#ttcore.shard_type<devices>`."""
+
+    name = "ttcore.shard_type"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> MeshShardType:
+        """Read `<devices>` and the like."""
+        return _parse_member(parser, MeshShardType)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write `<devices>` and the like."""
+        _print_member(printer, self.data)
+
+
+@irdl_attr_definition
+class ReduceTypeAttr(Data[ReduceType]):
+    """The reduction of a collective: `#ttcore.reduce_type<sum>`."""
+
+    name = "ttcore.reduce_type"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ReduceType:
+        """Read `<sum>` and the like."""
+        return _parse_member(parser, ReduceType)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write `<sum>` and the like."""
+        _print_member(printer, self.data)
+
+
+@irdl_attr_definition
+class ShardStatusAttr(Data[ShardStatus]):
+    """Whether data is distributed already: `#ttcore.shard_status<unsharded>`."""
+
+    name = "ttcore.shard_status"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ShardStatus:
+        """Read `<sharded>` or `<unsharded>`; tt-mlir's `<presharded>` is sharded."""
+        return _parse_member(
+            parser, ShardStatus, {"presharded": ShardStatus.SHARDED.value}
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write `<sharded>` or `<unsharded>`."""
+        _print_member(printer, self.data)
+
+
+@irdl_attr_definition
+class MeshAttr(ParametrizedAttribute):
+    """A mesh by name and shape: `#ttcore.mesh<"mesh" = 2x4>`.
+
+    Constraints: the name is not empty; there is at least one axis; every axis has
+    at least one device.
+    """
+
+    name = "ttcore.mesh"
+
+    mesh_name: StringAttr
+    shape: ArrayAttr[IntAttr]
+
+    def __init__(self, mesh_name: str | StringAttr, shape: Iterable[int]):
+        if isinstance(mesh_name, str):
+            mesh_name = StringAttr(mesh_name)
+        super().__init__(mesh_name, ArrayAttr(IntAttr(size) for size in shape))
+
+    def get_shape(self) -> tuple[int, ...]:
+        """The sizes of the mesh axes, major first."""
+        return tuple(size.data for size in self.shape)
+
+    def verify(self) -> None:
+        """Check the constraints of the class docstring."""
+        if not self.mesh_name.data:
+            raise VerifyException("a mesh needs a name")
+        if not self.shape.data:
+            raise VerifyException(f'mesh "{self.mesh_name.data}" has no axes')
+        for axis, size in enumerate(self.get_shape()):
+            if size < 1:
+                raise VerifyException(
+                    f'mesh "{self.mesh_name.data}": axis {axis} has size {size}, '
+                    "expected at least 1"
+                )
+
+    @classmethod
+    def _parse_body(cls, parser: AttrParser) -> tuple[StringAttr, ArrayAttr[IntAttr]]:
+        with parser.in_angle_brackets():
+            mesh_name = StringAttr(parser.parse_str_literal())
+            parser.parse_punctuation("=")
+            dims = parser.parse_dimension_list()
+        return mesh_name, ArrayAttr(IntAttr(dim) for dim in dims)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<"mesh" = 2x4>`."""
+        return list(cls._parse_body(parser))
+
+    @classmethod
+    def parse_short(cls, parser: AttrParser) -> MeshAttr:
+        """Read a mesh without its `#ttcore.mesh`, as it stands in a list of meshes."""
+        mesh_name, shape = cls._parse_body(parser)
+        return cls(mesh_name, (size.data for size in shape))
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write `<"mesh" = 2x4>`."""
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.mesh_name.data)
+            printer.print_string(" = ")
+            printer.print_dimension_list(self.get_shape())
+
+
+@irdl_attr_definition
+class MeshesAttr(ParametrizedAttribute):
+    """The meshes of a module: `#ttcore.meshes<[<"mesh" = 2x4>]>`.
+
+    Constraints: at least one mesh; no name twice.
+    """
+
+    name = "ttcore.meshes"
+
+    meshes: ArrayAttr[MeshAttr]
+
+    def __init__(self, meshes: Iterable[MeshAttr]):
+        super().__init__(ArrayAttr(meshes))
+
+    def get_mesh(self, name: str) -> MeshAttr | None:
+        """The mesh of that name, or None."""
+        return next((m for m in self.meshes if m.mesh_name.data == name), None)
+
+    def verify(self) -> None:
+        """Check the constraints of the class docstring."""
+        if not self.meshes.data:
+            raise VerifyException("the list of meshes is empty")
+        seen: set[str] = set()
+        for mesh in self.meshes:
+            if mesh.mesh_name.data in seen:
+                raise VerifyException(f'mesh "{mesh.mesh_name.data}" is listed twice')
+            seen.add(mesh.mesh_name.data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<[<"mesh" = 2x4>, …]>`."""
+        with parser.in_angle_brackets():
+            meshes = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: MeshAttr.parse_short(parser)
+            )
+        return [ArrayAttr(meshes)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write `<[<"mesh" = 2x4>, …]>`."""
+        with printer.in_angle_brackets(), printer.in_square_brackets():
+            printer.print_list(self.meshes, lambda mesh: mesh.print_parameters(printer))
+
+
+@irdl_attr_definition
+class TensorMeshAttr(ParametrizedAttribute):
+    """Encoding of a tensor that lives on the devices: `#ttcore.tensor_mesh<"mesh">`.
+
+    The type's shape is then the local shape of each device of that mesh.
+    Constraint: the name is not empty.
+    """
+
+    name = "ttcore.tensor_mesh"
+
+    mesh_name: StringAttr
+
+    def __init__(self, mesh_name: str | StringAttr):
+        if isinstance(mesh_name, str):
+            mesh_name = StringAttr(mesh_name)
+        super().__init__(mesh_name)
+
+    def verify(self) -> None:
+        """Check the constraint of the class docstring."""
+        if not self.mesh_name.data:
+            raise VerifyException("a tensor_mesh needs the name of a mesh")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<"mesh">`."""
+        with parser.in_angle_brackets():
+            return [StringAttr(parser.parse_str_literal())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write `<"mesh">`."""
+        with printer.in_angle_brackets():
+            printer.print_string_literal(self.mesh_name.data)
+
+
+TTCore = Dialect(
+    "ttcore",
+    [],
+    [
+        ArgumentTypeAttr,
+        MeshAttr,
+        MeshesAttr,
+        MeshShardDirectionAttr,
+        MeshShardTypeAttr,
+        ReduceTypeAttr,
+        ShardStatusAttr,
+        TensorMeshAttr,
+    ],
+)
+"""The dialect object that a context registers."""
+
+
+def meshes_of(op: Operation) -> MeshesAttr | None:
+    """The `ttcore.meshes` of the module around an op, or None when it has none."""
+    scope: Operation | None = op
+    while scope is not None:
+        if isinstance(scope, ModuleOp):
+            meshes = scope.attributes.get(MESHES_ATTRIBUTE)
+            if isinstance(meshes, MeshesAttr):
+                return meshes
+        scope = scope.parent_op()
+    return None
+
+
+def device_mesh_name(type: Attribute) -> str | None:
+    """The name of the mesh that a tensor of this type lives on, None on the host."""
+    if not isinstance(type, TensorType):
+        return None
+    encoding = cast(TensorType[Attribute], type).encoding
+    return encoding.mesh_name.data if isinstance(encoding, TensorMeshAttr) else None
+
+
+def on_mesh(type: TensorType[Attribute], mesh_name: str) -> TensorType[Attribute]:
+    """The same tensor type, living on the named mesh."""
+    return TensorType(type.element_type, type.get_shape(), TensorMeshAttr(mesh_name))
+
+
+def on_host(type: TensorType[Attribute]) -> TensorType[Attribute]:
+    """The same tensor type without an encoding."""
+    return TensorType(type.element_type, type.get_shape(), NoneAttr())
