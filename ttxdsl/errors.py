@@ -20,6 +20,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
+from ttxdsl.compat.locations import FileLineColRange, ParsedLoc
+
 
 def source_position(location: Attribute) -> str | None:
     """The `file:line:col` that a location leads to, or None if it leads nowhere.
@@ -28,9 +30,11 @@ def source_position(location: Attribute) -> str | None:
     diagnostics do); a fused location with the first part that knows a position.
     """
     match location:
-        case FileLineColLoc():
+        case FileLineColLoc() | FileLineColRange():
             file, line, column = location.filename, location.line, location.column
             return f"{file.data}:{line.data}:{column.data}"
+        case ParsedLoc():
+            return location.position
         case NameLoc():
             return source_position(location.location)
         case CallSiteLoc():

@@ -1,0 +1,22 @@
+"""Mends to xDSL 0.74: small, each naming the fault, each with a test.
+
+They are applied when our universe loads, so plain `xdsl-opt` has them too. Each
+mend comes with a probe that shows the fault on the unmended xDSL;
+`tests/compat` fails when xDSL no longer needs one.
+"""
+
+from __future__ import annotations
+
+from ttxdsl.compat import constraints, dense, locations
+
+_MENDS = (dense.mend, locations.mend, constraints.mend)
+_applied = False
+
+
+def mend_xdsl() -> None:
+    """Apply every mend once; calling it again changes nothing."""
+    global _applied
+    if not _applied:
+        _applied = True
+        for mend in _MENDS:
+            mend()

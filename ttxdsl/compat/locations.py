@@ -1,0 +1,236 @@
+"""Mends to locations: forward aliases, ranges, fused metadata, and where an op stood.
+
+MLIR prints `loc(#loc1)` beside an op and defines `#loc1` at the end of the file;
+xDSL 0.74 knows an alias only after its definition. It cannot read ranges
+(`loc("a.py":1:2 to :9)`), which JAX writes for every op, nor `fused<…>[…]`.
+
+An op that carries no location at all gets, as in MLIR, the position of its own text:
+a `ParsedLoc`, so that errors can name the line. It prints as `unknown`, so no output
+of xDSL changes by it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import xdsl.dialects.builtin as builtin
+from xdsl.dialects.builtin import (
+    CallSiteLoc,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    NameLoc,
+    NoneAttr,
+    StringAttr,
+    UnknownLoc,
+)
+from xdsl.ir import (
+    Attribute,
+    BuiltinAttribute,
+    Data,
+    Operation,
+    ParametrizedAttribute,
+)
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import Parser
+from xdsl.parser.attribute_parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+_ALIAS_LINE = re.compile(r"^(#[\w.$-]+)\s*=\s*loc\(", re.MULTILINE)
+
+
+@irdl_attr_definition
+class FileLineColRange(ParametrizedAttribute, BuiltinAttribute):
+    """A range of source text: `loc("file":line:column to end_line:end_column)`."""
+
+    name = "builtin.file_line_range"
+
+    filename: StringAttr
+    line: IntAttr
+    column: IntAttr
+    end_line: IntAttr
+    end_column: IntAttr
+
+    def print_builtin(self, printer: Printer) -> None:
+        """Print as MLIR does: the end line only if it differs."""
+        end_line = "" if self.end_line == self.line else str(self.end_line.data)
+        with printer.in_location():
+            printer.print_string_literal(self.filename.data)
+            printer.print_string(
+                f":{self.line.data}:{self.column.data}"
+                f" to {end_line}:{self.end_column.data}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SourceOffset:
+    """A place in a parsed text."""
+
+    source: Input
+    offset: int
+
+
+@irdl_attr_definition
+class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
+    """Where an op without a location stood in the text that it was parsed from.
+
+    Line and column are counted when someone asks: most ops are never asked.
+    """
+
+    name = "builtin.parsed_loc"
+
+    @property
+    def position(self) -> str:
+        """`file:line:column`, lines and columns from 1 as in MLIR's diagnostics."""
+        source, offset = self.data.source, self.data.offset
+        before = source.content[:offset]
+        line = before.count("\n") + 1
+        column = offset - (before.rfind("\n") + 1) + 1
+        return f"{source.name}:{line}:{column}"
+
+    def print_builtin(self, printer: Printer) -> None:
+        """Print as unknown: the program carried no location."""
+        with printer.in_location():
+            printer.print_string("unknown")
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> SourceOffset:
+        """It has no text of its own: it is the position in a text."""
+        parser.raise_error("a parsed location cannot be written")
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Never reached: `print_builtin` prints the whole attribute."""
+        self.print_builtin(printer)
+
+
+Location = (
+    UnknownLoc
+    | FileLineColLoc
+    | CallSiteLoc
+    | NameLoc
+    | FusedLoc
+    | FileLineColRange
+    | ParsedLoc
+)
+"""xDSL's location attributes and the two added here."""
+
+
+@dataclass
+class _AliasTable:
+    """Location aliases of one text, found by one scan and parsed when first used."""
+
+    offsets: dict[str, int]
+    parsed: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+
+
+def _aliases(parser: AttrParser) -> _AliasTable:
+    # kept in the state that a parser shares with its nested parsers
+    state = cast(Any, parser._parser_state)  # pyright: ignore[reportPrivateUsage]
+    table = getattr(state, "location_aliases", None)
+    if table is None:
+        content = parser.lexer.input.content
+        found = {m.group(1): m.end() - 4 for m in _ALIAS_LINE.finditer(content)}
+        table = state.location_aliases = _AliasTable(found)
+    return table
+
+
+def _parse_alias(parser: AttrParser) -> Attribute:
+    token = parser._consume_token(MLIRTokenKind.HASH_IDENT)  # pyright: ignore[reportPrivateUsage]
+    name = token.text
+    table = _aliases(parser)
+    if (known := table.parsed.get(name)) is not None:
+        return known
+    if (offset := table.offsets.get(name)) is None:
+        parser.raise_error(f"undefined location alias '{name}'", token.span)
+    resume = parser.pos
+    parser._resume_from(offset)  # pyright: ignore[reportPrivateUsage]
+    location = parser.parse_optional_location()
+    parser._resume_from(resume)  # pyright: ignore[reportPrivateUsage]
+    assert location is not None
+    table.parsed[name] = location
+    return location
+
+
+def _parse_file_position(parser: AttrParser, filename: str) -> Attribute:
+    line = parser.parse_integer(False, False)
+    parser.parse_punctuation(":")
+    column = parser.parse_integer(False, False)
+    if parser.parse_optional_keyword("to") is None:
+        return FileLineColLoc(StringAttr(filename), IntAttr(line), IntAttr(column))
+    end_line = parser.parse_optional_integer(False, False)
+    parser.parse_punctuation(":")
+    end_column = parser.parse_integer(False, False)
+    return FileLineColRange(
+        StringAttr(filename),
+        IntAttr(line),
+        IntAttr(column),
+        IntAttr(line if end_line is None else end_line),
+        IntAttr(end_column),
+    )
+
+
+def parse_location(parser: AttrParser) -> Attribute:
+    """Parse what stands between the parentheses of `loc(…)`."""
+    if parser.parse_optional_keyword("unknown"):
+        # not the shared UNKNOWN_LOC: that one means that nothing was written
+        return UnknownLoc()
+    if (text := parser.parse_optional_str_literal()) is not None:
+        if parser.parse_optional_punctuation(":") is not None:
+            return _parse_file_position(parser, text)
+        child: Attribute = NoneAttr()
+        if parser.parse_optional_punctuation("(") is not None:
+            child = parse_location(parser)
+            parser.parse_punctuation(")")
+        return NameLoc(StringAttr(text), child)
+    if parser._current_token.kind == MLIRTokenKind.HASH_IDENT:  # pyright: ignore[reportPrivateUsage]
+        return _parse_alias(parser)
+    if parser.parse_optional_keyword("callsite"):
+        with parser.in_parens():
+            callee = parse_location(parser)
+            parser.parse_keyword("at")
+            return CallSiteLoc(callee, parse_location(parser))
+    if parser.parse_optional_keyword("fused"):
+        metadata: Attribute = NoneAttr()
+        if parser.parse_optional_punctuation("<") is not None:
+            metadata = parser.parse_attribute()
+            parser.parse_punctuation(">")
+        parts = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parse_location(parser)
+        )
+        return FusedLoc(tuple(parts), metadata)
+    parser.raise_error("expected a location")
+
+
+def mend() -> None:
+    """Read every location that MLIR prints, and remember where ops stood."""
+    builtin.LocationAttr = Location  # what xDSL's own constraints check against
+    AttrParser._parse_location = cast(Any, parse_location)  # pyright: ignore[reportPrivateUsage]
+    parse_alias_definition = Parser._parse_alias_def  # pyright: ignore[reportPrivateUsage]
+    parse_operation = Parser.parse_operation
+
+    def skip_known_alias(self: Parser) -> None:
+        token = self._current_token  # pyright: ignore[reportPrivateUsage]
+        if token.text in _aliases(self).offsets:
+            if token.text in self.attribute_aliases:
+                self.raise_error(f"re-declaration of alias '{token.text}'")
+            self.attribute_aliases[token.text] = _parse_alias(self)
+            self.parse_punctuation("=", "after attribute alias name")
+            self.parse_optional_location()
+            return
+        parse_alias_definition(self)
+
+    def parse_with_position(self: Parser) -> Operation:
+        offset = self._current_token.span.start  # pyright: ignore[reportPrivateUsage]
+        operation = parse_operation(self)
+        if operation.location is builtin.UNKNOWN_LOC:
+            operation.location = cast(
+                Any, ParsedLoc(SourceOffset(self.lexer.input, offset))
+            )
+        return operation
+
+    Parser._parse_alias_def = skip_known_alias  # pyright: ignore[reportPrivateUsage]
+    Parser.parse_operation = parse_with_position
