@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttxdsl.sharding.axes import (
+    AxisRef,
+    append_merged,
+    common_prefix,
+    concatenate_merged,
+    is_prefix,
+    is_strict_prefix,
+    lists_overlap,
+    prefix_without_overlap,
+    sort_and_merge,
+    sort_by_mesh,
+    split_mesh_at,
+    subtract,
+    total_size,
+    truncate_without_overlap,
+)
+from ttxdsl.sharding.spec import Mesh
+
+MESH = Mesh((("x", 2), ("y", 24), ("z", 16)))
+X, Y, Z = AxisRef("x"), AxisRef("y"), AxisRef("z")
+
+
+def y(pre_size: int, size: int) -> AxisRef:
+    return AxisRef("y", pre_size, size)
+
+
+def z(pre_size: int, size: int) -> AxisRef:
+    return AxisRef("z", pre_size, size)
+
+
+def test_text() -> None:
+    assert str(X) == '"x"'
+    assert str(z(2, 4)) == '"z":(2)4'
+
+
+def test_sizes_need_the_mesh_for_full_axes() -> None:
+    assert Y.size_in(MESH) == 24
+    assert z(2, 4).size_in(MESH) == 4
+    assert z(2, 4).next_pre_size_in(MESH) == 8
+    assert total_size((X, z(2, 4)), MESH) == 8
+    with pytest.raises(ValueError, match='unknown axis name: "q"'):
+        AxisRef("q").size_in(MESH)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "contains"),
+    [
+        (Z, z(2, 2), True),
+        (z(1, 8), z(1, 4), True),
+        (z(2, 8), z(4, 2), True),
+        (Z, Z, True),
+        (z(1, 4), z(2, 4), False),
+        (z(2, 4), z(1, 2), False),
+        (z(1, 4), Z, False),
+        (Z, y(1, 2), False),
+    ],
+)
+def test_contains(one: AxisRef, other: AxisRef, contains: bool) -> None:
+    assert one.contains(other) is contains
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "prefix"),
+    [
+        (z(1, 2), Z, True),
+        (z(2, 2), z(2, 4), True),
+        (Z, Z, True),
+        (z(1, 4), z(1, 2), False),
+        (z(1, 4), z(2, 8), False),
+        (z(1, 2), Y, False),
+    ],
+)
+def test_is_prefix_of(one: AxisRef, other: AxisRef, prefix: bool) -> None:
+    assert one.is_prefix_of(other) is prefix
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "suffix"),
+    [
+        (Z, Z, True),
+        (z(2, 8), Z, True),
+        (z(2, 4), z(1, 8), True),
+        (Z, z(2, 8), False),
+        (z(1, 2), z(2, 4), False),
+        (z(1, 4), Z, False),
+        (Z, X, False),
+    ],
+)
+def test_is_suffix_of(one: AxisRef, other: AxisRef, suffix: bool) -> None:
+    assert one.is_suffix_of(other, MESH) is suffix
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "overlap"),
+    [
+        (Z, z(2, 2), z(2, 2)),
+        (z(2, 2), z(2, 2), z(2, 2)),
+        (z(1, 4), z(2, 4), z(2, 2)),
+        (z(1, 4), z(1, 2), z(1, 2)),
+        (z(2, 8), z(4, 2), z(4, 2)),
+        (z(1, 4), z(4, 2), None),
+        (z(1, 2), z(4, 2), None),
+        (z(1, 4), y(2, 4), None),
+        (y(1, 2), y(1, 3), None),
+        (y(3, 2), y(2, 3), None),
+    ],
+)
+def test_overlap(one: AxisRef, other: AxisRef, overlap: AxisRef | None) -> None:
+    assert one.overlap(other) == overlap
+    assert other.overlap(one) == overlap
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "can"),
+    [
+        (X, Y, True),
+        (X, y(2, 2), True),
+        (Z, z(2, 2), True),
+        (z(1, 2), z(4, 2), True),
+        (z(1, 4), z(2, 4), True),
+        (y(1, 2), y(1, 3), False),
+        (y(1, 2), y(3, 2), False),
+        (y(1, 3), y(2, 3), False),
+    ],
+)
+def test_can_coexist(one: AxisRef, other: AxisRef, can: bool) -> None:
+    assert one.can_coexist(other) is can
+    assert other.can_coexist(one) is can
+
+
+@pytest.mark.parametrize(
+    ("axis", "other", "prefix", "suffix"),
+    [
+        (Z, z(2, 2), z(1, 2), z(4, 4)),
+        (z(1, 4), z(2, 4), z(1, 2), None),
+        (z(2, 8), z(4, 2), z(2, 2), z(8, 2)),
+        (z(1, 4), z(4, 2), z(1, 4), z(1, 4)),
+        (z(1, 4), z(1, 2), None, z(2, 2)),
+        (z(2, 2), z(2, 2), None, None),
+        (z(1, 4), y(2, 4), z(1, 4), z(1, 4)),
+        (y(1, 2), y(3, 2), None, None),
+    ],
+)
+def test_prefix_and_suffix_without(
+    axis: AxisRef, other: AxisRef, prefix: AxisRef | None, suffix: AxisRef | None
+) -> None:
+    assert axis.prefix_without(other) == prefix
+    assert axis.suffix_without(other, MESH) == suffix
+
+
+def test_merge() -> None:
+    assert z(2, 4).merge(z(8, 2), MESH) == z(2, 8)
+    assert z(1, 2).merge(z(2, 8), MESH) == Z
+    assert not z(1, 2).can_merge(z(4, 2))
+    assert not z(2, 4).can_merge(z(1, 2))
+    with pytest.raises(ValueError, match="not consecutive"):
+        z(1, 2).merge(z(4, 2), MESH)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "prefix", "strict"),
+    [
+        ((), (), True, False),
+        ((), (X,), True, True),
+        ((X,), (), False, False),
+        ((X, z(1, 2)), (X, Z), True, True),
+        ((X, z(1, 2)), (X, Z, Y), True, True),
+        ((X, Z), (X, Z), True, False),
+        ((X, Z), (X, z(1, 2)), False, False),
+        ((z(1, 2), X), (Z, X), False, False),
+    ],
+)
+def test_list_prefix(
+    first: tuple[AxisRef, ...], second: tuple[AxisRef, ...], prefix: bool, strict: bool
+) -> None:
+    assert is_prefix(first, second) is prefix
+    assert is_strict_prefix(first, second) is strict
+
+
+def test_common_prefix_of_lists() -> None:
+    assert common_prefix((X, Y), (X, Z)) == (X,)
+    assert common_prefix((X, z(1, 4)), (X, Z)) == (X, z(1, 4))
+    assert common_prefix((X, z(1, 4), Y), (X, Z, Y)) == (X, z(1, 4))
+    assert common_prefix((X,), (Y,)) == ()
+
+
+def test_truncate_without_overlap() -> None:
+    assert truncate_without_overlap((X, Z, Y), (z(4, 2),)) == (X, z(1, 4))
+    assert truncate_without_overlap((X, Z, Y), (Z,)) == (X,)
+    assert truncate_without_overlap((X, Z), (Y,)) == (X, Z)
+    assert prefix_without_overlap(Z, (z(8, 2), z(2, 2))) == z(1, 2)
+    assert lists_overlap((X, z(1, 2)), (Y, Z))
+    assert not lists_overlap((X, z(1, 2)), (Y, z(2, 2)))
+
+
+def test_append_and_concatenate_merge_neighbours() -> None:
+    assert append_merged((X, z(1, 2)), z(2, 8), MESH) == (X, Z)
+    assert append_merged((X, z(1, 2)), z(4, 2), MESH) == (X, z(1, 2), z(4, 2))
+    assert concatenate_merged((z(1, 2),), (z(2, 2), z(4, 2), X), MESH) == (z(1, 8), X)
+
+
+def test_mesh_order() -> None:
+    assert sort_by_mesh((z(4, 2), Y, z(1, 2), X), MESH) == (X, Y, z(1, 2), z(4, 2))
+    assert sort_and_merge((z(2, 8), Y, z(1, 2)), MESH) == (Y, Z)
+
+
+def test_subtract() -> None:
+    assert subtract((X, Z), (z(2, 2),), MESH) == (X, z(1, 2), z(4, 4))
+    assert subtract((X, Z), (X, Z), MESH) == ()
+    assert subtract((Z,), (z(8, 2), z(1, 2)), MESH) == (z(2, 4),)
+    assert subtract((X, Y), (), MESH) == (X, Y)
+
+
+def test_split_mesh_at() -> None:
+    mesh = Mesh((("x", 2), ("y", 16), ("z", 4)))
+    cut = split_mesh_at(mesh, (X, y(2, 2)))
+    assert cut == (X, y(1, 2), y(2, 2), y(4, 4), Z)
+    with pytest.raises(ValueError, match="cannot coexist"):
+        split_mesh_at(MESH, (y(1, 2), y(1, 3)))
+
+
+@st.composite
+def sub_axes(draw: st.DrawFn) -> AxisRef:
+    """A part of `y`, of size 24: its divisors make sub-axes that cannot coexist."""
+    pre_size = draw(st.sampled_from([1, 2, 3, 4, 6, 8, 12]))
+    rest = 24 // pre_size
+    size = draw(st.sampled_from([n for n in range(2, rest + 1) if rest % n == 0]))
+    return AxisRef("y") if size == 24 else y(pre_size, size)
+
+
+def covered(axis: AxisRef) -> set[int]:
+    """Prime steps of the axis as a set: which of 24's cuts lie inside."""
+    return set(range(axis.pre_size, axis.next_pre_size_in(MESH)))
+
+
+@given(sub_axes(), sub_axes())
+def test_algebra_agrees_with_sets_of_cuts(one: AxisRef, other: AxisRef) -> None:
+    both = covered(one) & covered(other)
+    assert one.overlaps(other) is bool(both)
+    assert one.contains(other) is (covered(other) <= covered(one))
+    shared = one.overlap(other)
+    if shared is not None:
+        assert covered(shared) == both
+    elif one.can_coexist(other):
+        assert not both
+    if one.can_coexist(other):
+        left = subtract((one,), (other,), MESH)
+        assert set().union(*(covered(part) for part in left)) == covered(one) - both

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.spec import (
+    CLOSED_DIM,
+    OPEN_DIM,
+    DimSharding,
+    Mesh,
+    TensorSharding,
+    mesh_positions,
+)
+
+MESH = Mesh((("x", 2), ("y", 4)))
+X, Y = AxisRef("x"), AxisRef("y")
+
+
+def dim(*axes: AxisRef) -> DimSharding:
+    return DimSharding(axes)
+
+
+def test_mesh() -> None:
+    assert MESH.total_size == 8
+    assert MESH.axis_size("y") == 4
+    assert MESH.axis_index("y") == 1
+    assert MESH.has_axis("x") and not MESH.has_axis("z")
+    assert MESH.devices() == (0, 1, 2, 3, 4, 5, 6, 7)
+    assert str(MESH) == '<["x"=2, "y"=4]>'
+    assert not MESH.is_empty and not MESH.is_maximal
+    with pytest.raises(ValueError, match='unknown axis name: "z"; the mesh is'):
+        MESH.axis_size("z")
+    with pytest.raises(ValueError, match='unknown axis name: "z"'):
+        MESH.axis_index("z")
+
+
+def test_empty_and_maximal_mesh() -> None:
+    assert Mesh(()).is_empty
+    maximal = Mesh((), (3,))
+    assert maximal.is_maximal and not maximal.is_empty
+    assert maximal.devices() == (3,)
+    assert maximal.total_size == 1
+
+
+def test_device_ids_order_the_positions() -> None:
+    mesh = Mesh((("x", 2), ("y", 2)), (0, 2, 1, 3))
+    assert mesh.devices() == (0, 2, 1, 3)
+    assert mesh.same_axes(Mesh((("x", 2), ("y", 2))))
+    assert mesh.without_device_ids() == Mesh((("x", 2), ("y", 2)))
+    assert str(mesh) == '<["x"=2, "y"=2], device_ids=[0, 2, 1, 3]>'
+
+
+def test_dimension_text() -> None:
+    assert str(DimSharding((X, AxisRef("y", 1, 2)), False, 1)) == '{"x", "y":(1)2, ?}p1'
+    assert str(OPEN_DIM) == "{?}"
+    assert str(CLOSED_DIM) == "{}"
+
+
+def test_sharding_text() -> None:
+    sharding = TensorSharding("mesh", (dim(X), OPEN_DIM), replicated=(Y,))
+    assert str(sharding) == '<@mesh, [{"x"}, {?}], replicated={"y"}>'
+    inlined = TensorSharding(Mesh((("x", 2),)), (), unreduced=(X,))
+    assert str(inlined) == '<mesh<["x"=2]>, [], unreduced={"x"}>'
+
+
+def test_constructors_and_predicates() -> None:
+    opened = TensorSharding.fully_open("m", 2)
+    closed = TensorSharding.fully_closed("m", 2)
+    assert opened.dims == (OPEN_DIM, OPEN_DIM)
+    assert closed.is_fully_closed and not opened.is_fully_closed
+    assert opened.names_no_axes and opened.is_replicated
+    assert opened.with_replicated((X,)).is_replicated
+    assert not opened.with_replicated((X,)).names_no_axes
+    assert not opened.with_unreduced((X,)).is_replicated
+    sharded = TensorSharding.closed("m", [(X,), (Y,)])
+    assert sharded.sharding_axes == (X, Y)
+    assert sharded.sharded_size(MESH) == 8
+    assert sharded.opened_like().closed_like() == sharded
+
+
+def test_same_layout_ignores_openness_priorities_and_replicated() -> None:
+    one = TensorSharding("m", (DimSharding((X,), False, 1), CLOSED_DIM), (Y,))
+    assert one.same_layout(TensorSharding.closed("m", [(X,), ()]))
+    assert not one.same_layout(TensorSharding.closed("m", [(), (X,)]))
+    assert not one.same_layout(TensorSharding.closed("other", [(X,), ()]))
+    assert not one.same_layout(None)
+    assert TensorSharding.fully_open("m", 1).same_layout(None)
+    assert TensorSharding.fully_open("m", 1).same_layout(
+        TensorSharding.fully_closed("n", 1)
+    )
+
+
+def test_local_and_global_shape() -> None:
+    sharding = TensorSharding.closed("m", [(X, Y), (), (AxisRef("y", 1, 2),)])
+    sharding = sharding.with_dim(2, CLOSED_DIM)
+    assert sharding.local_shape((16, 3, 5), MESH) == (2, 3, 5)
+    assert sharding.local_shape((-1, 3, 5), MESH) == (-1, 3, 5)
+    assert sharding.global_shape((2, 3, 5), MESH) == (16, 3, 5)
+    assert sharding.local_shape((17, 3, 5), MESH, pad=True) == (3, 3, 5)
+
+
+def test_uneven_dimension_names_dimension_axes_and_sizes() -> None:
+    sharding = TensorSharding.closed("m", [(), (X, AxisRef("y", 1, 2))])
+    with pytest.raises(ValueError) as error:
+        sharding.local_shape((4, 6), MESH)
+    assert str(error.value) == (
+        "dimension 1 of size 6 is not divisible by 4, the product of its axes "
+        '{"x"=2, "y":(1)2=2}'
+    )
+    with pytest.raises(ValueError, match="has 2 dimensions, the tensor 1"):
+        sharding.local_shape((4,), MESH)
+
+
+def test_positions_are_row_major() -> None:
+    assert list(mesh_positions(Mesh((("x", 2), ("y", 2))))) == [
+        (0, 0),
+        (0, 1),
+        (1, 0),
+        (1, 1),
+    ]
+    assert list(mesh_positions(Mesh((), (3,)))) == [()]
+
+
+@pytest.mark.parametrize(
+    "axes_per_dim",
+    [
+        [(X,), (Y,)],
+        [(Y, X), ()],
+        [(AxisRef("y", 2, 2),), (X, AxisRef("y", 1, 2))],
+        [(), (AxisRef("y", 1, 2),)],
+    ],
+)
+def test_shards_tile_the_tensor(axes_per_dim: list[tuple[AxisRef, ...]]) -> None:
+    """The shards of all devices, put back in place, are the tensor."""
+    tensor = np.arange(8 * 16).reshape(8, 16)
+    sharding = TensorSharding.closed("m", axes_per_dim)
+    copies = np.zeros_like(tensor)
+    for position in mesh_positions(MESH):
+        part = sharding.shard_slices(position, tensor.shape, MESH)
+        assert tensor[part].shape == sharding.local_shape(tensor.shape, MESH)
+        copies[part] += 1
+    assert (copies == MESH.total_size // sharding.sharded_size(MESH)).all()
+
+
+def test_shard_index_of_sub_axes() -> None:
+    """Device 5 of eight along "x" is 0b101; `"x":(2)2` is its middle bit."""
+    mesh = Mesh((("x", 8),))
+    sharding = TensorSharding.closed(
+        "m", [(AxisRef("x", 2, 2),), (AxisRef("x", 4, 2), AxisRef("x", 1, 2))]
+    )
+    assert sharding.shard_index((5,), mesh) == (0, 0b11)
+    assert sharding.shard_index((6,), mesh) == (1, 0b01)
+
+
+def test_uneven_shards_are_cut_at_the_end() -> None:
+    mesh = Mesh((("x", 4),))
+    sharding = TensorSharding.closed("m", [(AxisRef("x"),)])
+    parts = [sharding.shard_slices((i,), (5,), mesh)[0] for i in range(4)]
+    assert parts == [slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 5)]
+
+
+def test_implicitly_replicated_axes() -> None:
+    sharding = TensorSharding.closed("m", [(AxisRef("y", 1, 2),)])
+    assert sharding.implicitly_replicated(MESH) == (X, AxisRef("y", 2, 2))
+    assert sharding.with_replicated((X,)).implicitly_replicated(MESH) == (
+        AxisRef("y", 2, 2),
+    )
+
+
+def test_values_are_hashable_and_equal_by_content() -> None:
+    one, other = (TensorSharding.closed("m", [(X,)]) for _ in itertools.repeat(0, 2))
+    assert one == other and hash(one) == hash(other)
