@@ -1,0 +1,51 @@
+# Every target makes the virtual environment that it needs; `make demo` and `make test`
+# are all that a fresh clone wants.
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+MARK = $(VENV)/.installed
+
+.PHONY: demo test lint format bench fuzz examples clean
+
+demo: $(MARK)-run
+	$(BIN)/python examples/demo.py
+
+test: $(MARK)-test
+	$(BIN)/python -m pytest
+
+lint: $(MARK)-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(MARK)-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(MARK)-test
+	$(BIN)/python benchmarks/run.py
+
+fuzz: $(MARK)-test
+	$(BIN)/python -m pytest -m fuzz
+
+# the examples export themselves anew from JAX
+examples: $(MARK)-test
+	$(BIN)/python examples/export.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(MARK)-run: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(MARK)-test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(MARK)-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
