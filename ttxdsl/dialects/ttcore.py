@@ -74,7 +74,9 @@ class MeshShardType(StrEnum):
 class ReduceType(StrEnum):
     """How a reducing collective combines the values of the devices.
 
-    `prod` is tt-mlir's addition to the six kinds of the design request.
+    `prod` and `invalid` are tt-mlir's additions to the six kinds of the design
+    request. `invalid` combines nothing: in a scatter the last value stands; no
+    collective takes it.
     """
 
     SUM = "sum"
@@ -84,6 +86,7 @@ class ReduceType(StrEnum):
     STD = "std"
     VAR = "var"
     PROD = "prod"
+    INVALID = "invalid"
 
 
 class ShardStatus(StrEnum):

@@ -1,0 +1,71 @@
+"""Attribute constructors and type aliases that ttir and ttnn share.
+
+tt-mlir is particular about integer types: dimensions are si32, the mesh axis of a
+collective is ui32, shapes are arrays of i32. These spell them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    i32,
+    i64,
+)
+
+SI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.SIGNED]]
+UI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.UNSIGNED]]
+SI64: TypeAlias = IntegerType[Literal[64], Literal[Signedness.SIGNED]]
+
+si32: SI32 = IntegerType(32, Signedness.SIGNED)
+ui32: UI32 = IntegerType(32, Signedness.UNSIGNED)
+si64: SI64 = IntegerType(64, Signedness.SIGNED)
+
+I32Array: TypeAlias = ArrayAttr[IntegerAttr]
+"""An array of i32, printed `[1 : i32, 2 : i32]`."""
+
+DenseInts: TypeAlias = DenseArrayBase[IntegerType]
+"""`array<i64: …>` or `array<i32: …>`."""
+
+
+def si32_attr(value: int) -> IntegerAttr[SI32]:
+    """`value : si32`."""
+    return IntegerAttr(value, si32)
+
+
+def ui32_attr(value: int) -> IntegerAttr[UI32]:
+    """`value : ui32`."""
+    return IntegerAttr(value, ui32)
+
+
+def si64_attr(value: int) -> IntegerAttr[SI64]:
+    """`value : si64`."""
+    return IntegerAttr(value, si64)
+
+
+def i32_array(values: Iterable[int]) -> I32Array:
+    """`[v0 : i32, …]`."""
+    return ArrayAttr(IntegerAttr(value, i32) for value in values)
+
+
+def dense_i32(values: Iterable[int]) -> DenseInts:
+    """`array<i32: v0, …>`."""
+    return DenseArrayBase.from_list(i32, tuple(values))
+
+
+def dense_i64(values: Iterable[int]) -> DenseInts:
+    """`array<i64: v0, …>`."""
+    return DenseArrayBase.from_list(i64, tuple(values))
+
+
+def ints(attr: I32Array | DenseInts) -> tuple[int, ...]:
+    """The values of either kind of array."""
+    if isinstance(attr, DenseArrayBase):
+        return attr.get_values()
+    return tuple(element.value.data for element in attr)

@@ -1,0 +1,162 @@
+"""One table for the element-by-element ops that ttir and ttnn share.
+
+Both dialects define the same ops, ttnn under slightly different names and without
+the destination operand. The table holds each op once; `ttir.py` and `ttnn.py` make
+their op classes from it, the lowering and the interpreter read it too.
+
+Semantics of every op: the result's element at an index is the function of the
+operands' elements at that index. A dimension of size 1 is stretched to the result's.
+Unless the summary says more, the function is the StableHLO op's of the same meaning
+(NaN handling, integer wrap-around and division by zero included).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Typing(Enum):
+    """How element types of operands and result of an elementwise op relate."""
+
+    SAME = auto()
+    """All operands and the result have one element type."""
+    COMPARE = auto()
+    """All operands have one element type, the result is i1."""
+    LOGICAL = auto()
+    """All operands and the result are i1."""
+    SELECT = auto()
+    """The first operand is i1, the others have the result's element type."""
+    CONVERT = auto()
+    """Any element type to any other."""
+    BITCAST = auto()
+    """Any element type to another of the same width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elementwise:
+    """One elementwise op: its names, number of operands, typing and meaning."""
+
+    ttir: str
+    """Mnemonic in ttir, without `ttir.`."""
+    arity: int
+    summary: str
+    typing: Typing = Typing.SAME
+    ttnn_name: str = ""
+    """Mnemonic in ttnn where it differs from ttir's."""
+
+    @property
+    def ttnn(self) -> str:
+        """Mnemonic in ttnn, without `ttnn.`."""
+        return self.ttnn_name or self.ttir
+
+
+ELEMENTWISE: tuple[Elementwise, ...] = (
+    # one operand
+    Elementwise("abs", 1, "Absolute value."),
+    Elementwise("acos", 1, "Inverse cosine."),
+    Elementwise("asin", 1, "Inverse sine."),
+    Elementwise("asinh", 1, "Inverse hyperbolic sine."),
+    Elementwise("atan", 1, "Inverse tangent."),
+    Elementwise(
+        "bitcast_convert", 1, "The same bits read as another type.", Typing.BITCAST
+    ),
+    Elementwise("bitwise_not", 1, "Every bit of an integer inverted."),
+    Elementwise("cbrt", 1, "Cubic root."),
+    Elementwise("ceil", 1, "Least integer that is not smaller."),
+    Elementwise("cos", 1, "Cosine of radians."),
+    Elementwise("erf", 1, "Error function."),
+    Elementwise("erfc", 1, "Complementary error function, 1 - erf."),
+    Elementwise("exp", 1, "Exponential."),
+    Elementwise("expm1", 1, "Exponential minus one, exact near zero."),
+    Elementwise("floor", 1, "Greatest integer that is not larger."),
+    Elementwise("gelu", 1, "x * (1 + erf(x / sqrt(2))) / 2, the exact form."),
+    Elementwise(
+        "isfinite", 1, "Whether neither infinite nor NaN; a float.", Typing.COMPARE
+    ),
+    Elementwise("log", 1, "Natural logarithm."),
+    Elementwise("log1p", 1, "Natural logarithm of 1 + x, exact near zero."),
+    Elementwise("logical_not", 1, "Truth inverted.", Typing.LOGICAL),
+    Elementwise("neg", 1, "Negation; integers wrap around."),
+    Elementwise("reciprocal", 1, "1 / x."),
+    Elementwise("relu", 1, "max(x, 0)."),
+    Elementwise("rsqrt", 1, "1 / sqrt(x)."),
+    Elementwise("sigmoid", 1, "1 / (1 + exp(-x))."),
+    Elementwise("sign", 1, "-1, 0 or 1; keeps NaN and signed zero of floats."),
+    Elementwise("silu", 1, "x * sigmoid(x)."),
+    Elementwise("sin", 1, "Sine of radians."),
+    Elementwise("sqrt", 1, "Square root."),
+    Elementwise("tan", 1, "Tangent of radians."),
+    Elementwise("tanh", 1, "Hyperbolic tangent."),
+    Elementwise(
+        "typecast",
+        1,
+        "Conversion as stablehlo.convert: to i1 is `!= 0`, float to integer truncates.",
+        Typing.CONVERT,
+    ),
+    # two operands
+    Elementwise("add", 2, "Sum; logical or on i1."),
+    Elementwise("atan2", 2, "Angle of the point (rhs, lhs) in radians."),
+    Elementwise("bitwise_and", 2, "Bits set in both integers."),
+    Elementwise("bitwise_or", 2, "Bits set in either integer."),
+    Elementwise("bitwise_xor", 2, "Bits set in exactly one integer."),
+    Elementwise(
+        "div", 2, "Quotient; integers truncate toward zero.", ttnn_name="divide"
+    ),
+    Elementwise("eq", 2, "lhs == rhs.", Typing.COMPARE),
+    Elementwise("ge", 2, "lhs >= rhs.", Typing.COMPARE),
+    Elementwise("gt", 2, "lhs > rhs.", Typing.COMPARE),
+    Elementwise("le", 2, "lhs <= rhs.", Typing.COMPARE),
+    Elementwise("logical_and", 2, "Both are true.", Typing.LOGICAL),
+    Elementwise(
+        "logical_left_shift", 2, "lhs * 2^rhs; 0 when rhs is not below the bit width."
+    ),
+    Elementwise("logical_or", 2, "Either is true.", Typing.LOGICAL),
+    Elementwise(
+        "logical_right_shift",
+        2,
+        "Bits moved right, zeros in from the left; 0 when rhs is not below the width.",
+    ),
+    Elementwise("logical_xor", 2, "Exactly one is true.", Typing.LOGICAL),
+    Elementwise("lt", 2, "lhs < rhs.", Typing.COMPARE),
+    Elementwise("maximum", 2, "The larger; NaN if either is; logical or on i1."),
+    Elementwise("minimum", 2, "The smaller; NaN if either is; logical and on i1."),
+    Elementwise("multiply", 2, "Product; logical and on i1."),
+    Elementwise("ne", 2, "lhs != rhs.", Typing.COMPARE),
+    Elementwise("pow", 2, "lhs to the power rhs.", ttnn_name="pow_tensor"),
+    Elementwise("remainder", 2, "Rest of the truncated quotient; the sign is lhs's."),
+    Elementwise("subtract", 2, "Difference; integers wrap around."),
+    # three operands
+    Elementwise("clamp_tensor", 3, "min(max(input, min), max)."),
+    Elementwise(
+        "where", 3, "The second where the first is true, else the third.", Typing.SELECT
+    ),
+)
+"""Every elementwise op of ttir and ttnn, by number of operands, then by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One reduction over dimensions: its mnemonic and what it computes."""
+
+    ttir: str
+    summary: str
+    in_ttnn: bool = True
+    """Whether ttnn has it; else the lowering spells it with others."""
+
+
+REDUCTIONS: tuple[Reduction, ...] = (
+    Reduction("max", "The largest; NaN if any is."),
+    Reduction("mean", "The sum divided by the number of elements."),
+    Reduction("min", "The smallest; NaN if any is."),
+    Reduction("prod", "The product; bf16 and f16 accumulate in f32."),
+    Reduction("reduce_and", "Whether all are true (i1).", in_ttnn=False),
+    Reduction("reduce_or", "Whether any is true (i1).", in_ttnn=False),
+    Reduction("sum", "The sum; bf16 and f16 accumulate in f32."),
+)
+"""Reductions with `keep_dim` and `dim_arg`, by name."""
+
+
+def class_name(mnemonic: str) -> str:
+    """The Python name of an op class: `logical_not` gives `LogicalNotOp`."""
+    return "".join(part.capitalize() for part in mnemonic.split("_")) + "Op"
