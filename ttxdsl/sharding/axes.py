@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from ttxdsl.sharding.text import quoted
+
 if TYPE_CHECKING:
     from ttxdsl.sharding.spec import Mesh
 
@@ -43,7 +45,7 @@ class AxisRef:
     def __str__(self) -> str:
         """Shardy's text, for example `"x"` or `"x":(2)4`."""
         sub = "" if self.size is None else f":({self.pre_size}){self.size}"
-        return f'"{self.name}"{sub}'
+        return quoted(self.name) + sub
 
     @property
     def _end(self) -> float:
@@ -152,7 +154,9 @@ class AxisRef:
         return AxisRef(self.name, other_end, end // other_end)
 
     def common_prefix(self, other: AxisRef) -> AxisRef | None:
-        """The largest axis or sub-axis that both start with."""
+        """The largest axis or sub-axis that both start with, if they can coexist."""
+        if not self.can_coexist(other):
+            return None
         if self.is_prefix_of(other):
             return self
         if other.is_prefix_of(self):
