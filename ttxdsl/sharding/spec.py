@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ttxdsl.sharding.axes import Axes, AxisRef, split_mesh_at, total_size
+from ttxdsl.sharding.text import quoted, symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Mesh:
 
     def __str__(self) -> str:
         """Shardy's text, for example `<["x"=2, "y"=4]>`."""
-        axes = ", ".join(f'"{name}"={size}' for name, size in self.axes)
+        axes = ", ".join(f"{quoted(name)}={size}" for name, size in self.axes)
         ids = ", ".join(str(device) for device in self.device_ids)
         return f"<[{axes}], device_ids=[{ids}]>" if ids else f"<[{axes}]>"
 
@@ -373,7 +374,7 @@ class TensorSharding:
 
     def __str__(self) -> str:
         """Shardy's text, for example `<@mesh, [{"x"}, {?}], replicated={"y"}>`."""
-        mesh = f"@{self.mesh}" if isinstance(self.mesh, str) else f"mesh{self.mesh}"
+        mesh = symbol(self.mesh) if isinstance(self.mesh, str) else f"mesh{self.mesh}"
         text = f"<{mesh}, [{', '.join(str(dim) for dim in self.dims)}]"
         for label, axes in (
             ("replicated", self.replicated),

@@ -1,0 +1,60 @@
+"""Payloads of sdy attributes that the sharding theory itself does not need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from xdsl.utils.str_enum import StrEnum
+
+from ttxdsl.sharding.axes import AxisRef
+
+
+class PropagationDirection(IntEnum):
+    """Which way shardings may flow; the numbers are those of the generic form."""
+
+    NONE = 0
+    FORWARD = 1
+    BACKWARD = 2
+    BOTH = 3
+
+
+class EdgeNodeType(StrEnum):
+    """Whether an edge value is an operand or a result of its op."""
+
+    OPERAND = "operand"
+    RESULT = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class AllToAllParam:
+    """Move `axes` from the end of dimension `src_dim` to the end of `tgt_dim`."""
+
+    axes: tuple[AxisRef, ...]
+    src_dim: int
+    tgt_dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeValueRef:
+    """The operand or result number `index` of the op that carries the attribute."""
+
+    type: EdgeNodeType
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class AxisPropagation:
+    """In one step, `axis` went from the source value to the target values."""
+
+    axis: AxisRef
+    source: EdgeValueRef
+    targets: tuple[EdgeValueRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropagationStep:
+    """Everything that moved in propagation step number `index`."""
+
+    index: int
+    entries: tuple[AxisPropagation, ...]

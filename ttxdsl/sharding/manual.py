@@ -1,0 +1,58 @@
+"""Shardings at the border of a manual computation.
+
+Outside, a sharding names manual and free axes, in each dimension the manual ones
+first. Inside, tensors are local along the manual axes, so only the free ones are left.
+
+Source: the compiler API document, "Manual Computation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+
+def manual_prefix(axes: Axes, manual: Collection[str]) -> int:
+    """How many leading axes of a dimension are manual."""
+    for index, axis in enumerate(axes):
+        if axis.name not in manual:
+            return index
+    return len(axes)
+
+
+def without_manual_axes(
+    sharding: TensorSharding, manual: Collection[str]
+) -> TensorSharding:
+    """The sharding inside the body: the free axes only, openness as outside."""
+    if not manual:
+        return sharding
+    return TensorSharding(
+        sharding.mesh,
+        tuple(
+            dim.with_axes(dim.axes[manual_prefix(dim.axes, manual) :])
+            for dim in sharding.dims
+        ),
+        tuple(axis for axis in sharding.replicated if axis.name not in manual),
+        tuple(axis for axis in sharding.unreduced if axis.name not in manual),
+    )
+
+
+def with_manual_axes(
+    outer: TensorSharding, inner: TensorSharding, manual: Collection[str]
+) -> TensorSharding:
+    """The sharding outside, when its free axes are to be those of `inner`.
+
+    Manual axes, replicated and unreduced axes come from `outer`, the free axes,
+    openness and priorities of the dimensions from `inner`.
+    """
+    dims = tuple(
+        DimSharding(
+            old.axes[: manual_prefix(old.axes, manual)] + new.axes,
+            new.closed,
+            new.priority,
+        )
+        for old, new in zip(outer.dims, inner.dims, strict=True)
+    )
+    return TensorSharding(inner.mesh, dims, outer.replicated, outer.unreduced)
