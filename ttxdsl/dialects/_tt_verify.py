@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt_elementwise import Typing
@@ -322,9 +322,7 @@ def _resized(
 # --- element by element -----------------------------------------------------
 
 
-def elementwise(
-    operands: Sequence[Tensor], result: Tensor, typing: Typing, name: str
-) -> None:
+def elementwise(operands: Sequence[Tensor], result: Tensor, typing: Typing) -> None:
     """Operands of one rank stretch to the result; element types as `typing` says."""
     wanted = result.get_shape()
     for number, operand in enumerate(operands):
@@ -671,3 +669,49 @@ def arange(result: Tensor, start: int, end: int, step: int, dim: int) -> None:
             f"{start} to {end} by {step} gives {steps} values for dimension {dim} of "
             f"size {result.get_shape()[dim]}"
         )
+
+
+# --- control flow -----------------------------------------------------------
+
+
+def _yielded(region: Region) -> Sequence[SSAValue]:
+    last = region.block.last_op
+    if last is None or not last.name.endswith(".yield"):
+        raise VerifyException("a region ends with a yield")
+    return last.operands
+
+
+def _is_scalar(value: SSAValue, element_type: Attribute) -> bool:
+    type = tensor_type(value)
+    return not type.get_shape() and type.element_type == element_type
+
+
+def while_loop(
+    op: Operation, carried: Sequence[SSAValue], cond: Region, body: Region
+) -> None:
+    """Regions take the carried values; one yields an i1 scalar, one new values."""
+    types = [value.type for value in carried]
+    if [value.type for value in op.results] != types:
+        raise VerifyException("results have the types of the carried values")
+    for region in (cond, body):
+        if list(region.block.arg_types) != types:
+            raise VerifyException("regions take the carried values")
+    condition = _yielded(cond)
+    if len(condition) != 1 or not _is_scalar(condition[0], i1):
+        raise VerifyException("the condition yields one i1 scalar")
+    if [value.type for value in _yielded(body)] != types:
+        raise VerifyException("the body yields the carried types")
+
+
+def branches(op: Operation, selector: SSAValue, element_type: Attribute) -> None:
+    """The selector is a scalar; every branch takes nothing and yields the results."""
+    if not _is_scalar(selector, element_type):
+        raise VerifyException(f"the selector is one {element_type} scalar")
+    if not op.regions:
+        raise VerifyException("there is no branch")
+    wanted = [result.type for result in op.results]
+    for number, region in enumerate(op.regions):
+        if region.block.args:
+            raise VerifyException(f"branch {number} takes arguments, expected none")
+        if [value.type for value in _yielded(region)] != wanted:
+            raise VerifyException(f"branch {number} does not yield the result types")

@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
-from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -143,7 +143,6 @@ class ElementwiseOp(DPSOp):
             [tensor_type(value) for value in self.dps_inputs],
             tensor_type(self.results[0]),
             self.SPEC.typing,
-            self.name,
         )
 
 
@@ -838,25 +837,6 @@ class RegionOp(IRDLOperation):
     traits = traits_def(RecursiveMemoryEffect())
 
 
-def _verify_branches(op: Operation) -> None:
-    wanted = [result.type for result in op.results]
-    for number, region in enumerate(op.regions):
-        if [value.type for value in _yielded(region)] != wanted:
-            raise VerifyException(f"branch {number} does not yield the result types")
-
-
-def _yielded(region: Region) -> Sequence[SSAValue]:
-    last = region.block.last_op
-    if last is None or not last.name.endswith(".yield"):
-        raise VerifyException("a region ends with a yield")
-    return last.operands
-
-
-def _is_scalar(value: SSAValue, element_type: Attribute) -> bool:
-    type = tensor_type(value)
-    return not type.get_shape() and type.element_type == element_type
-
-
 @irdl_op_definition
 class WhileOp(RegionOp):
     """While `cond` of the carried values is true, `body` replaces them.
@@ -876,17 +856,7 @@ class WhileOp(RegionOp):
 
     def verify_(self) -> None:
         """Carried types stay; the condition is one truth value."""
-        types = [value.type for value in self.operand]
-        if [value.type for value in self.res] != types:
-            raise VerifyException("results have the types of the carried values")
-        for region in (self.cond, self.body):
-            if list(region.block.arg_types) != types:
-                raise VerifyException("regions take the carried values")
-        condition = _yielded(self.cond)
-        if len(condition) != 1 or not _is_scalar(condition[0], i1):
-            raise VerifyException("the condition yields one i1 scalar")
-        if [value.type for value in _yielded(self.body)] != types:
-            raise VerifyException("the body yields the carried types")
+        check.while_loop(self, self.operand, self.cond, self.body)
 
 
 @irdl_op_definition
@@ -914,9 +884,7 @@ class IfOp(RegionOp):
 
     def verify_(self) -> None:
         """A scalar condition; both branches yield the results."""
-        if not _is_scalar(self.pred, i1):
-            raise VerifyException("the condition is one i1 scalar")
-        _verify_branches(self)
+        check.branches(self, self.pred, i1)
 
 
 @irdl_op_definition
@@ -940,11 +908,7 @@ class CaseOp(RegionOp):
 
     def verify_(self) -> None:
         """A scalar i32 index; all branches yield the results."""
-        if not _is_scalar(self.index, i32):
-            raise VerifyException("the index is one i32 scalar")
-        if not self.branches:
-            raise VerifyException("a case needs a branch")
-        _verify_branches(self)
+        check.branches(self, self.index, i32)
 
 
 @irdl_op_definition
