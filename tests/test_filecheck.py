@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+LIT = Path(sys.executable).parent / "lit"
 ROOT = Path(__file__).parent / "filecheck"
 FILES = sorted(str(file.relative_to(ROOT)) for file in ROOT.rglob("*.mlir"))
 
@@ -21,7 +22,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, st
     report = folder / "results.json"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "lit.main", str(ROOT), f"-j{os.cpu_count() or 1}"),
+            *(str(LIT), str(ROOT), f"-j{os.cpu_count() or 1}"),
             *("-v", "--output", str(report)),
         ],
         capture_output=True,

@@ -54,6 +54,7 @@ class CompileError(DiagnosticException):
         message: what is wrong, naming the constraint, the axis and the dimension.
         where: the op (or a value, whose owner is meant) that is to blame.
         hint: what the user can do about it, one sentence.
+        position: `file:line:col`, where `where` cannot say it.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class CompileError(DiagnosticException):
         where: Operation | SSAValue | None = None,
         *,
         hint: str | None = None,
+        position: str | None = None,
     ):
         self.message = message
         self.hint = hint
@@ -69,7 +71,9 @@ class CompileError(DiagnosticException):
             owner = where.owner
             where = owner.parent_op() if isinstance(owner, Block) else owner
         self.op_name = where.name if where is not None else None
-        self.position = source_position(where.location) if where is not None else None
+        if position is None and where is not None:
+            position = source_position(where.location)
+        self.position = position
         super().__init__(self._render())
 
     def _render(self) -> str:

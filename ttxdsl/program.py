@@ -1,0 +1,83 @@
+"""Reading programs: the context that knows our dialects, and text to a checked module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects import get_all_dialects
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from ttxdsl.compat import mend_xdsl
+from ttxdsl.errors import CompileError
+from ttxdsl.universe import DIALECTS, load
+
+
+def make_context() -> Context:
+    """A context with xDSL's dialects and ours, each loaded when first met."""
+    mend_xdsl()
+    context = Context()
+    for name, factory in get_all_dialects().items():
+        if name not in DIALECTS:
+            context.register_dialect(name, factory)
+    for name, target in DIALECTS.items():
+        context.register_dialect(name, lambda target=target: load(target))
+    return context
+
+
+def parse_program(
+    text: str, source: str = "<text>", *, context: Context | None = None
+) -> ModuleOp:
+    """Parse and verify a module.
+
+    Args:
+        text: MLIR text, pretty or generic.
+        source: what to call the text in messages.
+        context: dialects to use; a fresh `make_context()` by default.
+
+    Raises:
+        CompileError: the text is no module or breaks a rule of its dialects.
+    """
+    try:
+        module = Parser(context or make_context(), text, source).parse_module()
+    except ParseError as error:
+        line, column = _line_and_column(text, error.span.start)
+        excerpt = _excerpt(text, line, column, error.span.end - error.span.start)
+        raise CompileError(
+            f"{error.msg}\n{excerpt}", position=f"{source}:{line}:{column}"
+        ) from error
+    try:
+        module.verify()
+    except VerifyException as error:
+        raise CompileError(str(error).strip(), position=source) from error
+    return module
+
+
+def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
+    """Parse and verify the module in a file.
+
+    Raises:
+        CompileError: the file cannot be read, or see `parse_program`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise CompileError(f"cannot read '{path}': {reason}") from error
+    return parse_program(text, str(path), context=context)
+
+
+def _line_and_column(text: str, offset: int) -> tuple[int, int]:
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+def _excerpt(text: str, line: int, column: int, length: int) -> str:
+    """The offending line, cut to a readable width, with a marker below."""
+    content = text.split("\n")[line - 1]
+    start = max(0, column - 1 - 60)
+    shown = content[start : start + 120]
+    marks = "^" * max(1, min(length, len(shown) - (column - 1 - start)))
+    return f"  {shown}\n  {' ' * (column - 1 - start)}{marks}"

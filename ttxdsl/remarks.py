@@ -1,0 +1,69 @@
+"""What the compiler decided or could not do well, told to the user without stopping.
+
+A remark names a choice and its reason; a warning names a cost. Whoever runs passes
+may collect them with `collect_remarks`; otherwise they go to standard error in the
+form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.ir import Operation
+
+from ttxdsl.errors import source_position
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One message about one place of the program."""
+
+    severity: Literal["remark", "warning"]
+    message: str
+    position: str | None = None
+
+    def __str__(self) -> str:
+        """`file:line:col: remark: message`, as compilers print it."""
+        place = f"{self.position}: " if self.position else ""
+        return f"{place}{self.severity}: {self.message}"
+
+
+_collector: ContextVar[list[Remark] | None] = ContextVar("remarks", default=None)
+
+
+@contextmanager
+def collect_remarks() -> Generator[list[Remark]]:
+    """Gather the remarks of the enclosed code in the list that is yielded."""
+    found: list[Remark] = []
+    token = _collector.set(found)
+    try:
+        yield found
+    finally:
+        _collector.reset(token)
+
+
+def _emit(
+    severity: Literal["remark", "warning"], message: str, where: Operation | None
+) -> None:
+    position = source_position(where.location) if where is not None else None
+    remark = Remark(severity, message, position)
+    collector = _collector.get()
+    if collector is None:
+        print(remark, file=sys.stderr)
+    else:
+        collector.append(remark)
+
+
+def emit_remark(message: str, where: Operation | None = None) -> None:
+    """Tell of a choice that the compiler made."""
+    _emit("remark", message, where)
+
+
+def emit_warning(message: str, where: Operation | None = None) -> None:
+    """Tell of something that costs memory, time or bytes."""
+    _emit("warning", message, where)

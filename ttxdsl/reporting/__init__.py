@@ -1,0 +1,1 @@
+"""What a compiled program does, as data: its collectives and what they cost."""

@@ -1,0 +1,67 @@
+"""Reading and writing the attribute dictionaries of function arguments and results.
+
+MLIR keeps them as one optional array of dictionaries beside the function type; these
+helpers let passes speak of one entry at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+
+def entry_functions(module: ModuleOp) -> list[FuncOp]:
+    """The functions with a body that callers from outside may use, in order."""
+    return [
+        op
+        for op in module.ops
+        if isinstance(op, FuncOp)
+        and not op.is_declaration
+        and op.sym_visibility != StringAttr("private")
+    ]
+
+
+def _as_dicts(
+    attributes: ArrayAttr[DictionaryAttr] | None, count: int
+) -> list[dict[str, Attribute]]:
+    if attributes is None:
+        return [{} for _ in range(count)]
+    return [dict(entry.data) for entry in attributes]
+
+
+def _as_array(
+    entries: Sequence[Mapping[str, Attribute]],
+) -> ArrayAttr[DictionaryAttr] | None:
+    """MLIR prints dictionaries by name and omits the array if all are empty."""
+    if not any(entries):
+        return None
+    return ArrayAttr(
+        [DictionaryAttr(dict(sorted(entry.items()))) for entry in entries]
+    )
+
+
+def argument_attributes(function: FuncOp) -> list[dict[str, Attribute]]:
+    """A copy of the attributes of each argument."""
+    return _as_dicts(function.arg_attrs, len(function.function_type.inputs))
+
+
+def result_attributes(function: FuncOp) -> list[dict[str, Attribute]]:
+    """A copy of the attributes of each result."""
+    return _as_dicts(function.res_attrs, len(function.function_type.outputs))
+
+
+def set_argument_attributes(
+    function: FuncOp, entries: Sequence[Mapping[str, Attribute]]
+) -> None:
+    """Replace the attributes of all arguments."""
+    function.arg_attrs = _as_array(entries)
+
+
+def set_result_attributes(
+    function: FuncOp, entries: Sequence[Mapping[str, Attribute]]
+) -> None:
+    """Replace the attributes of all results."""
+    function.res_attrs = _as_array(entries)

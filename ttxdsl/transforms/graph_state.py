@@ -1,0 +1,79 @@
+"""How much of a function somebody already partitioned, read off the program itself.
+
+Source: DESIGN section 5. A stage looks at the module and never remembers what an
+earlier stage did.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, OpResult
+
+from ttxdsl.dialects import sdy
+
+
+class GraphState(Enum):
+    """What `graph_state` answers."""
+
+    SOLVED = auto()
+    """Everything that computes is manual on all axes; results go straight out."""
+    PARTIALLY_SOLVED = auto()
+    """Some manual computation, but ops outside it or mesh axes left free."""
+    UNSOLVED = auto()
+    """Nothing is partitioned yet."""
+
+
+def _leaves_axes_free(manual: sdy.ManualComputationOp) -> bool:
+    """Whether an axis of more than one device is not in `manual_axes`."""
+    shardings = (*manual.in_shardings.data, *manual.out_shardings.data)
+    if not shardings:
+        return False  # no operands and no results: nothing that could be split
+    mesh = sdy.get_mesh(manual, shardings[0])
+    named = set(manual.manual_axes.data)
+    return any(size > 1 and name not in named for name, size in mesh.axes)
+
+
+def is_manual(op: Operation) -> bool:
+    """Whether `op` is a manual computation that somebody partitioned.
+
+    The wrapper of stage 9 has no manual axes until stage 11 and does not count.
+    """
+    return isinstance(op, sdy.ManualComputationOp) and bool(op.manual_axes.data)
+
+
+def graph_state(function: FuncOp) -> GraphState:
+    """How much of the function with a body is partitioned."""
+    if not any(is_manual(op) for op in function.walk()):
+        return GraphState.UNSOLVED
+    for op in function.body.block.ops:
+        match op:
+            case ReturnOp():
+                outside = any(
+                    isinstance(value, OpResult) and not is_manual(value.op)
+                    for value in op.operands
+                )
+                if outside:
+                    return GraphState.PARTIALLY_SOLVED
+            case sdy.ManualComputationOp() if is_manual(op):
+                if _leaves_axes_free(op):
+                    return GraphState.PARTIALLY_SOLVED
+            case _:
+                return GraphState.PARTIALLY_SOLVED
+    return GraphState.SOLVED
+
+
+def is_solved(module: ModuleOp) -> bool:
+    """Whether every function that has a body and no caller inside is solved."""
+    functions = [
+        op
+        for op in module.ops
+        if isinstance(op, FuncOp)
+        and not op.is_declaration
+        and (op.sym_visibility is None or op.sym_visibility.data != "private")
+    ]
+    return bool(functions) and all(
+        graph_state(function) is GraphState.SOLVED for function in functions
+    )

@@ -1,0 +1,220 @@
+"""Stage 1: replace every call by the body of the function that it calls.
+
+Callees are inlined before their callers, so each call site copies a body that is
+already free of calls; private functions that nothing refers to any more are removed.
+
+Shardings written on a callee's arguments and results, or on the call, are promises
+about values inside the program. They live on as `sdy.sharding_constraint`s.
+
+Source: MLIR's `inline` pass; its jaxlib build does not inline `func.call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    CallSiteLoc,
+    DictionaryAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnknownLoc,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.compat.locations import ParsedLoc
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError, UnsupportedError
+
+_SHARDING = "sdy.sharding"
+
+
+def _functions(module: ModuleOp) -> dict[str, FuncOp]:
+    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+
+
+def _calls(function: FuncOp) -> list[CallOp]:
+    return [op for op in function.walk() if isinstance(op, CallOp)]
+
+
+def _callees_first(module: ModuleOp, functions: dict[str, FuncOp]) -> list[FuncOp]:
+    """Functions ordered so that each comes after everything it calls.
+
+    Raises:
+        UnsupportedError: a function calls itself, directly or through others.
+    """
+    calls = {name: _calls(function) for name, function in functions.items()}
+    order: list[FuncOp] = []
+    done: set[str] = set()
+    for root in functions:
+        if root in done:
+            continue
+        # depth first with an explicit stack: call chains may be long
+        path: dict[str, Iterator[CallOp]] = {root: iter(calls[root])}
+        while path:
+            name, pending = next(reversed(path.items()))
+            call = next(pending, None)
+            if call is None:
+                path.pop(name)
+                done.add(name)
+                order.append(functions[name])
+                continue
+            callee = call.callee.string_value()
+            if callee in path:
+                raise UnsupportedError(
+                    f"recursive call of '@{callee}' cannot be inlined",
+                    call,
+                    hint="rewrite the recursion as a stablehlo.while",
+                )
+            if callee not in functions:
+                raise CompileError(f"call of undefined function '@{callee}'", call)
+            if callee not in done:
+                path[callee] = iter(calls[callee])
+    return order
+
+
+def _shardings(attributes: ArrayAttr[DictionaryAttr] | None, count: int) -> list[Attribute | None]:
+    if attributes is None:
+        return [None] * count
+    return [entry.data.get(_SHARDING) for entry in attributes]
+
+
+def _constrain(
+    values: Sequence[SSAValue],
+    shardings: Iterable[Attribute | None],
+    rewriter: Rewriter,
+    before: Operation,
+) -> list[SSAValue]:
+    """The values, each seen through a constraint where a sharding is given."""
+    constrained: list[SSAValue] = []
+    for value, sharding in zip(values, shardings, strict=True):
+        if isinstance(sharding, sdy.TensorShardingAttr):
+            constraint = sdy.ShardingConstraintOp(value, sharding)
+            constraint.location = before.location
+            rewriter.insert_op(constraint, InsertPoint.before(before))
+            value = constraint.result
+        constrained.append(value)
+    return constrained
+
+
+def _call_shardings(call: CallOp) -> list[Attribute | None]:
+    per_value = call.attributes.get(_SHARDING)
+    if isinstance(per_value, sdy.TensorShardingPerValueAttr):
+        return [sdy.TensorShardingAttr(sharding) for sharding in per_value.data]
+    return [None] * len(call.results)
+
+
+def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
+    """Say of copied ops that they are from the callee and called from the caller.
+
+    Without debug info the callee's own line says more than the pair would.
+    """
+    caller = call.location
+    if isinstance(caller, ParsedLoc | UnknownLoc):
+        return
+    for op in operations:
+        for inner in op.walk():
+            if inner.location is not UNKNOWN_LOC:
+                inner.location = CallSiteLoc(inner.location, caller)
+
+
+def inline_call(call: CallOp, callee: FuncOp) -> None:
+    """Replace one call by a copy of the body of its callee.
+
+    Raises:
+        UnsupportedError: the callee has control flow between blocks.
+        CompileError: the callee is only declared.
+    """
+    if callee.is_declaration:
+        raise CompileError(
+            f"function '@{callee.sym_name.data}' is declared but has no body", call
+        )
+    if len(callee.body.blocks) != 1:
+        raise UnsupportedError(
+            f"function '@{callee.sym_name.data}' has more than one block",
+            call,
+            hint="only structured control flow (stablehlo.while, case, if) is supported",
+        )
+    rewriter = Rewriter()
+    count = len(callee.function_type.inputs)
+    operands = _constrain(
+        call.operands, _shardings(callee.arg_attrs, count), rewriter, call
+    )
+    body = callee.body.clone().detach_block(0)
+    returned = body.last_op
+    assert isinstance(returned, ReturnOp)
+    copied = [op for op in body.ops if op is not returned]
+    _locate_at_call(copied, call)
+    results = list(returned.arguments)
+    # the return goes first, or inlining would see it as the end of our block
+    keep = [body.args.index(r) if r in body.args else r for r in results]
+    Rewriter.erase_op(returned)
+    Rewriter.inline_block(body, InsertPoint.before(call), operands)
+    results = [operands[k] if isinstance(k, int) else k for k in keep]
+    results = _constrain(
+        results, _shardings(callee.res_attrs, len(results)), rewriter, call
+    )
+    results = _constrain(results, _call_shardings(call), rewriter, call)
+    Rewriter.replace_op(call, [], results)
+
+
+def _referred_symbols(op: Operation) -> set[str]:
+    """Root names of every symbol that the attributes of `op` and its body name."""
+    found: set[str] = set()
+    for inner in op.walk():
+        pending = [*inner.properties.values(), *inner.attributes.values()]
+        while pending:
+            attribute = pending.pop()
+            match attribute:
+                case SymbolRefAttr():
+                    found.add(attribute.root_reference.data)
+                case ArrayAttr():
+                    pending.extend(attribute.data)
+                case DictionaryAttr():
+                    pending.extend(attribute.data.values())
+                case _:
+                    pass
+    return found
+
+
+def remove_unused_private_functions(module: ModuleOp) -> None:
+    """Erase private functions that no live symbol refers to."""
+    functions = _functions(module)
+    private = {
+        name
+        for name, function in functions.items()
+        if function.sym_visibility == StringAttr("private")
+    }
+    live: set[str] = set()
+    pending: list[str] = []
+    for op in module.ops:
+        if not (isinstance(op, FuncOp) and op.sym_name.data in private):
+            pending.extend(_referred_symbols(op))
+    while pending:
+        name = pending.pop()
+        if name in private and name not in live:
+            live.add(name)
+            pending.extend(_referred_symbols(functions[name]))
+    for name in private - live:
+        Rewriter.erase_op(functions[name])
+
+
+class InlinePass(ModulePass):
+    """Inline every `func.call` and drop private functions that are then unused."""
+
+    name = "inline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        functions = _functions(op)
+        for function in _callees_first(op, functions):
+            for call in _calls(function):
+                inline_call(call, functions[call.callee.string_value()])
+        remove_unused_private_functions(op)

@@ -1,0 +1,165 @@
+"""The thirteen stages in order: from a global program to per-device code.
+
+| stage | pass                                | what it does                          |
+|-------|-------------------------------------|---------------------------------------|
+| 1     | `inline`                            | one function, no calls                |
+| 2     | `apply-tt-argument-annotations`     | input, parameter or constant          |
+| 3     | `apply-argument-shard-status`       | which arguments arrive split          |
+| 4     | `apply-shardy-argument-annotations` | shardings to start from               |
+| 5     | `sdy-apply-sharding-constraints`    | constraints become shardings          |
+| 6     | `sdy-aggressive-propagate`          | every value gets a sharding           |
+| 7     | `sdy-sharding-constraint-to-reshard`| what is left of constraints           |
+| 8     | `sdy-insert-explicit-reshards`      | where shardings do not fit together   |
+| 9     | `wrap-under-manual-computation`     | one `sdy.manual_computation`          |
+| 10    | `sdy-reshard-to-collectives`        | reshards become collectives           |
+| 11    | `update-global-to-local-shapes`     | every device sees its own part        |
+| 12    | `sdy-close-shardings`               | nothing is open any more              |
+| 13    | `canonicalize`                      | tidy                                  |
+
+Stages 5 to 12 have nothing to do when somebody already partitioned everything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.transforms.canonicalize import CanonicalizePass
+
+from ttxdsl.errors import CompileError
+from ttxdsl.transforms.apply_argument_shard_status import ApplyArgumentShardStatusPass
+from ttxdsl.transforms.apply_shardy_argument_annotations import (
+    ApplyShardyArgumentAnnotationsPass,
+)
+from ttxdsl.transforms.apply_tt_argument_annotations import (
+    ApplyTTArgumentAnnotationsPass,
+)
+from ttxdsl.transforms.graph_state import is_solved
+from ttxdsl.transforms.inline import InlinePass
+from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.sdy_apply_sharding_constraints import (
+    ApplyShardingConstraintsPass,
+)
+from ttxdsl.transforms.sdy_close_shardings import CloseShardingsPass
+from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshardsPass
+from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPass
+from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
+    ShardingConstraintToReshardPass,
+)
+from ttxdsl.transforms.update_global_to_local_shapes import (
+    UpdateGlobalToLocalShapesPass,
+)
+from ttxdsl.transforms.wrap_under_manual_computation import (
+    WrapUnderManualComputationPass,
+)
+
+FIRST_SHARDING_STAGE = 5
+LAST_SHARDING_STAGE = 12
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """One stage that ran, or was skipped because the graph is solved."""
+
+    number: int
+    name: str
+    seconds: float
+    skipped: bool
+
+
+@dataclass(frozen=True)
+class TTStableHLOPipelinePass(ModulePass):
+    """All thirteen stages, with tt-mlir's options.
+
+    Options:
+        mesh-shape: devices to use for a program without shardings, `1,8`.
+        argument-types: `main=input,parameter;…`, see stage 2.
+        automatic-arg-analysis: find the batch dimension of such a program (true).
+        result-presharded: one 0 or 1 a result, see stage 3.
+        dump-dir: write `NN-stage.mlir` after each stage into this directory.
+        verify-each: check the module after each stage and not only at the end.
+        last-stage: stop after the stage of this number.
+    """
+
+    name = "tt-stablehlo-pipeline"
+
+    mesh_shape: tuple[int, ...] = ()
+    argument_types: str | None = None
+    automatic_arg_analysis: bool = True
+    result_presharded: tuple[int, ...] = ()
+    dump_dir: str | None = None
+    verify_each: bool = False
+    last_stage: int = 13
+
+    def stages(self) -> list[ModulePass]:
+        """The passes of the thirteen stages; stage n is at index n - 1."""
+        return [
+            InlinePass(),
+            ApplyTTArgumentAnnotationsPass(self.argument_types),
+            ApplyArgumentShardStatusPass(self.result_presharded),
+            ApplyShardyArgumentAnnotationsPass(
+                self.mesh_shape, self.automatic_arg_analysis
+            ),
+            ApplyShardingConstraintsPass(),
+            AggressivePropagatePass(),
+            ShardingConstraintToReshardPass(),
+            InsertExplicitReshardsPass(),
+            WrapUnderManualComputationPass(),
+            ReshardToCollectivesPass(),
+            UpdateGlobalToLocalShapesPass(),
+            CloseShardingsPass(),
+            CanonicalizePass(),
+        ]
+
+    def run(self, ctx: Context, module: ModuleOp) -> Iterator[StageResult]:
+        """Run one stage a step, changing the module in place.
+
+        Whoever iterates may look at the module between the stages.
+
+        Raises:
+            CompileError: a stage refuses the program or its options.
+        """
+        stages = self.stages()
+        if not 1 <= self.last_stage <= len(stages):
+            raise CompileError(f"last-stage: {self.last_stage} is not 1 to {len(stages)}")
+        dump = _dumper(self.dump_dir) if self.dump_dir else None
+        solved = False
+        for number, stage in enumerate(stages[: self.last_stage], 1):
+            if number == FIRST_SHARDING_STAGE:
+                solved = is_solved(module)
+            skipped = solved and (
+                FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE
+            )
+            start = time.perf_counter()
+            if not skipped:
+                stage.apply(ctx, module)
+            seconds = time.perf_counter() - start
+            if self.verify_each:
+                module.verify()
+            if dump:
+                dump(number, stage.name, module)
+            yield StageResult(number, stage.name, seconds, skipped)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Run all stages."""
+        for _ in self.run(ctx, op):
+            pass
+
+
+def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def dump(number: int, name: str, module: ModuleOp) -> None:
+        stage = name.removeprefix("sdy-")
+        with (folder / f"{number:02}-{stage}.mlir").open("w") as file:
+            Printer(stream=file).print_op(module)
+            file.write("\n")
+
+    return dump
