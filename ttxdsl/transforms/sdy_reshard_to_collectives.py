@@ -1,0 +1,165 @@
+"""Turn every `sdy.reshard` into the collectives that move the data.
+
+Which ones is decided by `ttxdsl.sharding.reshard` from the two shardings alone. A
+reshard between meshes with different axes has no collectives and stays, as does one
+from or to a single device.
+
+Source: Shardy's `sdy-reshard-to-collectives`. Where the C++ pass stops half-way (sizes
+without a common divisor) or loses unreduced axes, this one goes on or keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError
+from ttxdsl.sharding.collectives import (
+    AllGather,
+    AllReduce,
+    AllSlice,
+    AllToAll,
+    Collective,
+    CollectivePermute,
+    ReduceScatter,
+)
+from ttxdsl.sharding.reshard import plan_reshard
+from ttxdsl.sharding.spec import Mesh, TensorSharding
+
+MeshOf = Callable[[TensorSharding], Mesh]
+
+
+def collective_op(
+    step: Collective, tensor: SSAValue, out_sharding: TensorSharding
+) -> sdy.CollectiveOp:
+    """The `sdy` op that does a step to a tensor."""
+    match step:
+        case AllGather(axes):
+            return sdy.AllGatherOp(tensor, axes, out_sharding)
+        case AllSlice(axes):
+            return sdy.AllSliceOp(tensor, axes, out_sharding)
+        case AllToAll(moves):
+            params = [
+                sdy.AllToAllParam(move.axes, move.source_dim, move.target_dim)
+                for move in moves
+            ]
+            return sdy.AllToAllOp(tensor, params, out_sharding)
+        case CollectivePermute():
+            return sdy.CollectivePermuteOp(tensor, out_sharding)
+        case AllReduce(axes):
+            return sdy.AllReduceOp(tensor, axes, out_sharding)
+        case ReduceScatter(axes):
+            return sdy.ReduceScatterOp(tensor, axes, out_sharding)
+
+
+def skip_barriers(value: SSAValue) -> SSAValue:
+    """The value behind propagation barriers, which leave data and layout alone."""
+    while isinstance(value.owner, sdy.PropagationBarrierOp):
+        value = value.owner.input
+    return value
+
+
+@dataclass(frozen=True)
+class ReshardRewriter:
+    """Rewrites reshards of one module; remembers its meshes."""
+
+    mesh_of: MeshOf
+    keep_redundant: bool = False
+
+    def rewrite(self, op: sdy.ReshardOp) -> None:
+        """Replace a reshard by its collectives, or by its operand if none is needed.
+
+        Raises:
+            CompileError: if the reshard would change unreduced axes.
+        """
+        target = op.sharding.data
+        tensor = skip_barriers(op.input)
+        given = sdy.get_sharding(tensor)
+        if self.keep_redundant and target.same_layout(given):
+            return
+        source = given or TensorSharding.fully_open(target.mesh, target.rank)
+        if source.unreduced != target.unreduced:
+            raise CompileError(
+                f"reshard from {source} to {target} changes unreduced axes",
+                op,
+                hint="run sdy-insert-explicit-reshards first: it inserts the all_reduce",
+            )
+        source_mesh, target_mesh = self.mesh_of(source), self.mesh_of(target)
+        if source_mesh.is_maximal or target_mesh.is_maximal:
+            if source_mesh == target_mesh:
+                _replace(op, [], op.input)
+            return
+        if not target.sharding_axes:
+            if not source.sharding_axes:
+                _replace(op, [], op.input)
+                return
+            # gathered data is the same whatever mesh it is said to be on
+            target, target_mesh = target.with_mesh(source.mesh), source_mesh
+        if not source_mesh.same_axes(target_mesh):
+            return
+        shape = _shape(op.result.type)
+        value, sharding, new_ops = tensor, source, list[Operation]()
+        for step in plan_reshard(source, target, (source_mesh, target_mesh), shape):
+            sharding = step.after(sharding, source_mesh)
+            new_op = collective_op(step, value, sharding)
+            new_op.location = op.location
+            new_ops.append(new_op)
+            value = new_op.result
+        _replace(op, new_ops, value)
+
+
+def _shape(type: Attribute) -> tuple[int, ...]:
+    return type.get_shape() if isinstance(type, ShapedType) else ()
+
+
+def _replace(op: sdy.ReshardOp, new_ops: list[Operation], value: SSAValue) -> None:
+    block = op.parent
+    assert block is not None
+    block.insert_ops_before(new_ops, op)
+    op.result.replace_all_uses_with(value)
+    block.erase_op(op)
+
+
+def reshards_to_collectives(
+    module: ModuleOp, *, keep_redundant_reshards: bool = False
+) -> None:
+    """Rewrite all reshards in the functions of a module, in program order."""
+    meshes = sdy.mesh_table(module)
+
+    def mesh_of(sharding: TensorSharding) -> Mesh:
+        if isinstance(sharding.mesh, str) and sharding.mesh in meshes:
+            return meshes[sharding.mesh]
+        return sdy.get_mesh(module, sharding)
+
+    rewriter = ReshardRewriter(mesh_of, keep_redundant_reshards)
+    for func in module.ops:
+        if isinstance(func, FuncOp):
+            for op in tuple(func.walk()):
+                if isinstance(op, sdy.ReshardOp):
+                    rewriter.rewrite(op)
+
+
+@dataclass(frozen=True)
+class ReshardToCollectivesPass(ModulePass):
+    """Turns `sdy.reshard` into collectives; see the module.
+
+    `keep-redundant-reshards` keeps those that do not change the layout, for programs
+    in which explicit reshards have not been inserted.
+    """
+
+    name = "sdy-reshard-to-collectives"
+
+    keep_redundant_reshards: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        reshards_to_collectives(
+            op, keep_redundant_reshards=self.keep_redundant_reshards
+        )
