@@ -1,0 +1,81 @@
+"""Sharding rules of matrix products and triangular solves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.rules.builder import Factor, Kind, pointwise, shape_of
+from ttxdsl.rules.table import OpRule, rule
+
+
+def dot_general(op: stablehlo.DotGeneralOp) -> Iterator[Factor]:
+    """Batch, free dimensions of the left, of the right (in this order in the result),
+    then the contracted ones, over which partial products are summed."""
+    lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
+    numbers = op.dot_dimension_numbers
+    batch = (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions)
+    contracted = (
+        numbers.lhs_contracting_dimensions,
+        numbers.rhs_contracting_dimensions,
+    )
+
+    out = 0
+    for left, right in zip(*batch, strict=True):
+        yield Factor(lhs[left], (left, right), (out,))
+        out += 1
+    for left, size in enumerate(lhs):
+        if left not in batch[0] and left not in contracted[0]:
+            yield Factor(size, (left, None), (out,))
+            out += 1
+    for right, size in enumerate(rhs):
+        if right not in batch[1] and right not in contracted[1]:
+            yield Factor(size, (None, right), (out,))
+            out += 1
+    for left, right in zip(*contracted, strict=True):
+        yield Factor(lhs[left], (left, right), None, Kind.REDUCTION)
+
+
+def dot(op: stablehlo.DotOp) -> Iterator[Factor]:
+    """The last dimension of the left with the first of the right."""
+    lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
+    last = len(lhs) - 1
+    for left in range(last):
+        yield Factor(lhs[left], (left, None), (left,))
+    for right in range(1, len(rhs)):
+        yield Factor(rhs[right], (None, right), (last + right - 1,))
+    yield Factor(rhs[0], (last, 0), None, Kind.REDUCTION)
+
+
+def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
+    """Batch dimensions are independent; the solve itself runs on one device.
+
+    With T for `a`, transposed where asked, the op solves `T @ x = b`, where b has T's
+    rows and x T's columns, or `x @ T = b`, where it is the other way round.
+    """
+    a, b = shape_of(op.a), shape_of(op.b)
+    *_, rows, columns = range(len(a))
+    yield from pointwise(a[:-2])
+
+    transposed = op.transpose_a.data in (
+        stablehlo.Transpose.TRANSPOSE,
+        stablehlo.Transpose.ADJOINT,
+    )
+    of_a = (columns, rows) if transposed else (rows, columns)
+    if op.left_side.value.data:
+        with_b, with_x = of_a
+        yield Factor(a[with_b], (with_b, rows), None, Kind.NEED_REPLICATION)
+        yield Factor(b[columns], (None, columns), (columns,), Kind.NEED_REPLICATION)
+        yield Factor(a[with_x], (with_x, None), (rows,), Kind.NEED_REPLICATION)
+    else:
+        with_x, with_b = of_a
+        yield Factor(b[rows], (None, rows), (rows,), Kind.NEED_REPLICATION)
+        yield Factor(a[with_b], (with_b, columns), None, Kind.NEED_REPLICATION)
+        yield Factor(a[with_x], (with_x, None), (columns,), Kind.NEED_REPLICATION)
+
+
+RULES: tuple[OpRule, ...] = (
+    rule(stablehlo.DotGeneralOp, dot_general),
+    rule(stablehlo.DotOp, dot),
+    rule(stablehlo.TriangularSolveOp, triangular_solve),
+)

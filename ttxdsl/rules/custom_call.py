@@ -1,0 +1,143 @@
+"""Sharding rules of custom calls whose targets are known.
+
+Sources: Shardy's list of targets; `jax.lax.linalg` and `jax.lax` for what those of
+JAX compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.rules.builder import Factor, Kind, pointwise, resized, shape_of
+from ttxdsl.rules.table import OpRule, rule
+
+
+def like_first_result(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """A factor a dimension of the first result, in all operands and results."""
+    shape = shape_of(op.results[0])
+    others = (shape_of(value) for value in (*op.operands, *op.results))
+    if any(len(other) > len(shape) for other in others):
+        return None
+    return pointwise(shape)
+
+
+def eigh(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
+    """`[…, n, n] -> […, n, n], [n]`: vectors, and values along their columns."""
+    shape = shape_of(op.operands[0])
+    *batch, rows, columns = range(len(shape))
+    yield from pointwise(shape[: len(batch)])
+    yield Factor(shape[rows], (rows,), (rows, None))
+    yield Factor(shape[columns], (columns,), (columns, rows))
+
+
+def qr(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
+    """`[…, m, n] -> […, m, n], […, min(m, n)]`: reflectors and their factors."""
+    shape, factors = shape_of(op.operands[0]), shape_of(op.results[1])
+    *batch, rows, columns = range(len(shape))
+    yield from pointwise(shape[: len(batch)])
+    for dim in (rows, columns):
+        yield Factor(shape[dim], (dim,), (dim, None), Kind.NEED_REPLICATION)
+    yield Factor(factors[rows], None, (None, rows), Kind.NEED_REPLICATION)
+
+
+def householder_product(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
+    """`[…, m, n], […, k] -> […, m, n]`: reflectors and their factors to a matrix."""
+    shape, factors = shape_of(op.operands[0]), shape_of(op.operands[1])
+    *batch, rows, columns = range(len(shape))
+    yield from pointwise(shape[: len(batch)])
+    for dim in (rows, columns):
+        yield Factor(shape[dim], (dim, None), (dim,), Kind.NEED_REPLICATION)
+    yield Factor(factors[rows], (None, rows), None, Kind.NEED_REPLICATION)
+
+
+def top_k(op: stablehlo.CustomCallOp) -> Iterable[Factor]:
+    """`[…, n] -> […, k], […, k]`: values and their indices."""
+    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
+    return resized(before, after, Kind.NEED_REPLICATION, blocked=True)
+
+
+def approximate_top_k(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
+    """Operand, its indices and two scalars to the values and indices of each bin."""
+    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
+    for dim, (size, bins) in enumerate(zip(before, after, strict=True)):
+        if size == bins:
+            yield Factor(size, dim, dim)
+        else:
+            yield Factor(size, dim, None)
+            yield Factor(bins, None, dim, Kind.NEED_REPLICATION, True)
+
+
+def feeds_random_bits(op: stablehlo.CustomCallOp) -> bool:
+    """Whether a result is the state of a random generator."""
+    return any(
+        isinstance(use.operation, stablehlo.RngBitGeneratorOp)
+        for result in op.results
+        for use in result.uses
+    )
+
+
+def combine_halves(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """Pointwise, but the state of a random generator is replicated and stays so."""
+    if not feeds_random_bits(op):
+        return like_first_result(op)
+    shape = shape_of(op.results[0])
+    return (
+        Factor(size, dim, dim, Kind.NEED_REPLICATION, True)
+        for dim, size in enumerate(shape)
+    )
+
+
+TARGETS: dict[str, Callable[[stablehlo.CustomCallOp], Iterable[Factor] | None]] = {
+    "ApproxTopK": approximate_top_k,
+    "Cholesky": like_first_result,
+    "CompactWyHelper": like_first_result,
+    "Eigh": eigh,
+    "InspectSharding": like_first_result,
+    "InvertDiagBlocksLowerTriangular": like_first_result,
+    "InvertDiagBlocksUpperTriangular": like_first_result,
+    "LayoutConstraint": like_first_result,
+    "MoveToDevice": like_first_result,
+    "MoveToHost": like_first_result,
+    "PartialReduce": approximate_top_k,
+    "ProductOfElementaryHouseholderReflectors": householder_product,
+    "Qr": qr,
+    "QrDecompositionBlock": qr,
+    "X64Combine": combine_halves,
+    "X64SplitHigh": like_first_result,
+    "X64SplitLow": like_first_result,
+    "_SPMDInternalOp_MultiPad": like_first_result,
+    "_SPMDInternalOp_MultiRotate": like_first_result,
+    "_SPMDInternalOp_MultiSlice": like_first_result,
+    "_SPMDInternalOp_RotateRight": like_first_result,
+    "_SPMDInternalOp_Wrap": like_first_result,
+    "annotate_device_placement": like_first_result,
+    "mhlo.erf": like_first_result,
+    "mhlo.topk": top_k,
+    "xla.megascale.provide_metadata": like_first_result,
+}
+"""Custom call targets with a rule."""
+
+OPAQUE_TARGETS: frozenset[str] = frozenset(
+    {
+        "sdy_testonly",
+        "tpu_custom_call",
+        "xla.debug.Log",
+        "xla_ffi_python_cpu_callback",
+        "xla_ffi_python_gpu_callback",
+        "xla_python_cpu_callback",
+        "xla_python_gpu_callback",
+    }
+)
+"""Targets that are known to have none: nobody can tell what they compute."""
+
+
+def custom_call(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """The rule of its target, if that is known and called as it should be."""
+    factors = TARGETS.get(op.call_target_name.data)
+    return factors(op) if factors and op.results else None
+
+
+RULES: tuple[OpRule, ...] = (
+    rule(stablehlo.CustomCallOp, custom_call, surroundings=feeds_random_bits),
+)

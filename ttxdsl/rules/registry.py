@@ -1,0 +1,237 @@
+"""The sharding rule of any op: who knows it, and what was already worked out.
+
+Whoever comes first in this order answers:
+
+1. the op itself, by an attribute `sdy.sharding_rule`;
+2. a rule registered from Python with `register_sharding_rule`;
+3. the tables of this package, one a family of ops;
+4. a `ShardingRuleTrait` of the op's class.
+
+Source: Shardy's sharding rule registry. Every StableHLO op without a line in the tables
+has no rule there either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any, TypeVar, cast
+
+from xdsl.ir import Operation
+
+from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.errors import CompileError
+from ttxdsl.rules import (
+    collective,
+    contraction,
+    custom_call,
+    data_movement,
+    elementwise,
+    gather_scatter,
+    other,
+    reduction,
+    windowed,
+)
+from ttxdsl.rules.builder import Shapes, assemble
+from ttxdsl.rules.interface import ShardingRuleTrait
+from ttxdsl.rules.registered import EXAMPLE, RuleText
+from ttxdsl.rules.table import OpRule
+from ttxdsl.sharding.factors import OpShardingRule
+
+RULES: dict[type[Operation], OpRule] = {
+    line.op_class: line
+    for family in (
+        collective,
+        contraction,
+        custom_call,
+        data_movement,
+        elementwise,
+        gather_scatter,
+        other,
+        reduction,
+        windowed,
+    )
+    for line in family.RULES
+}
+"""The rules of ttxdsl's own ops."""
+
+RuleOfOp = Callable[[Operation], OpShardingRule | str | None]
+"""A user's function from an op to its rule, as data or as text; None for no rule."""
+
+OpT = TypeVar("OpT", bound=Operation)
+RuleFunctionT = TypeVar("RuleFunctionT", bound=Callable[[Any], Any])
+
+_registered: dict[type[Operation], RuleText | RuleOfOp] = {}
+_remembered: dict[Hashable, OpShardingRule | None] = {}
+_MOST_REMEMBERED = 1 << 16
+
+
+def sharding_rule(
+    op: Operation, *, conservative: bool = False
+) -> OpShardingRule | None:
+    """How `op` may be partitioned.
+
+    Args:
+        op: any op.
+        conservative: whether to leave out factors whose sharding might not divide a
+            dimension (Shardy's `conservative-propagation`).
+
+    Returns:
+        The rule, or None if nothing is known of the op, or its values should not be
+        partitioned through it, or its shapes are not static.
+
+    Raises:
+        CompileError: if a rule that a user wrote does not fit the op.
+    """
+    attribute = op.attributes.get(SHARDING_RULE)
+    if isinstance(attribute, OpShardingRuleAttr):
+        return _checked(op, attribute.data)
+    op_class = type(op)
+    if op_class in _registered:
+        return _from_user(op, _registered[op_class])
+    if op_class in RULES:
+        return _from_table(op, RULES[op_class], conservative)
+    trait = op.get_trait(ShardingRuleTrait)
+    if trait is None or Shapes.of(op) is None:
+        return None
+    rule = trait.sharding_rule(op, conservative=conservative)
+    return None if rule is None else _checked(op, rule)
+
+
+def _from_table(
+    op: Operation, line: OpRule, conservative: bool
+) -> OpShardingRule | None:
+    shapes = Shapes.of(op)
+    if shapes is None:
+        return None
+    key = (
+        line.op_class,
+        conservative,
+        shapes,
+        tuple(op.properties.items()),
+        line.surroundings(op) if line.surroundings else None,
+    )
+    try:
+        return _remembered[key]
+    except KeyError:
+        factors = line.factors(op, conservative)
+        rule = None if factors is None else assemble(shapes, factors)
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[key] = rule
+        return rule
+
+
+def _from_user(op: Operation, written: RuleText | RuleOfOp) -> OpShardingRule | None:
+    if not isinstance(written, RuleText):
+        answer = written(op)
+        if answer is None or isinstance(answer, OpShardingRule):
+            return None if answer is None else _checked(op, answer)
+        written = _parsed(answer, op)
+    shapes = Shapes.of(op)
+    if shapes is None:
+        return None
+    try:
+        return _matched(written, shapes)
+    except ValueError as error:
+        raise CompileError(
+            f"sharding rule '{written.text}' does not fit: {error}",
+            op,
+            hint="correct the rule that is registered for this op class",
+        ) from error
+
+
+def _checked(op: Operation, rule: OpShardingRule) -> OpShardingRule:
+    """`rule`, if it is one for tensors of the op's ranks."""
+    shapes = Shapes.of(op)
+    fault = "shapes are not static" if shapes is None else _fault(rule, shapes)
+    if fault is not None:
+        raise CompileError(
+            f"sharding rule '{rule}' does not fit: {fault}",
+            op,
+            hint="give every dimension of every operand and result a factor",
+        )
+    return rule
+
+
+@lru_cache(maxsize=1 << 12)
+def _fault(rule: OpShardingRule, shapes: Shapes) -> str | None:
+    try:
+        rule.check(shapes.operands, shapes.results)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@lru_cache(maxsize=1 << 12)
+def _matched(written: RuleText, shapes: Shapes) -> OpShardingRule:
+    return written.match(shapes)
+
+
+_parse = lru_cache(maxsize=1 << 12)(RuleText.parse)
+
+
+def _parsed(text: str, op: Operation | None = None) -> RuleText:
+    try:
+        return _parse(text)
+    except ValueError as error:
+        raise CompileError(
+            f"cannot read the sharding rule '{text}': {error}",
+            op,
+            hint=f"write it as '{EXAMPLE}'",
+        ) from error
+
+
+def register_sharding_rule(
+    op_class: type[OpT],
+    rule: str | Callable[[OpT], OpShardingRule | str | None],
+    *,
+    replace: bool = False,
+) -> None:
+    """Tell how all ops of a class may be partitioned.
+
+    A text that fits all ops of the class, whatever their ranks, is enough for many:
+
+        register_sharding_rule(SquareOp, "([...])->([...])")
+        register_sharding_rule(MatmulOp, "([..., i, k], [..., k, j])->([..., i, j]) reduction={k}")
+
+    Where the rule depends on attributes, a function answers with the rule, with its
+    text, or with None:
+
+        @sharding_rule_of(TransposeOp)
+        def transpose(op: TransposeOp) -> str: ...
+
+    Raises:
+        CompileError: if the text cannot be read, or the class has a rule already
+            and `replace` is not set. That a rule fits is checked op by op, later.
+    """
+    known = op_class in RULES or op_class in _registered
+    if known and not replace:
+        raise CompileError(
+            f"ops '{op_class.name}' have a sharding rule already",
+            hint="pass replace=True to use yours instead",
+        )
+    if isinstance(rule, str):
+        _registered[op_class] = _parsed(rule)
+    else:
+        _registered[op_class] = cast(RuleOfOp, rule)
+
+
+def sharding_rule_of(
+    op_class: type[OpT], *, replace: bool = False
+) -> Callable[[RuleFunctionT], RuleFunctionT]:
+    """Register the decorated function as the rule of `op_class`.
+
+    See `register_sharding_rule`.
+    """
+
+    def register(function: RuleFunctionT) -> RuleFunctionT:
+        register_sharding_rule(op_class, function, replace=replace)
+        return function
+
+    return register
+
+
+def unregister_sharding_rule(op_class: type[Operation]) -> None:
+    """Forget what was registered for `op_class`; its own rule is back, if it has one."""
+    _registered.pop(op_class, None)

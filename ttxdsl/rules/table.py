@@ -1,0 +1,51 @@
+"""The lines of a family's table: which function describes which op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from xdsl.ir import Operation
+
+from ttxdsl.rules.builder import Factor
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+@dataclass(frozen=True, slots=True)
+class OpRule:
+    """How the factors of one op class are found.
+
+    `factors` may read the op's types and properties, for these make the key under
+    which its answer is remembered. What else it depends on, `surroundings` must tell.
+    """
+
+    op_class: type[Operation]
+    factors: Callable[[Any, bool], Iterable[Factor] | None]
+    """From the op, and whether to be conservative, to its factors; None for no rule."""
+    surroundings: Callable[[Any], Hashable] | None = None
+    """What the factors depend on besides types and properties."""
+
+
+def rule(
+    op_class: type[OpT],
+    factors: Callable[[OpT], Iterable[Factor] | None],
+    *,
+    surroundings: Callable[[OpT], Hashable] | None = None,
+) -> OpRule:
+    """A line of a table, for an op whose rule is always the same."""
+    return OpRule(op_class, lambda op, conservative: factors(op), surroundings)
+
+
+def moded_rule(
+    op_class: type[OpT],
+    factors: Callable[[OpT, bool], Iterable[Factor] | None],
+    *,
+    surroundings: Callable[[OpT], Hashable] | None = None,
+) -> OpRule:
+    """A line of a table, for an op that has another rule in conservative mode.
+
+    Conservative rules offer no factor whose sharding might not divide a dimension.
+    """
+    return OpRule(op_class, factors, surroundings)

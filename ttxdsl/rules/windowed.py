@@ -1,0 +1,140 @@
+"""Sharding rules of ops with sliding windows, and of Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+)
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.rules.builder import Factor, Kind, shape_of
+from ttxdsl.rules.table import OpRule, moded_rule, rule
+
+
+def convolution(op: stablehlo.ConvolutionOp, conservative: bool) -> Iterator[Factor]:
+    """Batch, space, then features, each with its groups as a major factor.
+
+    Groups of batches or features tie the input to the kernel's output features: a
+    group on one device needs nothing from the others.
+    """
+    numbers = op.dimension_numbers
+    lhs, rhs, result = shape_of(op.lhs), shape_of(op.rhs), shape_of(op.result)
+    batch_groups = op.batch_group_count.value.data
+    feature_groups = op.feature_group_count.value.data
+    kernel_features = numbers.kernel_output_feature_dimension
+    out_features = numbers.output_feature_dimension
+
+    batch = numbers.input_batch_dimension
+    if batch_groups > 1:
+        yield Factor(batch_groups, (batch, kernel_features), (out_features,))
+    out_batch = numbers.output_batch_dimension
+    yield Factor(result[out_batch], (batch, None), (out_batch,))
+
+    if not conservative:
+        for dim, kernel_dim, out in zip(
+            numbers.input_spatial_dimensions,
+            numbers.kernel_spatial_dimensions,
+            numbers.output_spatial_dimensions,
+            strict=True,
+        ):
+            yield from _spatial(
+                lhs[dim],
+                Factor(rhs[kernel_dim], (dim, kernel_dim), None, Kind.REDUCTION),
+                Factor(result[out], (dim, None), (out,), Kind.PERMUTATION),
+            )
+
+    features = numbers.input_feature_dimension
+    if feature_groups > 1:
+        yield Factor(feature_groups, (features, kernel_features), (out_features,))
+    contracted = numbers.kernel_input_feature_dimension
+    yield Factor(rhs[contracted], (features, contracted), None, Kind.REDUCTION)
+    per_group = result[out_features] // (batch_groups * feature_groups)
+    if per_group > 1:
+        yield Factor(per_group, (None, kernel_features), (out_features,))
+
+
+def _spatial(size: int, window: Factor, windows: Factor) -> Iterator[Factor]:
+    """The factors of an input's spatial dimension of this size.
+
+    It can be sharded by which window an element is in, or by its place in the window.
+    The larger one is major, so that it takes a sharding first; the other one gets what
+    is left of the dimension.
+    """
+    major_first = (
+        (windows, window) if windows.size >= window.size else (window, windows)
+    )
+    for factor in major_first:
+        taken = min(size, factor.size)
+        if taken > 1:
+            yield Factor(taken, factor.operands, factor.results, factor.kind)
+            size //= taken
+
+
+def _one(values: DenseArrayBase[IntegerType] | None, dim: int) -> bool:
+    return values is None or values.get_values()[dim] == 1
+
+
+def _whole_windows(
+    dim: int,
+    window: DenseArrayBase[IntegerType] | None,
+    strides: DenseArrayBase[IntegerType] | None,
+    padding: DenseIntOrFPElementsAttr | None,
+) -> bool:
+    """Whether along `dim` every element is a window of its own."""
+    unpadded = padding is None or not any(
+        tuple(padding.get_values())[2 * dim : 2 * dim + 2]
+    )
+    return unpadded and _one(window, dim) and _one(strides, dim)
+
+
+def reduce_window(op: stablehlo.ReduceWindowOp, conservative: bool) -> Iterator[Factor]:
+    """Pointwise by windows; those at the border of a shard need its neighbour."""
+    for dim, size in enumerate(shape_of(op.results[0])):
+        whole = _whole_windows(dim, op.window_dimensions, op.window_strides, op.padding)
+        # a dilated operand has holes, each a window too: shards do not correspond
+        if whole and _one(op.base_dilations, dim):
+            yield Factor(size, dim, dim)
+        else:
+            yield Factor(size, dim, dim, Kind.PERMUTATION, conservative)
+
+
+def select_and_scatter(
+    op: stablehlo.SelectAndScatterOp, conservative: bool
+) -> Iterator[Factor]:
+    """Operand and result alike; the source has one element a window."""
+    source = shape_of(op.source)
+    for dim, size in enumerate(shape_of(op.result)):
+        if _whole_windows(dim, op.window_dimensions, op.window_strides, op.padding):
+            yield Factor(size, dim, dim)
+            continue
+        yield Factor(
+            source[dim], (None, dim, None), None, Kind.NEED_REPLICATION, conservative
+        )
+        yield Factor(size, (dim, None, None), (dim,), Kind.PERMUTATION, conservative)
+
+
+def fft(op: stablehlo.FftOp) -> Iterator[Factor]:
+    """The transformed dimensions, the last ones, are needed whole.
+
+    A real transform changes the size of the last: shardings do not travel along it.
+    """
+    before, after = shape_of(op.operand), shape_of(op.result)
+    batch = len(before) - len(op.fft_length.get_values())
+    for dim, size in enumerate(before):
+        if dim < batch:
+            yield Factor(size, dim, dim)
+        else:
+            resized = dim == len(before) - 1 and size != after[dim]
+            yield Factor(size, dim, dim, Kind.NEED_REPLICATION, resized)
+
+
+RULES: tuple[OpRule, ...] = (
+    moded_rule(stablehlo.ConvolutionOp, convolution),
+    rule(stablehlo.FftOp, fft),
+    moded_rule(stablehlo.ReduceWindowOp, reduce_window),
+    moded_rule(stablehlo.SelectAndScatterOp, select_and_scatter),
+)

@@ -1,0 +1,25 @@
+"""`sdy-drop-sharding-rules`: remove the rules that the compiler wrote on ops.
+
+Those that users wrote (`custom`) say what nobody else knows, and stay.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+
+
+class DropShardingRulesPass(ModulePass):
+    """Remove every `sdy.sharding_rule` that is not custom."""
+
+    name = "sdy-drop-sharding-rules"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Walk all ops of the module."""
+        for inner in op.walk():
+            rule = inner.attributes.get(SHARDING_RULE)
+            if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
+                del inner.attributes[SHARDING_RULE]
