@@ -101,6 +101,17 @@ def _shardings_attr(
     return TensorShardingPerValueAttr(_sharding_attr(s).data for s in shardings)
 
 
+class SymbolUserOp(IRDLOperation, ABC):
+    """An op with constraints that cross symbols, regions or uses."""
+
+    def verify_(self) -> None:
+        """Check what `_sdy_verify_ops` says about this op in its module."""
+        # The checks need the accessors, which need these classes.
+        from ttxdsl.dialects._sdy_verify_ops import verify_op
+
+        verify_op(self)
+
+
 # Meshes
 
 
@@ -131,7 +142,7 @@ class MeshOp(IRDLOperation):
 # Shardings on values
 
 
-class ShardingOp(IRDLOperation, ABC):
+class ShardingOp(SymbolUserOp, ABC):
     """An identity of its operand that carries a sharding."""
 
     T: ClassVar = VarConstraint("T", AnyAttr())
@@ -242,7 +253,7 @@ class ConstantOp(IRDLOperation):
 
 
 @irdl_op_definition
-class DataFlowEdgeOp(IRDLOperation):
+class DataFlowEdgeOp(SymbolUserOp):
     """Stands for the owner of a data flow edge, and holds the edge's sharding.
 
     An edge links values that must be sharded alike, such as a loop's operand, block
@@ -279,7 +290,7 @@ class DataFlowEdgeOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FuncDataFlowEdgeOp(IRDLOperation):
+class FuncDataFlowEdgeOp(SymbolUserOp):
     """A data flow edge of a function's argument or of a call's result.
 
     Source: Shardy's sdy.func_data_flow_edge.
@@ -320,7 +331,7 @@ class _Direction(CustomDirective):
 
 
 @irdl_op_definition
-class PropagationBarrierOp(IRDLOperation):
+class PropagationBarrierOp(SymbolUserOp):
     """An identity that lets shardings through in one direction, or in none.
 
     Source: Shardy's sdy.propagation_barrier.
@@ -411,7 +422,7 @@ def _parse_stripped_shardings(
 
 
 @irdl_op_definition
-class ManualComputationOp(IRDLOperation):
+class ManualComputationOp(SymbolUserOp):
     """A region of per-device code: local with respect to its manual axes.
 
     Operands and results are global tensors; block arguments and returned values have
@@ -501,7 +512,7 @@ class ManualComputationOp(IRDLOperation):
 
 
 @irdl_op_definition
-class NamedComputationOp(IRDLOperation):
+class NamedComputationOp(SymbolUserOp):
     """A named group of ops; propagation goes through as if it were inlined.
 
     Source: Shardy's sdy.named_computation.
@@ -591,7 +602,7 @@ class NamedComputationOp(IRDLOperation):
 # Collectives
 
 
-class CollectiveOp(IRDLOperation, ABC):
+class CollectiveOp(SymbolUserOp, ABC):
     """Moves data between devices, so that the operand gets another sharding.
 
     The type stays the global one. `out_sharding` follows from the operand's sharding

@@ -39,6 +39,8 @@ from ttxdsl.sharding.text import quoted
 
 _T = TypeVar("_T")
 
+_TOO_LARGE = 1 << 63
+
 
 def _comma_separated(parser: AttrParser, parse: Callable[[], _T]) -> tuple[_T, ...]:
     """At least one element."""
@@ -51,8 +53,12 @@ def _in_squares(parser: AttrParser, parse: Callable[[], _T]) -> tuple[_T, ...]:
 
 
 def parse_number(parser: AttrParser) -> int:
-    """An integer; MLIR's attribute parser takes neither `true` nor `false` for one."""
-    return parser.parse_integer(allow_boolean=False)
+    """An integer of 64 bits; neither `true` nor `false`, unlike xDSL's."""
+    start = parser.pos
+    number = parser.parse_integer(allow_boolean=False)
+    if not -_TOO_LARGE <= number < _TOO_LARGE:
+        parser.raise_error(f"{number} does not fit in 64 bits", start, parser.pos)
+    return number
 
 
 def next_character(parser: AttrParser) -> str | None:
@@ -194,9 +200,10 @@ def parse_mesh(parser: AttrParser) -> Mesh:
             parser.parse_punctuation("=")
             with parser.in_square_brackets():
                 device_ids = _comma_separated(parser, lambda: parse_number(parser))
-    if axes and device_ids == tuple(range(len(device_ids))):
-        device_ids = ()
-    return Mesh(axes, device_ids)
+    mesh = Mesh(axes, device_ids)
+    if axes and device_ids == tuple(range(mesh.total_size)):
+        return mesh.without_device_ids()
+    return mesh
 
 
 def parse_mesh_or_ref(parser: AttrParser) -> str | Mesh:
@@ -230,9 +237,9 @@ def parse_dim_sharding(parser: AttrParser) -> DimSharding:
     if keyword is None:
         return DimSharding(tuple(axes), closed)
     match = _PRIORITY.fullmatch(keyword)
-    if match is None:
+    if match is None or int(match.group(1)) >= _TOO_LARGE:
         parser.raise_error(
-            "a dimension's priority is 'p' and a number without leading zeros, "
+            "a dimension's priority is 'p' and a number below 2^63 without leading zeros, "
             f"got '{keyword}'",
             start,
             start + len(keyword),

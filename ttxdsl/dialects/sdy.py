@@ -6,7 +6,9 @@ Attributes wrap the values of `ttxdsl.sharding`; algorithms stay there. The piec
   theory does not need in `_sdy_values`;
 - `_sdy_ops`: the ops;
 - `_sdy_access`: where values keep their shardings, which mesh a sharding means;
-- `_sdy_verify`: the constraints.
+- `_sdy_verify`, `_sdy_verify_ops`: the constraints of values, and of ops in modules.
+
+Importing this gives xDSL's module op a trait that checks `sdy.` attributes.
 
 Everything is imported from here.
 
@@ -15,6 +17,7 @@ Source: Shardy's dialect documentation.
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 
 from ttxdsl.dialects._sdy_access import (
@@ -87,6 +90,7 @@ from ttxdsl.dialects._sdy_ops import (
     ShardingConstraintOp,
     ShardingGroupOp,
     ShardingOp,
+    SymbolUserOp,
 )
 from ttxdsl.dialects._sdy_values import (
     AllToAllParam,
@@ -96,8 +100,17 @@ from ttxdsl.dialects._sdy_values import (
     PropagationDirection,
     PropagationStep,
 )
+from ttxdsl.dialects._sdy_verify_ops import (
+    ShardingsVerify,
+    bound_axes,
+    common_mesh,
+    verify_sharding,
+    verify_shardings,
+)
 
 Sdy = Dialect("sdy", OPS, ATTRIBUTES)
+
+ModuleOp.traits.add_trait(ShardingsVerify())
 
 __all__ = [
     "PROPAGATION_EDGES",
@@ -147,10 +160,14 @@ __all__ = [
     "ShardingConstraintOp",
     "ShardingGroupOp",
     "ShardingOp",
+    "ShardingsVerify",
     "SubAxisInfoAttr",
+    "SymbolUserOp",
     "TensorMappingAttr",
     "TensorShardingAttr",
     "TensorShardingPerValueAttr",
+    "bound_axes",
+    "common_mesh",
     "edge_owner",
     "enclosing_module",
     "find_data_flow_edge",
@@ -170,4 +187,6 @@ __all__ = [
     "set_sharding",
     "shardable_value",
     "tensor_rank",
+    "verify_sharding",
+    "verify_shardings",
 ]
