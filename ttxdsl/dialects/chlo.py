@@ -1,0 +1,954 @@
+"""The CHLO dialect: functions and broadcasts that lower to StableHLO.
+
+JAX emits its special functions; other frontends also the ops that broadcast.
+Source: ChloOps.td in the StableHLO repository.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    Data,
+    Dialect,
+    Region,
+    SpacedOpaqueSyntaxAttribute,
+    SSAValue,
+)
+from xdsl.irdl import (
+    AnyAttr,
+    AttrSizedOperandSegments,
+    AttrSizedResultSegments,
+    BaseAttr,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    Commutative,
+    ConstantLike,
+    IsolatedFromAbove,
+    Pure,
+    RecursiveMemoryEffect,
+)
+
+from ttxdsl.dialects.stablehlo._base import (
+    Array,
+    Bool,
+    Integer,
+    IntegerArray,
+    PrettyOp,
+    StableHLOOp,
+)
+from ttxdsl.dialects.stablehlo._infer import require_type
+from ttxdsl.dialects.stablehlo._syntax import (
+    Types,
+    i64_array,
+    parse_attr_dict,
+    parse_operands,
+    parse_signature,
+    parse_type,
+    parse_type_list,
+    print_attr_dict,
+    print_signature,
+    print_type,
+    print_type_list,
+    print_values,
+)
+from ttxdsl.dialects.stablehlo.attributes import (
+    ComparisonDirection,
+    ComparisonType,
+    Precision,
+    parse_dims_struct,
+    print_dims_struct,
+)
+from ttxdsl.dialects.stablehlo.data_movement import ConstantFolds
+from ttxdsl.dialects.stablehlo.types import (
+    AnyTensorOf,
+    Kind,
+    TensorOf,
+    shape_of,
+    with_element,
+    with_shape,
+)
+
+_ANY = AnyTensorOf(Kind.ANY_PER_AXIS)
+_PRED = AnyTensorOf(Kind.PRED)
+_PRED_OR_INT = AnyTensorOf(Kind.PRED | Kind.INT)
+_FLOAT = AnyTensorOf(Kind.FLOAT)
+_COMPLEX = AnyTensorOf(Kind.COMPLEX)
+_FLOAT_OR_COMPLEX = AnyTensorOf(Kind.FLOAT | Kind.COMPLEX)
+_INT = TensorOf(Kind.INT)
+
+# --- attributes --------------------------------------------------------------------
+
+
+@irdl_attr_definition
+class ComparisonDirectionAttr(
+    EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute
+):
+    """`#chlo<comparison_direction EQ>`."""
+
+    name = "chlo.comparison_direction"
+
+
+@irdl_attr_definition
+class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttribute):
+    """`#chlo<comparison_type FLOAT>`."""
+
+    name = "chlo.comparison_type"
+
+
+@irdl_attr_definition
+class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
+    """`#chlo<precision DEFAULT>`."""
+
+    name = "chlo.precision"
+
+
+@dataclass(frozen=True, slots=True)
+class RaggedDotDims:
+    """Which dimensions of a `ragged_dot` are what."""
+
+    lhs_batching_dimensions: tuple[int, ...] = ()
+    rhs_batching_dimensions: tuple[int, ...] = ()
+    lhs_contracting_dimensions: tuple[int, ...] = ()
+    rhs_contracting_dimensions: tuple[int, ...] = ()
+    lhs_ragged_dimensions: tuple[int, ...] = ()
+    rhs_group_dimensions: tuple[int, ...] = ()
+
+
+@irdl_attr_definition
+class RaggedDotDimensionNumbersAttr(Data[RaggedDotDims]):
+    """`#chlo.ragged_dot<…>`: dimension numbers; the fields are in `data`."""
+
+    name = "chlo.ragged_dot"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> RaggedDotDims:
+        """Parse `<lhs_batching_dimensions = [0], …>`."""
+        return parse_dims_struct(parser, RaggedDotDims)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the fields that are not empty."""
+        print_dims_struct(printer, self.data)
+
+
+# --- one operand -------------------------------------------------------------------
+
+
+class ChloUnaryOp(PrettyOp, ABC):
+    """`result[i] = f(operand[i])`, written `%x : type -> type`."""
+
+    operand = operand_def(_FLOAT_OR_COMPLEX)
+    result = result_def(_FLOAT_OR_COMPLEX)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, result_type: Attribute | None = None):
+        if result_type is None:
+            result_type = self.infer_type(operand.type)
+        super().__init__(operands=[operand], result_types=[result_type])
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The result's type that follows from the operand's."""
+        return operand_type
+
+    @classmethod
+    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+        """Parse `type -> type`."""
+        operand = parse_type(parser)
+        parser.parse_punctuation("->")
+        return (operand,), (parse_type(parser),)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print `type -> type`."""
+        print_type(printer, self.operand.type)
+        printer.print_string(" -> ")
+        print_type(printer, self.result.type)
+
+    def verify_(self) -> None:
+        """The result's type is the one that follows from the operand's."""
+        require_type(self.result.type, self.infer_type(self.operand.type))
+
+
+class _FloatUnaryOp(ChloUnaryOp, ABC):
+    operand = operand_def(_FLOAT)
+    result = result_def(_FLOAT)
+
+
+class _PredicateOp(ChloUnaryOp, ABC):
+    operand = operand_def(_FLOAT)
+    result = result_def(_PRED)
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The operand's shape, of i1."""
+        return with_element(operand_type, i1)
+
+
+@irdl_op_definition
+class AsinAcosKernelOp(ChloUnaryOp):
+    """What complex `asin` and `acos` share."""
+
+    name = "chlo._asin_acos_kernel"
+
+    operand = operand_def(_COMPLEX)
+    result = result_def(_COMPLEX)
+
+
+@irdl_op_definition
+class AcosOp(ChloUnaryOp):
+    """Inverse cosine."""
+
+    name = "chlo.acos"
+
+
+@irdl_op_definition
+class AcoshOp(ChloUnaryOp):
+    """Inverse hyperbolic cosine."""
+
+    name = "chlo.acosh"
+
+
+@irdl_op_definition
+class AsinOp(ChloUnaryOp):
+    """Inverse sine."""
+
+    name = "chlo.asin"
+
+
+@irdl_op_definition
+class AsinhOp(ChloUnaryOp):
+    """Inverse hyperbolic sine."""
+
+    name = "chlo.asinh"
+
+
+@irdl_op_definition
+class AtanOp(ChloUnaryOp):
+    """Inverse tangent."""
+
+    name = "chlo.atan"
+
+
+@irdl_op_definition
+class AtanhOp(ChloUnaryOp):
+    """Inverse hyperbolic tangent."""
+
+    name = "chlo.atanh"
+
+
+@irdl_op_definition
+class BesselI1eOp(ChloUnaryOp):
+    """Modified Bessel function of order 1, scaled by `exp(-|x|)`."""
+
+    name = "chlo.bessel_i1e"
+
+
+@irdl_op_definition
+class ConjOp(ChloUnaryOp):
+    """Complex conjugate."""
+
+    name = "chlo.conj"
+
+
+@irdl_op_definition
+class CoshOp(ChloUnaryOp):
+    """Hyperbolic cosine."""
+
+    name = "chlo.cosh"
+
+
+@irdl_op_definition
+class SinhOp(ChloUnaryOp):
+    """Hyperbolic sine."""
+
+    name = "chlo.sinh"
+
+
+@irdl_op_definition
+class TanOp(ChloUnaryOp):
+    """Tangent."""
+
+    name = "chlo.tan"
+
+
+@irdl_op_definition
+class SquareOp(ChloUnaryOp):
+    """Square."""
+
+    name = "chlo.square"
+
+
+@irdl_op_definition
+class DigammaOp(_FloatUnaryOp):
+    """Derivative of `lgamma`."""
+
+    name = "chlo.digamma"
+
+
+@irdl_op_definition
+class ErfOp(_FloatUnaryOp):
+    """Gauss error function."""
+
+    name = "chlo.erf"
+
+
+@irdl_op_definition
+class ErfInvOp(_FloatUnaryOp):
+    """Inverse of the error function."""
+
+    name = "chlo.erf_inv"
+
+
+@irdl_op_definition
+class ErfcOp(_FloatUnaryOp):
+    """One minus the error function."""
+
+    name = "chlo.erfc"
+
+
+@irdl_op_definition
+class LgammaOp(_FloatUnaryOp):
+    """Logarithm of the gamma function's magnitude."""
+
+    name = "chlo.lgamma"
+
+
+@irdl_op_definition
+class IsInfOp(_PredicateOp):
+    """Whether a number is infinite."""
+
+    name = "chlo.is_inf"
+
+
+@irdl_op_definition
+class IsNegInfOp(_PredicateOp):
+    """Whether a number is negative infinity."""
+
+    name = "chlo.is_neg_inf"
+
+
+@irdl_op_definition
+class IsPosInfOp(_PredicateOp):
+    """Whether a number is positive infinity."""
+
+    name = "chlo.is_pos_inf"
+
+
+# --- two operands ------------------------------------------------------------------
+
+
+class ChloBinaryOp(PrettyOp, ABC):
+    """`result[i] = f(a[i], b[i])`, written `%a, %b : type, type -> type`.
+
+    CHLO has no common names for the operands: `n, x` of `polygamma`, `x, q` of `zeta`,
+    `x, y` of `next_after`. Here all are `lhs` and `rhs`.
+    """
+
+    lhs = operand_def(_FLOAT)
+    rhs = operand_def(_FLOAT)
+    result = result_def(_FLOAT)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, lhs: SSAValue, rhs: SSAValue, result_type: Attribute | None = None
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[lhs.type if result_type is None else result_type],
+        )
+
+    @classmethod
+    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+        """Parse `type, type -> type`."""
+        types = parse_type_list(parser)
+        parser.parse_punctuation("->")
+        return tuple(types), (parse_type(parser),)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print `type, type -> type`."""
+        print_type_list(printer, (self.lhs.type, self.rhs.type))
+        printer.print_string(" -> ")
+        print_type(printer, self.result.type)
+
+    def verify_(self) -> None:
+        """Operands and result have one type."""
+        require_type(self.rhs.type, self.lhs.type, "rhs")
+        require_type(self.result.type, self.lhs.type)
+
+
+@irdl_op_definition
+class NextAfterOp(ChloBinaryOp):
+    """The next number after `lhs` in the direction of `rhs`."""
+
+    name = "chlo.next_after"
+
+
+@irdl_op_definition
+class PolygammaOp(ChloBinaryOp):
+    """The `lhs`-th derivative of `digamma` at `rhs`."""
+
+    name = "chlo.polygamma"
+
+
+@irdl_op_definition
+class ZetaOp(ChloBinaryOp):
+    """Hurwitz zeta function of `lhs` and offset `rhs`."""
+
+    name = "chlo.zeta"
+
+
+@irdl_op_definition
+class MulhiOp(ChloBinaryOp):
+    """The upper half of an integer product."""
+
+    name = "chlo.mulhi"
+
+    lhs = operand_def(_INT)
+    rhs = operand_def(_INT)
+    result = result_def(_INT)
+
+    traits = traits_def(Commutative())
+
+
+# --- broadcasts --------------------------------------------------------------------
+
+
+class ChloBroadcastOp(PrettyOp, ABC):
+    """A StableHLO function of two operands that are first broadcast to one shape."""
+
+    lhs = operand_def(_ANY)
+    rhs = operand_def(_ANY)
+    broadcast_dimensions = opt_prop_def(IntegerArray)
+    result = result_def(_ANY)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        result_type: Attribute,
+        broadcast_dimensions: Sequence[int] | None = None,
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[result_type],
+            properties={
+                "broadcast_dimensions": (
+                    None
+                    if broadcast_dimensions is None
+                    else i64_array(broadcast_dimensions)
+                )
+            },
+        )
+
+
+class _LogicBroadcastOp(ChloBroadcastOp, ABC):
+    lhs = operand_def(_PRED_OR_INT)
+    rhs = operand_def(_PRED_OR_INT)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BroadcastAddOp(ChloBroadcastOp):
+    """Sum."""
+
+    name = "chlo.broadcast_add"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BroadcastAtan2Op(ChloBroadcastOp):
+    """Angle."""
+
+    name = "chlo.broadcast_atan2"
+
+
+@irdl_op_definition
+class BroadcastDivOp(ChloBroadcastOp):
+    """Quotient."""
+
+    name = "chlo.broadcast_divide"
+
+
+@irdl_op_definition
+class BroadcastMaxOp(ChloBroadcastOp):
+    """The greater one."""
+
+    name = "chlo.broadcast_maximum"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BroadcastMinOp(ChloBroadcastOp):
+    """The lesser one."""
+
+    name = "chlo.broadcast_minimum"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BroadcastMulOp(ChloBroadcastOp):
+    """Product."""
+
+    name = "chlo.broadcast_multiply"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class BroadcastNextAfterOp(ChloBroadcastOp):
+    """The next number in a direction."""
+
+    name = "chlo.broadcast_next_after"
+
+
+@irdl_op_definition
+class BroadcastPolygammaOp(ChloBroadcastOp):
+    """Derivatives of `digamma`."""
+
+    name = "chlo.broadcast_polygamma"
+
+
+@irdl_op_definition
+class BroadcastPowOp(ChloBroadcastOp):
+    """Power."""
+
+    name = "chlo.broadcast_power"
+
+
+@irdl_op_definition
+class BroadcastRemOp(ChloBroadcastOp):
+    """Remainder."""
+
+    name = "chlo.broadcast_remainder"
+
+
+@irdl_op_definition
+class BroadcastShiftLeftOp(ChloBroadcastOp):
+    """Shift to the left."""
+
+    name = "chlo.broadcast_shift_left"
+
+
+@irdl_op_definition
+class BroadcastShiftRightArithmeticOp(ChloBroadcastOp):
+    """Shift to the right that copies the sign."""
+
+    name = "chlo.broadcast_shift_right_arithmetic"
+
+
+@irdl_op_definition
+class BroadcastShiftRightLogicalOp(ChloBroadcastOp):
+    """Shift to the right that fills with zeros."""
+
+    name = "chlo.broadcast_shift_right_logical"
+
+
+@irdl_op_definition
+class BroadcastSubOp(ChloBroadcastOp):
+    """Difference."""
+
+    name = "chlo.broadcast_subtract"
+
+
+@irdl_op_definition
+class BroadcastZetaOp(ChloBroadcastOp):
+    """Hurwitz zeta function."""
+
+    name = "chlo.broadcast_zeta"
+
+    lhs = operand_def(_FLOAT)
+    rhs = operand_def(_FLOAT)
+    result = result_def(_FLOAT)
+
+
+@irdl_op_definition
+class BroadcastAndOp(_LogicBroadcastOp):
+    """Logical and."""
+
+    name = "chlo.broadcast_and"
+
+
+@irdl_op_definition
+class BroadcastOrOp(_LogicBroadcastOp):
+    """Logical or."""
+
+    name = "chlo.broadcast_or"
+
+
+@irdl_op_definition
+class BroadcastXorOp(_LogicBroadcastOp):
+    """Logical exclusive or."""
+
+    name = "chlo.broadcast_xor"
+
+
+@irdl_op_definition
+class BroadcastComplexOp(ChloBroadcastOp):
+    """A complex number from its parts."""
+
+    name = "chlo.broadcast_complex"
+
+    lhs = operand_def(_FLOAT)
+    rhs = operand_def(_FLOAT)
+    result = result_def(_COMPLEX)
+
+
+@irdl_op_definition
+class BroadcastCompareOp(ChloBroadcastOp):
+    """A relation."""
+
+    name = "chlo.broadcast_compare"
+
+    comparison_direction = prop_def(BaseAttr(ComparisonDirectionAttr))
+    compare_type = opt_prop_def(BaseAttr(ComparisonTypeAttr))
+    result = result_def(_PRED)
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        result_type: Attribute,
+        direction: ComparisonDirection,
+        compare_type: ComparisonType | None = None,
+        broadcast_dimensions: Sequence[int] | None = None,
+    ):
+        super().__init__(lhs, rhs, result_type, broadcast_dimensions)
+        if compare_type is not None:
+            self.properties["compare_type"] = ComparisonTypeAttr(compare_type)
+        self.properties["comparison_direction"] = ComparisonDirectionAttr(direction)
+
+
+@irdl_op_definition
+class BroadcastSelectOp(PrettyOp):
+    """One of two values by a truth value."""
+
+    name = "chlo.broadcast_select"
+
+    pred = operand_def(TensorOf(Kind.PRED))
+    on_true = operand_def(_ANY)
+    on_false = operand_def(_ANY)
+    result = result_def(_ANY)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        pred: SSAValue,
+        on_true: SSAValue,
+        on_false: SSAValue,
+        result_type: Attribute,
+    ):
+        super().__init__(operands=[pred, on_true, on_false], result_types=[result_type])
+
+
+# --- others ------------------------------------------------------------------------
+
+
+@irdl_op_definition
+class ConstantOp(StableHLOOp):
+    """A tensor that is written in the program."""
+
+    name = "chlo.constant"
+
+    value = prop_def(BaseAttr(DenseIntOrFPElementsAttr))
+    output = result_def(TensorOf(Kind.ANY, static=True))
+
+    traits = traits_def(Pure(), ConstantLike(), ConstantFolds())
+
+    def __init__(self, value: DenseIntOrFPElementsAttr):
+        super().__init__(properties={"value": value}, result_types=[value.get_type()])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `dense<…> : type`."""
+        attributes = parser.parse_optional_attr_dict()
+        position = parser.pos
+        value = parser.parse_attribute()
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            parser.raise_error("expected dense elements", position)
+        dense = cast("DenseIntOrFPElementsAttr", value)
+        return cls.create(
+            result_types=(dense.get_type(),),
+            properties={"value": dense},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `dense<…> : type`."""
+        print_attr_dict(printer, self, ("value",))
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+
+
+@irdl_op_definition
+class ConstantLikeOp(StableHLOOp):
+    """A number repeated in the shape of the operand."""
+
+    name = "chlo.constant_like"
+
+    value = prop_def(AnyAttr())
+    operand = operand_def(_ANY)
+    result = result_def(_ANY)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, value: Attribute, result_type: Attribute):
+        super().__init__(
+            operands=[operand], result_types=[result_type], properties={"value": value}
+        )
+
+
+@irdl_op_definition
+class TopKOp(StableHLOOp):
+    """The greatest numbers along the last dimension, and where they are."""
+
+    name = "chlo.top_k"
+
+    operand = operand_def(_ANY)
+    k = prop_def(Integer)
+    is_stable = opt_prop_def(Bool, BoolAttr.from_bool(True))
+    values = result_def(_ANY)
+    indices = result_def(_ANY)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, k: int):
+        values = with_shape(operand.type, (*shape_of(operand.type)[:-1], k))
+        super().__init__(
+            operands=[operand],
+            result_types=[values, with_element(values, i32)],
+            properties={"k": IntegerAttr(k, i64)},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `(%x, k = 2) : type -> (type, type)`."""
+        properties: dict[str, Attribute] = {}
+        with parser.in_parens():
+            operand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(",")
+            parser.parse_keyword("k")
+            parser.parse_punctuation("=")
+            properties["k"] = IntegerAttr(parser.parse_integer(), i64)
+            if parser.parse_optional_punctuation(",") is not None:
+                parser.parse_keyword("is_stable")
+                parser.parse_punctuation("=")
+                properties["is_stable"] = BoolAttr.from_bool(parser.parse_boolean())
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        operand_type = parse_type(parser)
+        parser.parse_punctuation("->")
+        with parser.in_parens():
+            result_types = parse_type_list(parser)
+        return cls.create(
+            operands=[parser.resolve_operand(operand, operand_type)],
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `(%x, k = 2) : type -> (type, type)`."""
+        with printer.in_parens():
+            printer.print_ssa_value(self.operand)
+            printer.print_string(f", k = {self.k.value.data}")
+            if "is_stable" in self.properties:
+                stable = "true" if self.is_stable.value.data else "false"
+                printer.print_string(f", is_stable = {stable}")
+        print_attr_dict(printer, self, ("k", "is_stable"))
+        printer.print_string(" : ")
+        print_type(printer, self.operand.type)
+        printer.print_string(" -> ")
+        with printer.in_parens():
+            print_type_list(printer, self.result_types)
+
+
+@irdl_op_definition
+class RaggedDotOp(StableHLOOp):
+    """A product over groups of rows of different sizes."""
+
+    name = "chlo.ragged_dot"
+
+    lhs = operand_def(_ANY)
+    rhs = operand_def(_ANY)
+    group_sizes = operand_def(_INT)
+    ragged_dot_dimension_numbers = prop_def(BaseAttr(RaggedDotDimensionNumbersAttr))
+    precision_config = opt_prop_def(Array)
+    result = result_def(_ANY)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        group_sizes: SSAValue,
+        ragged_dot_dimension_numbers: RaggedDotDimensionNumbersAttr,
+        result_type: Attribute,
+        precision_config: ArrayAttr[Attribute] | None = None,
+    ):
+        super().__init__(
+            operands=[lhs, rhs, group_sizes],
+            result_types=[result_type],
+            properties={
+                "precision_config": precision_config,
+                "ragged_dot_dimension_numbers": ragged_dot_dimension_numbers,
+            },
+        )
+
+
+_SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
+
+
+@irdl_op_definition
+class ScanOp(StableHLOOp):
+    """A computation carried along a dimension."""
+
+    name = "chlo.scan"
+
+    inputs = var_operand_def(_ANY)
+    inits = var_operand_def(_ANY)
+    dimension = prop_def(Integer)
+    scan_dim_size = opt_prop_def(Integer)
+    is_reverse = opt_prop_def(Bool, BoolAttr.from_bool(False))
+    is_associative = opt_prop_def(Bool)
+    body = region_def()
+    outputs = var_result_def(_ANY)
+    carries = var_result_def(_ANY)
+
+    DEFAULTS: ClassVar[Mapping[str, Attribute]] = {}
+
+    irdl_options = (
+        AttrSizedOperandSegments(as_property=True),
+        AttrSizedResultSegments(as_property=True),
+    )
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        inits: Sequence[SSAValue],
+        dimension: int,
+        body: Region,
+        output_types: Sequence[Attribute],
+        *,
+        is_reverse: bool = False,
+    ):
+        super().__init__(
+            operands=[inputs, inits],
+            result_types=[output_types, [one.type for one in inits]],
+            properties={
+                "dimension": IntegerAttr(dimension, i64),
+                "is_reverse": BoolAttr.from_bool(is_reverse),
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `(%x) inits (%y) dimension=0 attributes {…} {…} : (…) -> …`."""
+        with parser.in_parens():
+            inputs, _ = parse_operands(parser)
+        parser.parse_keyword("inits")
+        with parser.in_parens():
+            inits, _ = parse_operands(parser)
+        parser.parse_keyword("dimension")
+        parser.parse_punctuation("=")
+        properties: dict[str, Attribute] = {
+            "dimension": IntegerAttr(parser.parse_integer(), i64)
+        }
+        attributes: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("attributes") is not None:
+            attributes = parse_attr_dict(parser, cls, properties)
+        body = parser.parse_region()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        outputs = len(result_types) - len(inits)
+        if outputs < 0:
+            parser.raise_error("fewer results than inits", position)
+        properties |= {
+            "operandSegmentSizes": _segments(len(inputs), len(inits)),
+            "resultSegmentSizes": _segments(outputs, len(inits)),
+        }
+        return cls.create(
+            operands=parser.resolve_operands(
+                [*inputs, *inits], operand_types, position
+            ),
+            result_types=result_types,
+            properties={name: properties[name] for name in sorted(properties)},
+            attributes=attributes,
+            regions=(body,),
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `(%x) inits (%y) dimension=0 attributes {…} {…} : (…) -> …`."""
+        with printer.in_parens():
+            print_values(printer, self.inputs)
+        printer.print_string(" inits ")
+        with printer.in_parens():
+            print_values(printer, self.inits)
+        printer.print_string(f" dimension={self.dimension.value.data} ")
+        print_attr_dict(printer, self, ("dimension", *_SEGMENTS), keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body)
+        printer.print_string(" : ")
+        print_signature(printer, self)
+
+
+def _segments(first: int, second: int) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, (first, second))
+
+
+Chlo = Dialect(
+    "chlo",
+    [
+        one
+        for one in tuple(globals().values())
+        if isinstance(one, type)
+        and issubclass(one, StableHLOOp)
+        and one.__module__ == __name__
+        and "name" in vars(one)
+    ],
+    [
+        ComparisonDirectionAttr,
+        ComparisonTypeAttr,
+        PrecisionAttr,
+        RaggedDotDimensionNumbersAttr,
+    ],
+)

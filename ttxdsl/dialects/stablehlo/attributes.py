@@ -1,0 +1,1088 @@
+"""StableHLO's attributes: enums, dimension numbers, and what collectives carry.
+
+Sources: StableHLO specification (each op's inputs) and StablehloAttrs.td for the
+spelling. Attributes hold plain Python values (tuples of ints, strings), so that
+passes and interpreters read them without unwrapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    NoneAttr,
+    f64,
+    i64,
+)
+from xdsl.dialects.utils.enum_attribute import EnumAttribute
+from xdsl.ir import (
+    Attribute,
+    Data,
+    OpaqueSyntaxAttribute,
+    ParametrizedAttribute,
+    SpacedOpaqueSyntaxAttribute,
+)
+from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from ttxdsl.dialects.stablehlo._syntax import (
+    dim_text,
+    dims_text,
+    next_text,
+    parse_dims,
+)
+
+Dims = tuple[int, ...]
+
+# --- enums ------------------------------------------------------------------------
+
+
+class Precision(StrEnum):
+    """How exactly an operand of a product is read."""
+
+    DEFAULT = "DEFAULT"
+    HIGH = "HIGH"
+    HIGHEST = "HIGHEST"
+
+
+@irdl_attr_definition
+class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
+    """`#stablehlo<precision DEFAULT>`."""
+
+    name = "stablehlo.precision"
+
+
+class ResultAccuracyMode(StrEnum):
+    """Which accuracy a transcendental function is asked for."""
+
+    DEFAULT = "DEFAULT"
+    HIGHEST = "HIGHEST"
+    TOLERANCE = "TOLERANCE"
+
+
+@irdl_attr_definition
+class ResultAccuracyModeAttr(EnumAttribute[ResultAccuracyMode]):
+    """`#stablehlo.result_accuracy_mode<DEFAULT>`."""
+
+    name = "stablehlo.result_accuracy_mode"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ResultAccuracyMode:
+        """Parse `<mode>`."""
+        with parser.in_angle_brackets():
+            return parser.parse_str_enum(ResultAccuracyMode)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `<mode>`."""
+        printer.print_string(f"<{self.data.value}>")
+
+
+class FftType(StrEnum):
+    """Direction of a Fourier transform, and whether one side is real."""
+
+    FFT = "FFT"
+    IFFT = "IFFT"
+    RFFT = "RFFT"
+    IRFFT = "IRFFT"
+
+
+@irdl_attr_definition
+class FftTypeAttr(EnumAttribute[FftType], SpacedOpaqueSyntaxAttribute):
+    """`#stablehlo<fft_type FFT>`."""
+
+    name = "stablehlo.fft_type"
+
+
+class ComparisonDirection(StrEnum):
+    """The relation that `compare` tests."""
+
+    EQ = "EQ"
+    NE = "NE"
+    GE = "GE"
+    GT = "GT"
+    LE = "LE"
+    LT = "LT"
+
+
+@irdl_attr_definition
+class ComparisonDirectionAttr(
+    EnumAttribute[ComparisonDirection], SpacedOpaqueSyntaxAttribute
+):
+    """`#stablehlo<comparison_direction EQ>`."""
+
+    name = "stablehlo.comparison_direction"
+
+
+class ComparisonType(StrEnum):
+    """The order in which `compare` compares."""
+
+    NOTYPE = "NOTYPE"
+    FLOAT = "FLOAT"
+    TOTALORDER = "TOTALORDER"
+    SIGNED = "SIGNED"
+    UNSIGNED = "UNSIGNED"
+
+
+@irdl_attr_definition
+class ComparisonTypeAttr(EnumAttribute[ComparisonType], SpacedOpaqueSyntaxAttribute):
+    """`#stablehlo<comparison_type FLOAT>`."""
+
+    name = "stablehlo.comparison_type"
+
+
+class Transpose(StrEnum):
+    """What `triangular_solve` does to its first operand."""
+
+    TRANSPOSE_INVALID = "TRANSPOSE_INVALID"
+    NO_TRANSPOSE = "NO_TRANSPOSE"
+    TRANSPOSE = "TRANSPOSE"
+    ADJOINT = "ADJOINT"
+
+
+@irdl_attr_definition
+class TransposeAttr(EnumAttribute[Transpose], SpacedOpaqueSyntaxAttribute):
+    """`#stablehlo<transpose NO_TRANSPOSE>`."""
+
+    name = "stablehlo.transpose"
+
+
+class RngDistribution(StrEnum):
+    """The distribution that `rng` draws from."""
+
+    UNIFORM = "UNIFORM"
+    NORMAL = "NORMAL"
+
+
+@irdl_attr_definition
+class RngDistributionAttr(EnumAttribute[RngDistribution], SpacedOpaqueSyntaxAttribute):
+    """`#stablehlo<rng_distribution UNIFORM>`."""
+
+    name = "stablehlo.rng_distribution"
+
+
+class RngAlgorithm(StrEnum):
+    """The generator that `rng_bit_generator` runs."""
+
+    DEFAULT = "DEFAULT"
+    THREE_FRY = "THREE_FRY"
+    PHILOX = "PHILOX"
+
+
+@irdl_attr_definition
+class RngAlgorithmAttr(EnumAttribute[RngAlgorithm], SpacedOpaqueSyntaxAttribute):
+    """`#stablehlo<rng_algorithm DEFAULT>`."""
+
+    name = "stablehlo.rng_algorithm"
+
+
+# --- structs of dimensions ---------------------------------------------------------
+
+_StructT = TypeVar("_StructT")
+
+
+def _parse_struct(
+    parser: AttrParser,
+    struct: type[_StructT],
+    parsers: dict[str, Callable[[], Any]],
+) -> _StructT:
+    """Parse `field = value, …>` in any order; fields that are left out keep defaults."""
+    values: dict[str, Any] = {}
+    while parser.parse_optional_punctuation(">") is None:
+        position = parser.pos
+        name = parser.parse_identifier()
+        if name not in parsers:
+            wanted = ", ".join(f"`{field}`" for field in parsers)
+            parser.raise_error(f"expected one of: {wanted}", position)
+        if name in values:
+            parser.raise_error(f"duplicated `{name}` entry", position)
+        parser.parse_punctuation("=")
+        values[name] = parsers[name]()
+        if parser.parse_optional_punctuation(",") is None:
+            parser.parse_punctuation(">")
+            break
+    return struct(**values)
+
+
+def parse_dims_struct(parser: AttrParser, struct: type[_StructT]) -> _StructT:
+    """Parse a struct whose fields are lists of dimensions or single integers."""
+    parsers: dict[str, Callable[[], Any]] = {
+        field.name: parser.parse_integer
+        if field.default == 0
+        else (lambda: parse_dims(parser))
+        for field in fields(cast(Any, struct))
+    }
+    parser.parse_punctuation("<")
+    return _parse_struct(parser, struct, parsers)
+
+
+def print_dims_struct(printer: Printer, struct: Any) -> None:
+    """Print the fields that are not empty and not zero."""
+    parts: list[str] = []
+    for field in fields(struct):
+        value = getattr(struct, field.name)
+        if value:
+            text = str(value) if isinstance(value, int) else dims_text(value)
+            parts.append(f"{field.name} = {text}")
+    printer.print_string(f"<{', '.join(parts)}>")
+
+
+@dataclass(frozen=True, slots=True)
+class DotDims:
+    """Which dimensions of a `dot_general` are batch and which are contracted."""
+
+    lhs_batching_dimensions: Dims = ()
+    rhs_batching_dimensions: Dims = ()
+    lhs_contracting_dimensions: Dims = ()
+    rhs_contracting_dimensions: Dims = ()
+
+
+@irdl_attr_definition
+class DotDimensionNumbersAttr(Data[DotDims]):
+    """`#stablehlo.dot<…>`: dimension numbers of a `dot_general`."""
+
+    name = "stablehlo.dot"
+
+    @staticmethod
+    def of(
+        lhs_batching_dimensions: Sequence[int] = (),
+        rhs_batching_dimensions: Sequence[int] = (),
+        lhs_contracting_dimensions: Sequence[int] = (),
+        rhs_contracting_dimensions: Sequence[int] = (),
+    ) -> DotDimensionNumbersAttr:
+        """Make one from its fields."""
+        return DotDimensionNumbersAttr(
+            DotDims(
+                tuple(lhs_batching_dimensions),
+                tuple(rhs_batching_dimensions),
+                tuple(lhs_contracting_dimensions),
+                tuple(rhs_contracting_dimensions),
+            )
+        )
+
+    @property
+    def lhs_batching_dimensions(self) -> Dims:
+        """Batch dimensions of the left operand."""
+        return self.data.lhs_batching_dimensions
+
+    @property
+    def rhs_batching_dimensions(self) -> Dims:
+        """Batch dimensions of the right operand, in the order of the left's."""
+        return self.data.rhs_batching_dimensions
+
+    @property
+    def lhs_contracting_dimensions(self) -> Dims:
+        """Contracted dimensions of the left operand."""
+        return self.data.lhs_contracting_dimensions
+
+    @property
+    def rhs_contracting_dimensions(self) -> Dims:
+        """Contracted dimensions of the right operand, in the order of the left's."""
+        return self.data.rhs_contracting_dimensions
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> DotDims:
+        """Parse `<lhs_batching_dimensions = [0], …>`."""
+        return parse_dims_struct(parser, DotDims)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the fields that are not empty."""
+        print_dims_struct(printer, self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class GatherDims:
+    """How a `gather` maps dimensions of operand, indices and result."""
+
+    offset_dims: Dims = ()
+    collapsed_slice_dims: Dims = ()
+    operand_batching_dims: Dims = ()
+    start_indices_batching_dims: Dims = ()
+    start_index_map: Dims = ()
+    index_vector_dim: int = 0
+
+
+@irdl_attr_definition
+class GatherDimensionNumbersAttr(Data[GatherDims]):
+    """`#stablehlo.gather<…>`: dimension numbers of a `gather`."""
+
+    name = "stablehlo.gather"
+
+    @staticmethod
+    def of(
+        offset_dims: Sequence[int] = (),
+        collapsed_slice_dims: Sequence[int] = (),
+        operand_batching_dims: Sequence[int] = (),
+        start_indices_batching_dims: Sequence[int] = (),
+        start_index_map: Sequence[int] = (),
+        index_vector_dim: int = 0,
+    ) -> GatherDimensionNumbersAttr:
+        """Make one from its fields."""
+        return GatherDimensionNumbersAttr(
+            GatherDims(
+                tuple(offset_dims),
+                tuple(collapsed_slice_dims),
+                tuple(operand_batching_dims),
+                tuple(start_indices_batching_dims),
+                tuple(start_index_map),
+                index_vector_dim,
+            )
+        )
+
+    @property
+    def offset_dims(self) -> Dims:
+        """Result dimensions that come from the slices."""
+        return self.data.offset_dims
+
+    @property
+    def collapsed_slice_dims(self) -> Dims:
+        """Operand dimensions of slice size 1 that the result does not have."""
+        return self.data.collapsed_slice_dims
+
+    @property
+    def operand_batching_dims(self) -> Dims:
+        """Operand dimensions that are batch dimensions."""
+        return self.data.operand_batching_dims
+
+    @property
+    def start_indices_batching_dims(self) -> Dims:
+        """Batch dimensions of the indices, in the order of the operand's."""
+        return self.data.start_indices_batching_dims
+
+    @property
+    def start_index_map(self) -> Dims:
+        """The operand dimension that each entry of an index vector positions."""
+        return self.data.start_index_map
+
+    @property
+    def index_vector_dim(self) -> int:
+        """The dimension of the indices that holds the index vectors."""
+        return self.data.index_vector_dim
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> GatherDims:
+        """Parse `<offset_dims = [2], …>`."""
+        return parse_dims_struct(parser, GatherDims)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the fields that are not empty and not zero."""
+        print_dims_struct(printer, self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterDims:
+    """How a `scatter` maps dimensions of inputs, indices and updates."""
+
+    update_window_dims: Dims = ()
+    inserted_window_dims: Dims = ()
+    input_batching_dims: Dims = ()
+    scatter_indices_batching_dims: Dims = ()
+    scatter_dims_to_operand_dims: Dims = ()
+    index_vector_dim: int = 0
+
+
+@irdl_attr_definition
+class ScatterDimensionNumbersAttr(Data[ScatterDims]):
+    """`#stablehlo.scatter<…>`: dimension numbers of a `scatter`."""
+
+    name = "stablehlo.scatter"
+
+    @staticmethod
+    def of(
+        update_window_dims: Sequence[int] = (),
+        inserted_window_dims: Sequence[int] = (),
+        input_batching_dims: Sequence[int] = (),
+        scatter_indices_batching_dims: Sequence[int] = (),
+        scatter_dims_to_operand_dims: Sequence[int] = (),
+        index_vector_dim: int = 0,
+    ) -> ScatterDimensionNumbersAttr:
+        """Make one from its fields."""
+        return ScatterDimensionNumbersAttr(
+            ScatterDims(
+                tuple(update_window_dims),
+                tuple(inserted_window_dims),
+                tuple(input_batching_dims),
+                tuple(scatter_indices_batching_dims),
+                tuple(scatter_dims_to_operand_dims),
+                index_vector_dim,
+            )
+        )
+
+    @property
+    def update_window_dims(self) -> Dims:
+        """Dimensions of the updates that lie in a window of the input."""
+        return self.data.update_window_dims
+
+    @property
+    def inserted_window_dims(self) -> Dims:
+        """Window dimensions of size 1 that the updates do not have."""
+        return self.data.inserted_window_dims
+
+    @property
+    def input_batching_dims(self) -> Dims:
+        """Input dimensions that are batch dimensions."""
+        return self.data.input_batching_dims
+
+    @property
+    def scatter_indices_batching_dims(self) -> Dims:
+        """Batch dimensions of the indices, in the order of the input's."""
+        return self.data.scatter_indices_batching_dims
+
+    @property
+    def scatter_dims_to_operand_dims(self) -> Dims:
+        """The input dimension that each entry of an index vector positions."""
+        return self.data.scatter_dims_to_operand_dims
+
+    @property
+    def index_vector_dim(self) -> int:
+        """The dimension of the indices that holds the index vectors."""
+        return self.data.index_vector_dim
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ScatterDims:
+        """Parse `<update_window_dims = [0], …>`."""
+        return parse_dims_struct(parser, ScatterDims)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the fields that are not empty and not zero."""
+        print_dims_struct(printer, self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class ConvDims:
+    """What each dimension of a convolution's input, kernel and output is."""
+
+    input_batch_dimension: int = 0
+    input_feature_dimension: int = 0
+    input_spatial_dimensions: Dims = ()
+    kernel_input_feature_dimension: int = 0
+    kernel_output_feature_dimension: int = 0
+    kernel_spatial_dimensions: Dims = ()
+    output_batch_dimension: int = 0
+    output_feature_dimension: int = 0
+    output_spatial_dimensions: Dims = ()
+
+
+def parse_conv_dims(parser: AttrParser) -> ConvDims:
+    """Parse `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`."""
+    input_named, input_spatial = _parse_labels(parser, "bf")
+    parser.parse_keyword("x")
+    kernel_named, kernel_spatial = _parse_labels(parser, "io")
+    parser.parse_punctuation("->")
+    output_named, output_spatial = _parse_labels(parser, "bf")
+    return ConvDims(
+        *input_named, input_spatial, *kernel_named, kernel_spatial, *output_named,
+        output_spatial,
+    )  # fmt: skip
+
+
+def _parse_labels(parser: AttrParser, labels: str) -> tuple[tuple[int, int], Dims]:
+    """Parse `[b, 0, f]`: where the two labels stand, and where the numbers do."""
+    start = parser.pos
+
+    def parse_one() -> str:
+        number = parser.parse_optional_integer(allow_boolean=False)
+        return parser.parse_identifier() if number is None else str(number)
+
+    dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_one)
+    spatial = len(dims) - len(labels)
+    if sorted(dims) != sorted([*labels, *map(str, range(spatial))]):
+        parser.raise_error(
+            f"expected {labels[0]}, {labels[1]} and the numbers of the spatial "
+            "dimensions, each once",
+            start,
+            parser.pos,
+        )
+    first, second = (dims.index(label) for label in labels)
+    return (first, second), tuple(dims.index(str(i)) for i in range(spatial))
+
+
+def conv_dims_text(dims: ConvDims) -> str | None:
+    """`[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, or None if dimensions clash."""
+    groups = (
+        ("bf", dims.input_batch_dimension, dims.input_feature_dimension,
+         dims.input_spatial_dimensions),
+        ("io", dims.kernel_input_feature_dimension,
+         dims.kernel_output_feature_dimension, dims.kernel_spatial_dimensions),
+        ("bf", dims.output_batch_dimension, dims.output_feature_dimension,
+         dims.output_spatial_dimensions),
+    )  # fmt: skip
+    texts: list[str] = []
+    for labels, first, second, spatial in groups:
+        places = {first: labels[0], second: labels[1]}
+        places |= {place: str(i) for i, place in enumerate(spatial)}
+        if sorted(places) != list(range(len(spatial) + 2)):
+            return None
+        texts.append(f"[{', '.join(places[i] for i in range(len(places)))}]")
+    return f"{texts[0]}x{texts[1]}->{texts[2]}"
+
+
+@irdl_attr_definition
+class ConvDimensionNumbersAttr(Data[ConvDims]):
+    """`#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`; `<raw …>` is parsed too."""
+
+    name = "stablehlo.conv"
+
+    @staticmethod
+    def of(
+        input_batch_dimension: int,
+        input_feature_dimension: int,
+        input_spatial_dimensions: Sequence[int],
+        kernel_input_feature_dimension: int,
+        kernel_output_feature_dimension: int,
+        kernel_spatial_dimensions: Sequence[int],
+        output_batch_dimension: int,
+        output_feature_dimension: int,
+        output_spatial_dimensions: Sequence[int],
+    ) -> ConvDimensionNumbersAttr:
+        """Make one from its fields."""
+        return ConvDimensionNumbersAttr(
+            ConvDims(
+                input_batch_dimension,
+                input_feature_dimension,
+                tuple(input_spatial_dimensions),
+                kernel_input_feature_dimension,
+                kernel_output_feature_dimension,
+                tuple(kernel_spatial_dimensions),
+                output_batch_dimension,
+                output_feature_dimension,
+                tuple(output_spatial_dimensions),
+            )
+        )
+
+    @property
+    def input_batch_dimension(self) -> int:
+        """Batch dimension of the input."""
+        return self.data.input_batch_dimension
+
+    @property
+    def input_feature_dimension(self) -> int:
+        """Feature dimension of the input."""
+        return self.data.input_feature_dimension
+
+    @property
+    def input_spatial_dimensions(self) -> Dims:
+        """Spatial dimensions of the input, in order."""
+        return self.data.input_spatial_dimensions
+
+    @property
+    def kernel_input_feature_dimension(self) -> int:
+        """Kernel dimension that meets the input's features."""
+        return self.data.kernel_input_feature_dimension
+
+    @property
+    def kernel_output_feature_dimension(self) -> int:
+        """Kernel dimension that makes the output's features."""
+        return self.data.kernel_output_feature_dimension
+
+    @property
+    def kernel_spatial_dimensions(self) -> Dims:
+        """Spatial dimensions of the kernel, in order."""
+        return self.data.kernel_spatial_dimensions
+
+    @property
+    def output_batch_dimension(self) -> int:
+        """Batch dimension of the output."""
+        return self.data.output_batch_dimension
+
+    @property
+    def output_feature_dimension(self) -> int:
+        """Feature dimension of the output."""
+        return self.data.output_feature_dimension
+
+    @property
+    def output_spatial_dimensions(self) -> Dims:
+        """Spatial dimensions of the output, in order."""
+        return self.data.output_spatial_dimensions
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ConvDims:
+        """Parse `<[b, 0, f]x[0, i, o]->[b, 0, f]>` or `<raw field = …>`."""
+        parser.parse_punctuation("<")
+        if parser.parse_optional_keyword("raw") is not None:
+            return _parse_struct(
+                parser,
+                ConvDims,
+                {
+                    field.name: (
+                        parser.parse_integer
+                        if field.default == 0
+                        else (lambda: parse_dims(parser))
+                    )
+                    for field in fields(ConvDims)
+                },
+            )
+        dims = parse_conv_dims(parser)
+        parser.parse_punctuation(">")
+        return dims
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the labelled form; the raw one when dimensions clash."""
+        text = conv_dims_text(self.data)
+        if text is None:
+            parts = (
+                f"{field.name} = "
+                f"{value if isinstance(value, int) else dims_text(value)}"
+                for field in fields(self.data)
+                for value in (getattr(self.data, field.name),)
+            )
+            text = f"raw {', '.join(parts)}"
+        printer.print_string(f"<{text}>")
+
+
+# --- other structs -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DotAlgorithm:
+    """The arithmetic that a `dot_general` is to be computed with."""
+
+    lhs_precision_type: Attribute
+    rhs_precision_type: Attribute
+    accumulation_type: Attribute
+    lhs_component_count: int
+    rhs_component_count: int
+    num_primitive_operations: int
+    allow_imprecise_accumulation: bool
+
+
+def parse_dot_algorithm(parser: AttrParser) -> DotAlgorithm:
+    """Parse `<lhs_precision_type = f32, …>`; the fields come in their order."""
+    readers: dict[str, Callable[[], Any]] = {
+        "lhs_precision_type": parser.parse_type,
+        "rhs_precision_type": parser.parse_type,
+        "accumulation_type": parser.parse_type,
+        "lhs_component_count": parser.parse_integer,
+        "rhs_component_count": parser.parse_integer,
+        "num_primitive_operations": parser.parse_integer,
+        "allow_imprecise_accumulation": parser.parse_boolean,
+    }
+    return DotAlgorithm(**_parse_fields(parser, readers))
+
+
+def dot_algorithm_text(value: DotAlgorithm) -> str:
+    """The struct as printed, with its angle brackets."""
+    imprecise = "true" if value.allow_imprecise_accumulation else "false"
+    return (
+        f"<lhs_precision_type = {value.lhs_precision_type}, "
+        f"rhs_precision_type = {value.rhs_precision_type}, "
+        f"accumulation_type = {value.accumulation_type}, "
+        f"lhs_component_count = {value.lhs_component_count}, "
+        f"rhs_component_count = {value.rhs_component_count}, "
+        f"num_primitive_operations = {value.num_primitive_operations}, "
+        f"allow_imprecise_accumulation = {imprecise}>"
+    )
+
+
+def _parse_fields(
+    parser: AttrParser, readers: dict[str, Callable[[], Any]]
+) -> dict[str, Any]:
+    """Parse `<name = value, …>` with all fields in order."""
+    values: dict[str, Any] = {}
+    with parser.in_angle_brackets():
+        for name, reader in readers.items():
+            if values:
+                parser.parse_punctuation(",")
+            parser.parse_keyword(name)
+            parser.parse_punctuation("=")
+            values[name] = reader()
+    return values
+
+
+@irdl_attr_definition
+class DotAlgorithmAttr(Data[DotAlgorithm]):
+    """`#stablehlo.dot_algorithm<…>`: how a `dot_general` is to be computed."""
+
+    name = "stablehlo.dot_algorithm"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> DotAlgorithm:
+        """Parse the struct."""
+        return parse_dot_algorithm(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the struct."""
+        printer.print_string(dot_algorithm_text(self.data))
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelHandle:
+    """A channel: its number, and which ends it joins (0: any, 1: devices, 2, 3: host)."""
+
+    handle: int
+    type: int
+
+
+@irdl_attr_definition
+class ChannelHandleAttr(Data[ChannelHandle]):
+    """`#stablehlo.channel_handle<handle = 1, type = 0>`."""
+
+    name = "stablehlo.channel_handle"
+
+    @staticmethod
+    def of(handle: int, type: int = 0) -> ChannelHandleAttr:
+        """Make one from its fields."""
+        return ChannelHandleAttr(ChannelHandle(handle, type))
+
+    @property
+    def handle(self) -> int:
+        """The channel's number; not positive: no channel."""
+        return self.data.handle
+
+    @property
+    def type(self) -> int:
+        """Which ends the channel joins."""
+        return self.data.type
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> ChannelHandle:
+        """Parse `<handle = 1, type = 0>`, in any order."""
+        parser.parse_punctuation("<")
+        return _parse_struct(
+            parser,
+            ChannelHandle,
+            {"handle": parser.parse_integer, "type": parser.parse_integer},
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the struct."""
+        printer.print_string(f"<handle = {self.handle}, type = {self.type}>")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOperandAlias:
+    """A result of a custom call that lies in the memory of an operand."""
+
+    output_tuple_indices: Dims
+    operand_index: int
+    operand_tuple_indices: Dims
+
+
+@irdl_attr_definition
+class OutputOperandAliasAttr(Data[OutputOperandAlias]):
+    """`#stablehlo.output_operand_alias<…>`."""
+
+    name = "stablehlo.output_operand_alias"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> OutputOperandAlias:
+        """Parse the struct; the fields come in their order."""
+        return OutputOperandAlias(
+            **_parse_fields(
+                parser,
+                {
+                    "output_tuple_indices": lambda: parse_dims(parser),
+                    "operand_index": parser.parse_integer,
+                    "operand_tuple_indices": lambda: parse_dims(parser),
+                },
+            )
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the struct."""
+        printer.print_string(
+            f"<output_tuple_indices = {dims_text(self.data.output_tuple_indices)}, "
+            f"operand_index = {self.data.operand_index}, "
+            f"operand_tuple_indices = {dims_text(self.data.operand_tuple_indices)}>"
+        )
+
+
+@irdl_attr_definition
+class TypeExtensionsAttr(Data[Dims]):
+    """`#stablehlo.bounds<?, 4>`: an encoding that bounds dynamic dimensions.
+
+    One entry a dimension: the bound of a dynamic dimension, `DYNAMIC_INDEX` where
+    there is none.
+    """
+
+    name = "stablehlo.bounds"
+
+    @property
+    def bounds(self) -> Dims:
+        """The bound of each dimension."""
+        return self.data
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Dims:
+        """Parse `<?, 4>`."""
+
+        def parse_one() -> int:
+            if parser.parse_optional_punctuation("?") is not None:
+                return DYNAMIC_INDEX
+            return parser.parse_integer()
+
+        return tuple(
+            parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `<?, 4>`."""
+        printer.print_string(f"<{', '.join(map(dim_text, self.data))}>")
+
+
+@irdl_attr_definition
+class ResultAccuracyAttr(ParametrizedAttribute):
+    """`#stablehlo.result_accuracy<atol = …, rtol = …, ulps = …, mode = …>`.
+
+    Spec section "Result accuracy": tolerances count only in mode TOLERANCE.
+    """
+
+    name = "stablehlo.result_accuracy"
+
+    atol: FloatAttr
+    rtol: FloatAttr
+    ulps: IntegerAttr
+    mode: ResultAccuracyModeAttr
+
+    @staticmethod
+    def of(
+        mode: ResultAccuracyMode, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0
+    ) -> ResultAccuracyAttr:
+        """Make one from its fields."""
+        return ResultAccuracyAttr(
+            FloatAttr(atol, f64),
+            FloatAttr(rtol, f64),
+            IntegerAttr(ulps, i64),
+            ResultAccuracyModeAttr(mode),
+        )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """Parse the struct; tolerances that are zero are left out."""
+        atol = rtol = 0.0
+        ulps = 0
+        with parser.in_angle_brackets():
+            if parser.parse_optional_keyword("atol") is not None:
+                parser.parse_punctuation("=")
+                atol = float(parser.parse_number())
+                parser.parse_punctuation(",")
+            if parser.parse_optional_keyword("rtol") is not None:
+                parser.parse_punctuation("=")
+                rtol = float(parser.parse_number())
+                parser.parse_punctuation(",")
+            if parser.parse_optional_keyword("ulps") is not None:
+                parser.parse_punctuation("=")
+                ulps = parser.parse_integer()
+                parser.parse_punctuation(",")
+            parser.parse_keyword("mode")
+            parser.parse_punctuation("=")
+            mode = parser.parse_attribute()
+        return [
+            FloatAttr(atol, f64),
+            FloatAttr(rtol, f64),
+            IntegerAttr(ulps, i64),
+            mode,
+        ]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the struct without the tolerances that are zero."""
+        with printer.in_angle_brackets():
+            for name, tolerance in (("atol", self.atol), ("rtol", self.rtol)):
+                if tolerance.value.data:
+                    printer.print_string(f"{name} = ")
+                    printer.print_float(tolerance.value.data, f64)
+                    printer.print_string(", ")
+            if self.ulps.value.data:
+                printer.print_string(f"ulps = {self.ulps.value.data}, ")
+            printer.print_string("mode = ")
+            printer.print_attribute(self.mode)
+
+    def verify(self) -> None:
+        """Tolerances are not negative, and count only in mode TOLERANCE."""
+        tolerances = (self.atol.value.data, self.rtol.value.data, self.ulps.value.data)
+        if self.mode.data is ResultAccuracyMode.TOLERANCE:
+            if min(tolerances) < 0:
+                raise VerifyException("result accuracy: a tolerance is negative")
+            if not any(tolerances):
+                raise VerifyException(
+                    "result accuracy: mode TOLERANCE needs a tolerance above zero"
+                )
+        elif any(tolerances):
+            raise VerifyException(
+                "result accuracy: tolerances are given, but the mode is "
+                f"{self.mode.data.value}, not TOLERANCE"
+            )
+
+
+# --- meshes ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MeshAxis:
+    """A mesh axis and its size."""
+
+    name: str
+    size: int
+
+
+@irdl_attr_definition
+class MeshAxisAttr(Data[MeshAxis]):
+    """`#stablehlo.mesh_axis<name = "x", size = 2>`."""
+
+    name = "stablehlo.mesh_axis"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> MeshAxis:
+        """Parse `<name = "x", size = 2>`, in any order."""
+        parser.parse_punctuation("<")
+        return _parse_struct(
+            parser,
+            MeshAxis,
+            {"name": parser.parse_str_literal, "size": parser.parse_integer},
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the struct."""
+        printer.print_string("<name = ")
+        printer.print_string_literal(self.data.name)
+        printer.print_string(f", size = {self.data.size}>")
+
+
+@irdl_attr_definition
+class MeshAttr(ParametrizedAttribute):
+    """`#stablehlo.mesh<axes=[…], device_ids=dense<…>>`: a mesh by value."""
+
+    name = "stablehlo.mesh"
+
+    axes: ArrayAttr[MeshAxisAttr] = param_def(converter=ArrayAttr[MeshAxisAttr].get)
+    device_ids: Attribute
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """Parse the struct; device ids may be left out."""
+        with parser.in_angle_brackets():
+            parser.parse_keyword("axes")
+            parser.parse_punctuation("=")
+
+            def parse_axis() -> Attribute:
+                if next_text(parser) == "<":
+                    return MeshAxisAttr(MeshAxisAttr.parse_parameter(parser))
+                return parser.parse_attribute()
+
+            axes = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parse_axis
+            )
+            device_ids: Attribute = NoneAttr()
+            if parser.parse_optional_punctuation(",") is not None:
+                parser.parse_keyword("device_ids")
+                parser.parse_punctuation("=")
+                device_ids = parser.parse_attribute()
+        return [ArrayAttr(axes), device_ids]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the struct."""
+        with printer.in_angle_brackets():
+            printer.print_string("axes=")
+            with printer.in_square_brackets():
+                printer.print_list(self.axes.data, printer.print_attribute)
+            if not isinstance(self.device_ids, NoneAttr):
+                printer.print_string(", device_ids=")
+                printer.print_attribute(self.device_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class SubAxisInfo:
+    """Which part of an axis: the product of the parts before it, and its size."""
+
+    pre_size: int
+    size: int
+
+
+def _parse_sub_axis(parser: AttrParser) -> SubAxisInfo:
+    with parser.in_parens():
+        pre_size = parser.parse_integer()
+    return SubAxisInfo(pre_size, parser.parse_integer())
+
+
+@irdl_attr_definition
+class SubAxisInfoAttr(Data[SubAxisInfo], OpaqueSyntaxAttribute):
+    """`#stablehlo<sub_axis_info(1)2>`."""
+
+    name = "stablehlo.sub_axis_info"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> SubAxisInfo:
+        """Parse `(pre_size)size`."""
+        return _parse_sub_axis(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print `(pre_size)size`."""
+        printer.print_string(f"({self.data.pre_size}){self.data.size}")
+
+
+@dataclass(frozen=True, slots=True)
+class MeshAxisRef:
+    """A mesh axis by name, or a part of it."""
+
+    name: str
+    sub_axis_info: SubAxisInfo | None = None
+
+
+@irdl_attr_definition
+class AxisRefAttr(Data[MeshAxisRef]):
+    """`#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>`."""
+
+    name = "stablehlo.axis_ref"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> MeshAxisRef:
+        """Parse the struct."""
+        parser.parse_punctuation("<")
+        return _parse_struct(
+            parser,
+            MeshAxisRef,
+            {
+                "name": parser.parse_str_literal,
+                "sub_axis_info": lambda: _parse_sub_axis(parser),
+            },
+        )
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the struct."""
+        printer.print_string("<name = ")
+        printer.print_string_literal(self.data.name)
+        if (sub := self.data.sub_axis_info) is not None:
+            printer.print_string(f", sub_axis_info = ({sub.pre_size}){sub.size}")
+        printer.print_string(">")
+
+
+@irdl_attr_definition
+class ReplicaGroupMeshAxesAttr(ParametrizedAttribute):
+    """`#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = […]>`.
+
+    Replica groups said by mesh axes: one group for each position along the other axes.
+    """
+
+    name = "stablehlo.replica_group_mesh_axes"
+
+    mesh: Attribute
+    axes: ArrayAttr[Attribute] = param_def(converter=ArrayAttr[Attribute].get)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """Parse the struct, in any order."""
+        parser.parse_punctuation("<")
+        found = _parse_struct(
+            parser,
+            dict[str, Attribute],
+            {"mesh": parser.parse_attribute, "axes": parser.parse_attribute},
+        )
+        if found.keys() != {"mesh", "axes"}:
+            parser.raise_error("expected `mesh` and `axes`")
+        return [found["mesh"], found["axes"]]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Print the struct."""
+        with printer.in_angle_brackets():
+            printer.print_string("mesh = ")
+            printer.print_attribute(self.mesh)
+            printer.print_string(", axes = ")
+            printer.print_attribute(self.axes)

@@ -1,0 +1,375 @@
+"""Ops that sum products: matrix products of all kinds, and linear algebra on them.
+
+Source: StableHLO specification, sections "dot_general", "cholesky",
+"triangular_solve", "fft".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    IntegerType,
+    StringAttr,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from ttxdsl.dialects.stablehlo._base import (
+    Array,
+    Bool,
+    Field,
+    IntegerArray,
+    PrettyOp,
+    StableHLOOp,
+    String,
+    enum_codec,
+)
+from ttxdsl.dialects.stablehlo._syntax import (
+    BOOL,
+    I64S,
+    STRING,
+    dims_text,
+    i64_array,
+    parse_dims,
+)
+from ttxdsl.dialects.stablehlo.attributes import (
+    DotAlgorithmAttr,
+    DotDimensionNumbersAttr,
+    DotDims,
+    FftType,
+    FftTypeAttr,
+    Precision,
+    PrecisionAttr,
+    Transpose,
+    TransposeAttr,
+    dot_algorithm_text,
+    parse_dot_algorithm,
+)
+from ttxdsl.dialects.stablehlo.types import (
+    FLOAT_OR_COMPLEX_TENSOR,
+    TENSOR,
+    TENSOR_PER_AXIS,
+    Kind,
+    TensorOf,
+)
+
+DEFAULT_PRECISION = ArrayAttr[Attribute](
+    (PrecisionAttr(Precision.DEFAULT), PrecisionAttr(Precision.DEFAULT))
+)
+"""What JAX asks of a product when the user asks nothing."""
+
+
+def parse_precision(parser: Parser) -> Attribute:
+    """Parse `precision = [DEFAULT, DEFAULT]`."""
+    parser.parse_keyword("precision")
+    parser.parse_punctuation("=")
+    return ArrayAttr(
+        parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE,
+            lambda: PrecisionAttr(PrecisionAttr.parse_parameter(parser)),
+        )
+    )
+
+
+def precision_text(config: ArrayAttr[Attribute] | None) -> str:
+    """`, precision = [DEFAULT, DEFAULT]`, or nothing."""
+    if config is None:
+        return ""
+    names = (cast("PrecisionAttr", one).data.value for one in config.data)
+    return f", precision = [{', '.join(names)}]"
+
+
+@irdl_op_definition
+class DotGeneralOp(PrettyOp):
+    """Sums of products over the contracted dimensions. Spec section "dot_general".
+
+    The result has the batch dimensions, then the left operand's others, then the
+    right one's.
+    """
+
+    name = "stablehlo.dot_general"
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR_PER_AXIS)
+    dot_dimension_numbers = prop_def(BaseAttr(DotDimensionNumbersAttr))
+    precision_config = opt_prop_def(Array)
+    algorithm = opt_prop_def(BaseAttr(DotAlgorithmAttr))
+    result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        dot_dimension_numbers: DotDimensionNumbersAttr,
+        result_type: Attribute,
+        precision_config: ArrayAttr[Attribute] | None = DEFAULT_PRECISION,
+        algorithm: DotAlgorithmAttr | None = None,
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[result_type],
+            properties={
+                "algorithm": algorithm,
+                "dot_dimension_numbers": dot_dimension_numbers,
+                "precision_config": precision_config,
+            },
+        )
+
+    @classmethod
+    def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
+        """Parse dimensions, then precision and algorithm if they are there."""
+
+        def parse_pair() -> tuple[tuple[int, ...], tuple[int, ...]]:
+            parser.parse_punctuation("=")
+            left = parse_dims(parser)
+            parser.parse_keyword("x")
+            return left, parse_dims(parser)
+
+        batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+        if parser.parse_optional_keyword("batching_dims") is not None:
+            batching = parse_pair()
+            parser.parse_punctuation(",")
+        parser.parse_keyword("contracting_dims")
+        contracting = parse_pair()
+        properties: dict[str, Attribute] = {
+            "dot_dimension_numbers": DotDimensionNumbersAttr(
+                DotDims(*batching, *contracting)
+            )
+        }
+        more = parser.parse_optional_punctuation(",") is not None
+        if more and parser.parse_optional_keyword("algorithm") is None:
+            properties["precision_config"] = parse_precision(parser)
+            more = parser.parse_optional_punctuation(",") is not None
+            if more:
+                parser.parse_keyword("algorithm")
+        if more:
+            parser.parse_punctuation("=")
+            properties["algorithm"] = DotAlgorithmAttr(parse_dot_algorithm(parser))
+        return properties
+
+    def print_fields(self, printer: Printer) -> None:
+        """Print dimensions, precision and algorithm."""
+        dims = self.dot_dimension_numbers.data
+        text = ""
+        if dims.lhs_batching_dimensions or dims.rhs_batching_dimensions:
+            text = (
+                f", batching_dims = {dims_text(dims.lhs_batching_dimensions)}"
+                f" x {dims_text(dims.rhs_batching_dimensions)}"
+            )
+        text += (
+            f", contracting_dims = {dims_text(dims.lhs_contracting_dimensions)}"
+            f" x {dims_text(dims.rhs_contracting_dimensions)}"
+        )
+        text += precision_text(self.precision_config)
+        if self.algorithm is not None:
+            text += f", algorithm = {dot_algorithm_text(self.algorithm.data)}"
+        printer.print_string(text)
+
+    @classmethod
+    def printed_properties(cls) -> tuple[str, ...]:
+        """All properties."""
+        return ("algorithm", "dot_dimension_numbers", "precision_config")
+
+
+@irdl_op_definition
+class DotOp(PrettyOp):
+    """Product of vectors or matrices. Deprecated, not in the specification."""
+
+    name = "stablehlo.dot"
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR_PER_AXIS)
+    precision_config = opt_prop_def(Array)
+    result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        result_type: Attribute,
+        precision_config: ArrayAttr[Attribute] | None = None,
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[result_type],
+            properties={"precision_config": precision_config},
+        )
+
+    @classmethod
+    def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
+        """Parse the precision if it is there."""
+        return {"precision_config": parse_precision(parser)} if comma else {}
+
+    def print_fields(self, printer: Printer) -> None:
+        """Print the precision if it is there."""
+        printer.print_string(precision_text(self.precision_config))
+
+    @classmethod
+    def printed_properties(cls) -> tuple[str, ...]:
+        """The precision."""
+        return ("precision_config",)
+
+
+@irdl_op_definition
+class EinsumOp(PrettyOp):
+    """Einstein summation of two tensors. Deprecated, not in the specification."""
+
+    name = "stablehlo.einsum"
+
+    FIELDS: ClassVar[tuple[Field, ...]] = (Field("config", "einsum_config", STRING),)
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    einsum_config = prop_def(String)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, lhs: SSAValue, rhs: SSAValue, einsum_config: str, result_type: Attribute
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[result_type],
+            properties={"einsum_config": StringAttr(einsum_config)},
+        )
+
+
+@irdl_op_definition
+class UnaryEinsumOp(PrettyOp):
+    """Einstein summation of one tensor. Deprecated, not in the specification."""
+
+    name = "stablehlo.unary_einsum"
+
+    FIELDS: ClassVar[tuple[Field, ...]] = (Field("config", "einsum_config", STRING),)
+
+    operand = operand_def(TENSOR)
+    einsum_config = prop_def(String)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, einsum_config: str, result_type: Attribute):
+        super().__init__(
+            operands=[operand],
+            result_types=[result_type],
+            properties={"einsum_config": StringAttr(einsum_config)},
+        )
+
+
+_FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
+
+
+@irdl_op_definition
+class CholeskyOp(PrettyOp):
+    """Cholesky factors of a batch of matrices. Spec section "cholesky"."""
+
+    name = "stablehlo.cholesky"
+
+    SHORTHAND: ClassVar[bool] = True
+    FIELDS: ClassVar[tuple[Field, ...]] = (Field("lower", "lower", BOOL, True),)
+
+    a = operand_def(_FLOAT_COMPLEX_QUANT)
+    lower = opt_prop_def(Bool, BoolAttr.from_bool(False))
+    result = result_def(_FLOAT_COMPLEX_QUANT)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, a: SSAValue, lower: bool = False):
+        super().__init__(
+            operands=[a],
+            result_types=[a.type],
+            properties={"lower": BoolAttr.from_bool(lower)},
+        )
+
+
+@irdl_op_definition
+class TriangularSolveOp(StableHLOOp):
+    """Solutions of triangular systems. Spec section "triangular_solve"."""
+
+    name = "stablehlo.triangular_solve"
+
+    a = operand_def(FLOAT_OR_COMPLEX_TENSOR)
+    b = operand_def(FLOAT_OR_COMPLEX_TENSOR)
+    left_side = prop_def(Bool)
+    lower = prop_def(Bool)
+    unit_diagonal = prop_def(Bool)
+    transpose_a = prop_def(BaseAttr(TransposeAttr))
+    result = result_def(FLOAT_OR_COMPLEX_TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        *,
+        left_side: bool,
+        lower: bool,
+        unit_diagonal: bool,
+        transpose_a: Transpose,
+    ):
+        super().__init__(
+            operands=[a, b],
+            result_types=[b.type],
+            properties={
+                "left_side": BoolAttr.from_bool(left_side),
+                "lower": BoolAttr.from_bool(lower),
+                "transpose_a": TransposeAttr(transpose_a),
+                "unit_diagonal": BoolAttr.from_bool(unit_diagonal),
+            },
+        )
+
+
+@irdl_op_definition
+class FftOp(PrettyOp):
+    """Fourier transform of the last dimensions. Spec section "fft"."""
+
+    name = "stablehlo.fft"
+
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("type", "fft_type", enum_codec(FftTypeAttr)),
+        Field("length", "fft_length", I64S),
+    )
+
+    operand = operand_def(FLOAT_OR_COMPLEX_TENSOR)
+    fft_type = prop_def(BaseAttr(FftTypeAttr))
+    fft_length = prop_def(IntegerArray)
+    result = result_def(FLOAT_OR_COMPLEX_TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        fft_type: FftType,
+        fft_length: Sequence[int] | DenseArrayBase[IntegerType],
+        result_type: Attribute,
+    ):
+        if not isinstance(fft_length, DenseArrayBase):
+            fft_length = i64_array(fft_length)
+        super().__init__(
+            operands=[operand],
+            result_types=[result_type],
+            properties={"fft_length": fft_length, "fft_type": FftTypeAttr(fft_type)},
+        )

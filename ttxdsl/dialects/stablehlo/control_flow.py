@@ -1,0 +1,342 @@
+"""Ops that choose, repeat and end computations.
+
+Source: StableHLO specification, sections "if", "case", "while", "optimization_barrier",
+"after_all", "async_start", "async_done".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_op_definition,
+    operand_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    ReturnLike,
+)
+
+from ttxdsl.dialects.stablehlo._base import StableHLOOp
+from ttxdsl.dialects.stablehlo._syntax import (
+    NamedPrinter,
+    parse_operands,
+    parse_shorthand,
+    parse_type_list,
+    print_attr_dict,
+    print_shorthand,
+    print_type_list,
+    print_values,
+)
+from ttxdsl.dialects.stablehlo.types import (
+    PRED_TENSOR,
+    REGION_VALUE,
+    TENSOR,
+    TENSOR_OR_TOKEN,
+    TENSOR_PER_AXIS_OR_TOKEN,
+    FutureType,
+    Kind,
+    TensorOf,
+    TokenType,
+)
+
+
+@irdl_op_definition
+class ReturnOp(StableHLOOp):
+    """The end of a region of a StableHLO op, with the values it yields."""
+
+    name = "stablehlo.return"
+
+    values = var_operand_def(REGION_VALUE)
+
+    traits = traits_def(IsTerminator(), ReturnLike(), Pure())
+
+    def __init__(self, values: Sequence[SSAValue] = ()):
+        super().__init__(operands=[values])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `%a, %b : type, type`."""
+        operands, _ = parse_operands(parser)
+        attributes = parser.parse_optional_attr_dict()
+        position = parser.pos
+        types: list[Attribute] = []
+        if operands:
+            parser.parse_punctuation(":")
+            types = parse_type_list(parser)
+        return cls.create(
+            operands=parser.resolve_operands(operands, types, position),
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `%a, %b : type, type`."""
+        if self.operands:
+            printer.print_string(" ")
+            print_values(printer, self.operands)
+        print_attr_dict(printer, self)
+        if self.operands:
+            printer.print_string(" : ")
+            print_type_list(printer, (value.type for value in self.operands))
+
+
+@irdl_op_definition
+class IfOp(StableHLOOp):
+    """One of two computations by a truth value. Spec section "if"."""
+
+    name = "stablehlo.if"
+
+    pred = operand_def(PRED_TENSOR)
+    true_branch = region_def()
+    false_branch = region_def()
+    outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        pred: SSAValue,
+        true_branch: Region,
+        false_branch: Region,
+        result_types: Sequence[Attribute],
+    ):
+        super().__init__(
+            operands=[pred],
+            result_types=[result_types],
+            regions=[true_branch, false_branch],
+        )
+
+
+@irdl_op_definition
+class CaseOp(StableHLOOp):
+    """One of several computations by an index. Spec section "case"."""
+
+    name = "stablehlo.case"
+
+    index = operand_def(TensorOf(Kind.SINT))
+    branches = var_region_def()
+    outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        index: SSAValue,
+        branches: Sequence[Region],
+        result_types: Sequence[Attribute],
+    ):
+        super().__init__(
+            operands=[index], result_types=[result_types], regions=[branches]
+        )
+
+
+@irdl_op_definition
+class WhileOp(StableHLOOp):
+    """A computation repeated while a condition holds. Spec section "while"."""
+
+    name = "stablehlo.while"
+
+    operand = var_operand_def(REGION_VALUE)
+    cond = region_def()
+    body = region_def()
+    outputs = var_result_def(REGION_VALUE)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
+        super().__init__(
+            operands=[operand],
+            result_types=[[one.type for one in operand]],
+            regions=[cond, body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `(%name = %init, …) : types cond { … } do { … }`."""
+        names: list[Parser.UnresolvedArgument] = []
+        operands: list[UnresolvedOperand] = []
+
+        def parse_pair() -> None:
+            names.append(parser.parse_argument(expect_type=False))
+            parser.parse_punctuation("=")
+            operands.append(parser.parse_unresolved_operand())
+
+        parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_pair)
+        position = parser.pos
+        types: list[Attribute] = []
+        if operands:
+            parser.parse_punctuation(":")
+            types = parse_type_list(parser)
+        values = parser.resolve_operands(operands, types, position)
+        found = parser.parse_optional_attr_dict_with_keyword()
+        arguments = [name.resolve(one) for name, one in zip(names, types, strict=True)]
+        parser.parse_keyword("cond")
+        cond = parser.parse_region(arguments)
+        parser.parse_keyword("do")
+        body = parser.parse_region(arguments)
+        return cls.create(
+            operands=values,
+            result_types=types,
+            attributes={} if found is None else found.data,
+            regions=(cond, body),
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print with the body's names of the arguments, which `cond` shares."""
+        arguments = self.body.block.args
+        for argument in arguments:
+            if argument.name_hint is None:
+                argument.name_hint = "iterArg"
+
+        def print_pair(pair: tuple[SSAValue, SSAValue]) -> None:
+            printer.print_ssa_value(pair[0])
+            printer.print_string(" = ")
+            printer.print_ssa_value(pair[1])
+
+        with printer.in_parens():
+            printer.print_list(zip(arguments, self.operands, strict=True), print_pair)
+        if self.operands:
+            printer.print_string(" : ")
+            print_type_list(printer, (value.type for value in self.operands))
+        print_attr_dict(printer, self, keyword=True)
+        for own, shared in zip(self.cond.block.args, arguments, strict=True):
+            NamedPrinter.share_name(printer, own, shared)
+        printer.print_string("\ncond ")
+        printer.print_region(self.cond, print_entry_block_args=False)
+        printer.print_string(" do ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+@irdl_op_definition
+class OptimizationBarrierOp(StableHLOOp):
+    """Values that no optimization may look through. Spec: "optimization_barrier"."""
+
+    name = "stablehlo.optimization_barrier"
+
+    operand = var_operand_def(TENSOR_OR_TOKEN)
+    result = var_result_def(TENSOR_OR_TOKEN)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: Sequence[SSAValue]):
+        super().__init__(
+            operands=[operand], result_types=[[one.type for one in operand]]
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `%a, %b : type, type`, or `()`."""
+        attributes = parser.parse_optional_attr_dict()
+        operands, _ = parse_operands(parser)
+        position = parser.pos
+        types: list[Attribute] = []
+        if operands:
+            parser.parse_punctuation(":")
+            types = parse_type_list(parser)
+        elif parser.parse_optional_punctuation("(") is not None:
+            parser.parse_punctuation(")")
+        return cls.create(
+            operands=parser.resolve_operands(operands, types, position),
+            result_types=types,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `%a, %b : type, type`, or `()`."""
+        print_attr_dict(printer, self)
+        if not self.operands:
+            printer.print_string(" ()")
+            return
+        printer.print_string(" ")
+        print_values(printer, self.operands)
+        printer.print_string(" : ")
+        print_type_list(printer, (value.type for value in self.operands))
+
+
+@irdl_op_definition
+class AfterAllOp(StableHLOOp):
+    """A token that comes after all the given ones. Spec section "after_all"."""
+
+    name = "stablehlo.after_all"
+
+    inputs = var_operand_def(BaseAttr(TokenType))
+    result = result_def(BaseAttr(TokenType))
+
+    traits = traits_def(Pure())
+
+    def __init__(self, inputs: Sequence[SSAValue]):
+        super().__init__(operands=[inputs], result_types=[TokenType()])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `%a, %b : type`."""
+        operands, _ = parse_operands(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_shorthand(parser, len(operands))
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `%a, %b : type`."""
+        if self.operands:
+            printer.print_string(" ")
+            print_values(printer, self.operands)
+        print_attr_dict(printer, self)
+        printer.print_string(" : ")
+        print_shorthand(printer, self)
+
+
+@irdl_op_definition
+class AsyncStartOp(StableHLOOp):
+    """The start of a computation that runs beside others. Spec: "async_start"."""
+
+    name = "stablehlo.async_start"
+
+    inputs = var_operand_def(TENSOR)
+    body = region_def()
+    result = result_def(BaseAttr(FutureType))
+
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        body: Region,
+        result_types: Sequence[Attribute],
+    ):
+        super().__init__(
+            operands=[inputs], result_types=[FutureType(result_types)], regions=[body]
+        )
+
+
+@irdl_op_definition
+class AsyncDoneOp(StableHLOOp):
+    """The result of an `async_start`, waited for. Spec section "async_done"."""
+
+    name = "stablehlo.async_done"
+
+    operand = operand_def(BaseAttr(FutureType))
+    result = result_def(TENSOR)
+
+    def __init__(self, operand: SSAValue):
+        types = cast(FutureType, operand.type).types.data
+        super().__init__(operands=[operand], result_types=[types[0]])

@@ -1,0 +1,858 @@
+"""Elementwise ops: one function of the elements at the same place of every operand.
+
+Source: StableHLO specification, one section an op.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC
+from typing import ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    ComplexType,
+    Float32Type,
+    Float64Type,
+    IntegerAttr,
+    TensorType,
+    f32,
+    f64,
+    i1,
+    i32,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Commutative, Pure
+
+from ttxdsl.dialects.stablehlo._base import (
+    Codec,
+    Integer,
+    PrettyOp,
+    enum_codec,
+    require,
+)
+from ttxdsl.dialects.stablehlo._infer import (
+    require_element,
+    require_shape,
+    require_type,
+)
+from ttxdsl.dialects.stablehlo._syntax import (
+    Types,
+    next_text,
+    parse_attr_dict,
+    parse_operands,
+    parse_signature,
+    parse_type,
+    parse_type_list,
+    print_attr_dict,
+    print_signature,
+    print_type,
+    print_type_list,
+    print_values,
+)
+from ttxdsl.dialects.stablehlo.attributes import (
+    ComparisonDirection,
+    ComparisonDirectionAttr,
+    ComparisonType,
+    ComparisonTypeAttr,
+    ResultAccuracyAttr,
+    ResultAccuracyMode,
+)
+from ttxdsl.dialects.stablehlo.types import (
+    PRED_TENSOR,
+    TENSOR,
+    TENSOR_PER_AXIS,
+    Kind,
+    TensorOf,
+    element_of,
+    expressed_type,
+    shape_of,
+    with_element,
+)
+
+_FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
+_FLOAT_QUANT = TensorOf(Kind.FLOAT | Kind.QUANT)
+_SIGNED = TensorOf(Kind.SINT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
+_NUMBER = TensorOf(Kind.INT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
+_INT = TensorOf(Kind.INT)
+_PRED_OR_INT = TensorOf(Kind.PRED | Kind.INT)
+_FLOAT = TensorOf(Kind.FLOAT)
+_FLOAT_OR_COMPLEX = TensorOf(Kind.FLOAT | Kind.COMPLEX)
+_NOT_QUANT = TensorOf(Kind.PRED | Kind.INT | Kind.FLOAT | Kind.COMPLEX)
+_QUANT = TensorOf(Kind.QUANT | Kind.QUANT_PER_AXIS)
+_FLOAT_OR_ANY_QUANT = TensorOf(Kind.FLOAT | Kind.QUANT | Kind.QUANT_PER_AXIS)
+
+
+# --- one operand -------------------------------------------------------------------
+
+
+class ElementwiseUnaryOp(PrettyOp, ABC):
+    """`result[i] = f(operand[i])`, of the operand's shape."""
+
+    SHORTHAND: ClassVar[bool] = True
+
+    operand = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, result_type: Attribute | None = None):
+        if result_type is None:
+            result_type = self.infer_type(operand.type)
+        super().__init__(operands=[operand], result_types=[result_type])
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The result's type that follows from the operand's."""
+        return operand_type
+
+    def verify_(self) -> None:
+        """The result's type is the one that follows from the operand's."""
+        require_type(self.result.type, self.infer_type(self.operand.type))
+
+
+class _FloatUnaryOp(ElementwiseUnaryOp, ABC):
+    """A function of floating-point numbers."""
+
+    operand = operand_def(_FLOAT_QUANT)
+    result = result_def(_FLOAT_QUANT)
+
+
+class TranscendentalUnaryOp(ElementwiseUnaryOp, ABC):
+    """A function whose accuracy can be asked for.
+
+    Spec section "Result accuracy".
+    """
+
+    DEFAULTS: ClassVar[dict[str, Attribute]] = {
+        "result_accuracy": ResultAccuracyAttr.of(ResultAccuracyMode.DEFAULT)
+    }
+
+    operand = operand_def(_FLOAT_COMPLEX_QUANT)
+    result = result_def(_FLOAT_COMPLEX_QUANT)
+    result_accuracy = opt_prop_def(BaseAttr(ResultAccuracyAttr))
+
+
+class _RealPartOp(ElementwiseUnaryOp, ABC):
+    """A function from complex numbers, or real ones, to real ones."""
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The operand's type with the complex number's part as element."""
+        element = element_of(operand_type)
+        if isinstance(element, ComplexType):
+            return with_element(operand_type, element.element_type)
+        return operand_type
+
+
+@irdl_op_definition
+class AbsOp(_RealPartOp):
+    """Magnitude. Spec section "abs"."""
+
+    name = "stablehlo.abs"
+
+    operand = operand_def(_SIGNED)
+    result = result_def(TensorOf(Kind.SINT | Kind.FLOAT | Kind.QUANT))
+
+
+@irdl_op_definition
+class CbrtOp(TranscendentalUnaryOp):
+    """Cubic root. Spec section "cbrt"."""
+
+    name = "stablehlo.cbrt"
+
+
+@irdl_op_definition
+class CeilOp(_FloatUnaryOp):
+    """Least integer not below. Spec section "ceil"."""
+
+    name = "stablehlo.ceil"
+
+
+@irdl_op_definition
+class ConvertOp(ElementwiseUnaryOp):
+    """The nearest value of another element type. Spec section "convert"."""
+
+    name = "stablehlo.convert"
+
+    operand = operand_def(_NOT_QUANT)
+    result = result_def(_NOT_QUANT)
+
+    def verify_(self) -> None:
+        """C1: operand and result have the same shape."""
+        require_shape(self.result.type, self.operand.type)
+
+
+@irdl_op_definition
+class ClzOp(ElementwiseUnaryOp):
+    """Number of leading zero bits. Spec section "count_leading_zeros"."""
+
+    name = "stablehlo.count_leading_zeros"
+
+    operand = operand_def(_INT)
+    result = result_def(_INT)
+
+
+@irdl_op_definition
+class CosineOp(TranscendentalUnaryOp):
+    """Cosine. Spec section "cosine"."""
+
+    name = "stablehlo.cosine"
+
+
+@irdl_op_definition
+class ExpOp(TranscendentalUnaryOp):
+    """Exponential. Spec section "exponential"."""
+
+    name = "stablehlo.exponential"
+
+
+@irdl_op_definition
+class Expm1Op(TranscendentalUnaryOp):
+    """Exponential minus one. Spec section "exponential_minus_one"."""
+
+    name = "stablehlo.exponential_minus_one"
+
+
+@irdl_op_definition
+class FloorOp(_FloatUnaryOp):
+    """Greatest integer not above. Spec section "floor"."""
+
+    name = "stablehlo.floor"
+
+
+@irdl_op_definition
+class ImagOp(_RealPartOp):
+    """Imaginary part; zero of a real number. Spec section "imag"."""
+
+    name = "stablehlo.imag"
+
+    operand = operand_def(_FLOAT_OR_COMPLEX)
+    result = result_def(_FLOAT)
+
+
+@irdl_op_definition
+class IsFiniteOp(ElementwiseUnaryOp):
+    """Whether a number is neither infinite nor NaN. Spec section "is_finite".
+
+    StableHLO calls the operand `x` and the result `y`; here they have the names that
+    all other elementwise ops use.
+    """
+
+    name = "stablehlo.is_finite"
+
+    SHORTHAND: ClassVar[bool] = False
+
+    operand = operand_def(_FLOAT_QUANT)
+    result = result_def(PRED_TENSOR)
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The operand's shape, of i1."""
+        return with_element(operand_type, i1)
+
+
+@irdl_op_definition
+class LogOp(TranscendentalUnaryOp):
+    """Natural logarithm. Spec section "log"."""
+
+    name = "stablehlo.log"
+
+
+@irdl_op_definition
+class Log1pOp(TranscendentalUnaryOp):
+    """Logarithm of one plus the operand. Spec section "log_plus_one"."""
+
+    name = "stablehlo.log_plus_one"
+
+
+@irdl_op_definition
+class LogisticOp(TranscendentalUnaryOp):
+    """`1 / (1 + exp(-x))`. Spec section "logistic"."""
+
+    name = "stablehlo.logistic"
+
+
+@irdl_op_definition
+class NotOp(ElementwiseUnaryOp):
+    """Logical or bitwise negation. Spec section "not"."""
+
+    name = "stablehlo.not"
+
+    operand = operand_def(_PRED_OR_INT)
+    result = result_def(_PRED_OR_INT)
+
+
+@irdl_op_definition
+class NegOp(ElementwiseUnaryOp):
+    """Additive inverse. Spec section "negate"."""
+
+    name = "stablehlo.negate"
+
+    operand = operand_def(_NUMBER)
+    result = result_def(_NUMBER)
+
+
+@irdl_op_definition
+class PopulationCountOp(ElementwiseUnaryOp):
+    """Number of set bits. Spec section "popcnt"."""
+
+    name = "stablehlo.popcnt"
+
+    operand = operand_def(_INT)
+    result = result_def(_INT)
+
+
+@irdl_op_definition
+class RealOp(_RealPartOp):
+    """Real part. Spec section "real"."""
+
+    name = "stablehlo.real"
+
+    operand = operand_def(_FLOAT_OR_COMPLEX)
+    result = result_def(_FLOAT)
+
+
+@irdl_op_definition
+class RoundOp(_FloatUnaryOp):
+    """Nearest integer, ties away from zero. Spec section "round_nearest_afz"."""
+
+    name = "stablehlo.round_nearest_afz"
+
+
+@irdl_op_definition
+class RoundNearestEvenOp(_FloatUnaryOp):
+    """Nearest integer, ties to even. Spec section "round_nearest_even"."""
+
+    name = "stablehlo.round_nearest_even"
+
+
+@irdl_op_definition
+class RsqrtOp(TranscendentalUnaryOp):
+    """Reciprocal of the square root. Spec section "rsqrt"."""
+
+    name = "stablehlo.rsqrt"
+
+
+@irdl_op_definition
+class SignOp(ElementwiseUnaryOp):
+    """Sign: -1, 0 or 1; of a complex number its direction. Spec section "sign"."""
+
+    name = "stablehlo.sign"
+
+    operand = operand_def(_SIGNED)
+    result = result_def(_SIGNED)
+
+
+@irdl_op_definition
+class SineOp(TranscendentalUnaryOp):
+    """Sine. Spec section "sine"."""
+
+    name = "stablehlo.sine"
+
+
+@irdl_op_definition
+class SqrtOp(TranscendentalUnaryOp):
+    """Square root. Spec section "sqrt"."""
+
+    name = "stablehlo.sqrt"
+
+
+@irdl_op_definition
+class TanOp(TranscendentalUnaryOp):
+    """Tangent. Spec section "tan"."""
+
+    name = "stablehlo.tan"
+
+
+@irdl_op_definition
+class TanhOp(TranscendentalUnaryOp):
+    """Hyperbolic tangent. Spec section "tanh"."""
+
+    name = "stablehlo.tanh"
+
+
+@irdl_op_definition
+class UniformQuantizeOp(ElementwiseUnaryOp):
+    """Conversion to a quantized type. Spec section "uniform_quantize"."""
+
+    name = "stablehlo.uniform_quantize"
+
+    operand = operand_def(_FLOAT_OR_ANY_QUANT)
+    result = result_def(_QUANT)
+
+    def verify_(self) -> None:
+        """C1: operand and result have the same shape."""
+        require_shape(self.result.type, self.operand.type)
+
+
+@irdl_op_definition
+class UniformDequantizeOp(ElementwiseUnaryOp):
+    """Conversion from a quantized type. Spec section "uniform_dequantize"."""
+
+    name = "stablehlo.uniform_dequantize"
+
+    operand = operand_def(_QUANT)
+    result = result_def(_FLOAT)
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The operand's shape, of the type that the quantization expresses."""
+        return with_element(operand_type, expressed_type(element_of(operand_type)))
+
+
+def _parse_exponent_mantissa(parser: Parser) -> tuple[int, int]:
+    """Parse `e5m10`."""
+    position = parser.pos
+    match = re.fullmatch(r"e(\d+)m(\d+)", parser.parse_identifier())
+    if match is None:
+        parser.raise_error("expected a format such as e5m10", position)
+    return int(match[1]), int(match[2])
+
+
+@irdl_op_definition
+class ReducePrecisionOp(PrettyOp):
+    """Rounding to fewer bits and back. Spec section "reduce_precision"."""
+
+    name = "stablehlo.reduce_precision"
+
+    SHORTHAND: ClassVar[bool] = True
+
+    operand = operand_def(_FLOAT_QUANT)
+    output = result_def(_FLOAT_QUANT)
+    exponent_bits = prop_def(Integer)
+    mantissa_bits = prop_def(Integer)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, exponent_bits: int, mantissa_bits: int):
+        super().__init__(
+            operands=[operand],
+            result_types=[operand.type],
+            properties={
+                "exponent_bits": IntegerAttr(exponent_bits, i32),
+                "mantissa_bits": IntegerAttr(mantissa_bits, i32),
+            },
+        )
+
+    @classmethod
+    def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
+        """Parse `format = e5m10`."""
+        parser.parse_keyword("format")
+        parser.parse_punctuation("=")
+        exponent, mantissa = _parse_exponent_mantissa(parser)
+        return {
+            "exponent_bits": IntegerAttr(exponent, i32),
+            "mantissa_bits": IntegerAttr(mantissa, i32),
+        }
+
+    def print_fields(self, printer: Printer) -> None:
+        """Print `, format = e5m10`."""
+        exponent, mantissa = (
+            self.exponent_bits.value.data,
+            self.mantissa_bits.value.data,
+        )
+        printer.print_string(f", format = e{exponent}m{mantissa}")
+
+    @classmethod
+    def printed_properties(cls) -> tuple[str, ...]:
+        """Both bit counts."""
+        return ("exponent_bits", "mantissa_bits")
+
+    def verify_(self) -> None:
+        """C1: equal types; C2, C3: bits."""
+        require_type(self.output.type, self.operand.type)
+        require(self.exponent_bits.value.data >= 1, "C2: exponent_bits must be >= 1")
+        require(self.mantissa_bits.value.data >= 0, "C3: mantissa_bits must be >= 0")
+
+
+# --- two operands ------------------------------------------------------------------
+
+
+class ElementwiseBinaryOp(PrettyOp, ABC):
+    """`result[i] = f(lhs[i], rhs[i])`; all three have one type."""
+
+    SHORTHAND: ClassVar[bool] = True
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, lhs: SSAValue, rhs: SSAValue, result_type: Attribute | None = None
+    ):
+        if result_type is None:
+            result_type = self.infer_type(lhs.type)
+        super().__init__(operands=[lhs, rhs], result_types=[result_type])
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The result's type that follows from the operands'."""
+        return operand_type
+
+    def verify_(self) -> None:
+        """C1: operands and result have one type."""
+        lhs = self.lhs.type
+        require_type(self.rhs.type, lhs, "rhs")
+        require_type(self.result.type, self.infer_type(lhs))
+
+
+class _NumberBinaryOp(ElementwiseBinaryOp, ABC):
+    """A function of two numbers."""
+
+    lhs = operand_def(_NUMBER)
+    rhs = operand_def(_NUMBER)
+    result = result_def(_NUMBER)
+
+
+class _IntBinaryOp(ElementwiseBinaryOp, ABC):
+    """A function of two integers."""
+
+    lhs = operand_def(_INT)
+    rhs = operand_def(_INT)
+    result = result_def(_INT)
+
+
+class _LogicBinaryOp(ElementwiseBinaryOp, ABC):
+    """A function of the bits of two integers, or of two truth values."""
+
+    lhs = operand_def(_PRED_OR_INT)
+    rhs = operand_def(_PRED_OR_INT)
+    result = result_def(_PRED_OR_INT)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class AddOp(ElementwiseBinaryOp):
+    """Sum; of truth values: or. Spec section "add"."""
+
+    name = "stablehlo.add"
+
+    lhs = operand_def(TENSOR_PER_AXIS)
+    rhs = operand_def(TENSOR_PER_AXIS)
+    result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class Atan2Op(ElementwiseBinaryOp):
+    """Angle of the point (rhs, lhs). Spec section "atan2"."""
+
+    name = "stablehlo.atan2"
+
+    lhs = operand_def(_FLOAT_COMPLEX_QUANT)
+    rhs = operand_def(_FLOAT_COMPLEX_QUANT)
+    result = result_def(_FLOAT_COMPLEX_QUANT)
+
+
+_F32_OR_F64 = TensorOf(Kind.FLOAT)
+
+
+@irdl_op_definition
+class ComplexOp(ElementwiseBinaryOp):
+    """A complex number from its real and imaginary part. Spec section "complex"."""
+
+    name = "stablehlo.complex"
+
+    lhs = operand_def(_F32_OR_F64)
+    rhs = operand_def(_F32_OR_F64)
+    result = result_def(TensorOf(Kind.COMPLEX))
+
+    @classmethod
+    def infer_type(cls, operand_type: Attribute) -> Attribute:
+        """The operands' shape, of complex numbers of their elements."""
+        element = element_of(operand_type)
+        require(
+            element in (f32, f64),
+            f"C1: the parts of a complex number must be f32 or f64, got {element}",
+        )
+        return with_element(
+            operand_type, ComplexType(cast("Float32Type | Float64Type", element))
+        )
+
+    @classmethod
+    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+        """Parse the result's type, which says the operands' too, or a signature."""
+        if next_text(parser) == "(":
+            return parse_signature(parser)
+        position = parser.pos
+        result = parse_type(parser)
+        if not isinstance(result, TensorType):
+            parser.raise_error("expected a tensor of complex numbers", position)
+        element = element_of(cast(Attribute, result))
+        if not isinstance(element, ComplexType):
+            parser.raise_error("expected a tensor of complex numbers", position)
+        part = with_element(cast(Attribute, result), element.element_type)
+        return (part, part), (cast(Attribute, result),)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print the result's type if the operands' follow from it."""
+        result = self.result.type
+        element = element_of(result)
+        if isinstance(element, ComplexType):
+            part = with_element(result, element.element_type)
+            if self.lhs.type == part and self.rhs.type == part:
+                print_type(printer, result)
+                return
+        print_signature(printer, self)
+
+
+@irdl_op_definition
+class DivOp(_NumberBinaryOp):
+    """Quotient; of integers rounded to zero. Spec section "divide"."""
+
+    name = "stablehlo.divide"
+
+
+@irdl_op_definition
+class MaxOp(ElementwiseBinaryOp):
+    """The greater one; of truth values: or. Spec section "maximum"."""
+
+    name = "stablehlo.maximum"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class MinOp(ElementwiseBinaryOp):
+    """The lesser one; of truth values: and. Spec section "minimum"."""
+
+    name = "stablehlo.minimum"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class MulOp(ElementwiseBinaryOp):
+    """Product; of truth values: and. Spec section "multiply"."""
+
+    name = "stablehlo.multiply"
+
+    traits = traits_def(Commutative())
+
+
+@irdl_op_definition
+class PowOp(_NumberBinaryOp):
+    """Power. Spec section "power"."""
+
+    name = "stablehlo.power"
+
+
+@irdl_op_definition
+class RemOp(_NumberBinaryOp):
+    """Remainder, with the sign of the dividend. Spec section "remainder"."""
+
+    name = "stablehlo.remainder"
+
+
+@irdl_op_definition
+class ShiftLeftOp(_IntBinaryOp):
+    """Shift of bits to the left. Spec section "shift_left"."""
+
+    name = "stablehlo.shift_left"
+
+
+@irdl_op_definition
+class ShiftRightArithmeticOp(_IntBinaryOp):
+    """Shift to the right that copies the sign. Spec: "shift_right_arithmetic"."""
+
+    name = "stablehlo.shift_right_arithmetic"
+
+
+@irdl_op_definition
+class ShiftRightLogicalOp(_IntBinaryOp):
+    """Shift to the right that fills with zeros. Spec: "shift_right_logical"."""
+
+    name = "stablehlo.shift_right_logical"
+
+
+@irdl_op_definition
+class SubtractOp(_NumberBinaryOp):
+    """Difference. Spec section "subtract"."""
+
+    name = "stablehlo.subtract"
+
+
+@irdl_op_definition
+class AndOp(_LogicBinaryOp):
+    """Bitwise or logical and. Spec section "and"."""
+
+    name = "stablehlo.and"
+
+
+@irdl_op_definition
+class OrOp(_LogicBinaryOp):
+    """Bitwise or logical or. Spec section "or"."""
+
+    name = "stablehlo.or"
+
+
+@irdl_op_definition
+class XorOp(_LogicBinaryOp):
+    """Bitwise or logical exclusive or. Spec section "xor"."""
+
+    name = "stablehlo.xor"
+
+
+_DIRECTION: Codec = enum_codec(ComparisonDirectionAttr)
+_COMPARE_TYPE: Codec = enum_codec(ComparisonTypeAttr)
+
+
+@irdl_op_definition
+class CompareOp(PrettyOp):
+    """A relation between elements. Spec section "compare"."""
+
+    name = "stablehlo.compare"
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR)
+    result = result_def(PRED_TENSOR)
+    comparison_direction = prop_def(BaseAttr(ComparisonDirectionAttr))
+    compare_type = opt_prop_def(BaseAttr(ComparisonTypeAttr))
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        lhs: SSAValue,
+        rhs: SSAValue,
+        direction: ComparisonDirection | ComparisonDirectionAttr,
+        compare_type: ComparisonType | ComparisonTypeAttr | None = None,
+    ):
+        if isinstance(compare_type, ComparisonType):
+            compare_type = ComparisonTypeAttr(compare_type)
+        if isinstance(direction, ComparisonDirection):
+            direction = ComparisonDirectionAttr(direction)
+        super().__init__(
+            operands=[lhs, rhs],
+            result_types=[with_element(lhs.type, i1)],
+            properties={
+                "compare_type": compare_type,
+                "comparison_direction": direction,
+            },
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""
+        properties = {"comparison_direction": _DIRECTION[0](parser)}
+        parser.parse_punctuation(",")
+        operands, comma = parse_operands(parser)
+        if comma:
+            properties["compare_type"] = _COMPARE_TYPE[0](parser)
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""
+        printer.print_string(f" {self.comparison_direction.data.value}, ")
+        print_values(printer, self.operands)
+        if self.compare_type is not None:
+            printer.print_string(f", {self.compare_type.data.value}")
+        print_attr_dict(printer, self, ("comparison_direction", "compare_type"))
+        printer.print_string(" : ")
+        print_signature(printer, self)
+
+    def verify_(self) -> None:
+        """C1: operands of one element type; C2: one shape."""
+        require_type(self.rhs.type, self.lhs.type, "rhs")
+        require_shape(self.result.type, self.lhs.type)
+
+
+# --- three operands ----------------------------------------------------------------
+
+
+@irdl_op_definition
+class SelectOp(PrettyOp):
+    """One of two values by a truth value. Spec section "select"."""
+
+    name = "stablehlo.select"
+
+    pred = operand_def(PRED_TENSOR)
+    on_true = operand_def(TENSOR)
+    on_false = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, pred: SSAValue, on_true: SSAValue, on_false: SSAValue):
+        super().__init__(
+            operands=[pred, on_true, on_false], result_types=[on_true.type]
+        )
+
+    @classmethod
+    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+        """Parse `pred, value` types, or a signature."""
+        if next_text(parser) == "(":
+            return parse_signature(parser)
+        position = parser.pos
+        types = parse_type_list(parser)
+        if len(types) != 2:
+            parser.raise_error("expected two types or a signature", position)
+        pred, value = types
+        return (pred, value, value), (value,)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print `pred, value` types if the values have one type."""
+        value = self.result.type
+        if self.on_true.type == value and self.on_false.type == value:
+            print_type_list(printer, (self.pred.type, value))
+        else:
+            print_signature(printer, self)
+
+    def verify_(self) -> None:
+        """C1: the predicate is a scalar or has the values' shape; C2: one type."""
+        require_type(self.on_false.type, self.on_true.type, "on_false")
+        require_type(self.result.type, self.on_true.type)
+        if shape_of(self.pred.type):
+            require_shape(self.pred.type, self.on_true.type, "pred (C1)")
+
+
+@irdl_op_definition
+class ClampOp(PrettyOp):
+    """A value between two bounds. Spec section "clamp"."""
+
+    name = "stablehlo.clamp"
+
+    SHORTHAND: ClassVar[bool] = True
+
+    min = operand_def(TENSOR)
+    operand = operand_def(TENSOR)
+    max = operand_def(TENSOR)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, min: SSAValue, operand: SSAValue, max: SSAValue):
+        super().__init__(operands=[min, operand, max], result_types=[operand.type])
+
+    def verify_(self) -> None:
+        """C1, C2: bounds are scalars or have the shape; C3, C4: one element type."""
+        operand = self.operand.type
+        for name, bound in (("min (C1)", self.min.type), ("max (C2)", self.max.type)):
+            if shape_of(bound):
+                require_shape(bound, operand, name)
+            require_element(bound, operand, name)
+        require_type(self.result.type, operand)

@@ -1,0 +1,192 @@
+"""Ops that read and write slices at places that index tensors name.
+
+Source: StableHLO specification, sections "gather", "dynamic_gather", "scatter".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    i64,
+)
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure, RecursiveMemoryEffect
+
+from ttxdsl.dialects.stablehlo._base import Bool, Integer, IntegerArray, StableHLOOp
+from ttxdsl.dialects.stablehlo._syntax import i64_array
+from ttxdsl.dialects.stablehlo.attributes import (
+    GatherDimensionNumbersAttr,
+    ScatterDimensionNumbersAttr,
+)
+from ttxdsl.dialects.stablehlo.types import (
+    INT_TENSOR,
+    TENSOR,
+    Kind,
+    TensorOf,
+)
+
+FALSE = BoolAttr.from_bool(False)
+
+
+@irdl_op_definition
+class GatherOp(StableHLOOp):
+    """Slices of the operand at the given indices. Spec section "gather"."""
+
+    name = "stablehlo.gather"
+
+    operand = operand_def(TENSOR)
+    start_indices = operand_def(INT_TENSOR)
+    dimension_numbers = prop_def(BaseAttr(GatherDimensionNumbersAttr))
+    slice_sizes = prop_def(IntegerArray)
+    indices_are_sorted = opt_prop_def(Bool, FALSE)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        start_indices: SSAValue,
+        dimension_numbers: GatherDimensionNumbersAttr,
+        slice_sizes: Sequence[int] | DenseArrayBase[IntegerType],
+        result_type: Attribute,
+        *,
+        indices_are_sorted: bool = False,
+    ):
+        if not isinstance(slice_sizes, DenseArrayBase):
+            slice_sizes = i64_array(slice_sizes)
+        super().__init__(
+            operands=[operand, start_indices],
+            result_types=[result_type],
+            properties={
+                "dimension_numbers": dimension_numbers,
+                "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
+                "slice_sizes": slice_sizes,
+            },
+        )
+
+
+@irdl_op_definition
+class DynamicGatherOp(StableHLOOp):
+    """`gather` of slices of computed sizes. Spec section "dynamic_gather"."""
+
+    name = "stablehlo.dynamic_gather"
+
+    operand = operand_def(TENSOR)
+    start_indices = operand_def(INT_TENSOR)
+    slice_sizes = operand_def(TensorOf(Kind.INT, rank=1, static=True))
+    dimension_numbers = prop_def(BaseAttr(GatherDimensionNumbersAttr))
+    indices_are_sorted = opt_prop_def(Bool, FALSE)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        start_indices: SSAValue,
+        slice_sizes: SSAValue,
+        dimension_numbers: GatherDimensionNumbersAttr,
+        result_type: Attribute,
+        *,
+        indices_are_sorted: bool = False,
+    ):
+        super().__init__(
+            operands=[operand, start_indices, slice_sizes],
+            result_types=[result_type],
+            properties={
+                "dimension_numbers": dimension_numbers,
+                "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
+            },
+        )
+
+
+@irdl_op_definition
+class ScatterOp(StableHLOOp):
+    """Inputs with slices updated at the given indices. Spec section "scatter"."""
+
+    name = "stablehlo.scatter"
+
+    inputs = var_operand_def(TENSOR)
+    scatter_indices = operand_def(TensorOf(Kind.INT | Kind.INDEX))
+    updates = var_operand_def(TENSOR)
+    scatter_dimension_numbers = prop_def(BaseAttr(ScatterDimensionNumbersAttr))
+    indices_are_sorted = opt_prop_def(Bool, FALSE)
+    unique_indices = opt_prop_def(Bool, FALSE)
+    update_computation = region_def()
+    outputs = var_result_def(TENSOR)
+
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        scatter_indices: SSAValue,
+        updates: Sequence[SSAValue],
+        scatter_dimension_numbers: ScatterDimensionNumbersAttr,
+        update_computation: Region,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+    ):
+        super().__init__(
+            operands=[inputs, scatter_indices, updates],
+            result_types=[[one.type for one in inputs]],
+            properties={
+                "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
+                "scatter_dimension_numbers": scatter_dimension_numbers,
+                "unique_indices": BoolAttr.from_bool(unique_indices),
+            },
+            regions=[update_computation],
+        )
+
+
+@irdl_op_definition
+class TorchIndexSelectOp(StableHLOOp):
+    """Rows chosen by an index tensor. Not in the specification."""
+
+    name = "stablehlo.torch_index_select"
+
+    operand = operand_def(TENSOR)
+    index = operand_def(TENSOR)
+    dim = prop_def(Integer)
+    batch_dims = prop_def(Integer)
+    result = result_def(TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        index: SSAValue,
+        dim: int,
+        batch_dims: int,
+        result_type: Attribute,
+    ):
+        super().__init__(
+            operands=[operand, index],
+            result_types=[result_type],
+            properties={
+                "batch_dims": IntegerAttr(batch_dims, i64),
+                "dim": IntegerAttr(dim, i64),
+            },
+        )

@@ -1,0 +1,508 @@
+"""Calls, tuples, tokens, normalization and random numbers.
+
+Source: StableHLO specification, one section an op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    AnyOf,
+    BaseAttr,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+
+from ttxdsl.dialects.stablehlo._base import (
+    Array,
+    Bool,
+    Field,
+    Integer,
+    PrettyOp,
+    StableHLOOp,
+    String,
+    enum_codec,
+)
+from ttxdsl.dialects.stablehlo._syntax import (
+    Types,
+    parse_attr_dict,
+    parse_operands,
+    parse_signature,
+    parse_type,
+    print_attr_dict,
+    print_signature,
+    print_type,
+    print_values,
+)
+from ttxdsl.dialects.stablehlo.attributes import (
+    RngAlgorithm,
+    RngAlgorithmAttr,
+    RngDistribution,
+    RngDistributionAttr,
+)
+from ttxdsl.dialects.stablehlo.types import (
+    COMPOSITE_VALUE,
+    CUSTOM_CALL_VALUE,
+    FLOAT_OR_QUANT_TENSOR,
+    FLOAT_OR_QUANT_VECTOR,
+    STATIC_DIMENSION_TENSOR,
+    TUPLE_PART,
+    Kind,
+    TensorOf,
+    TokenType,
+)
+
+# --- calls -------------------------------------------------------------------------
+
+_FALSE = BoolAttr.from_bool(False)
+_NO_ITEMS = ArrayAttr[Attribute](())
+_EMPTY_DICT = DictionaryAttr({})
+ORIGINAL_API = IntegerAttr(1, i32)
+"""`API_VERSION_ORIGINAL`; 2 returns a status, 3 the same unified, 4 is the typed FFI."""
+
+
+@irdl_op_definition
+class CustomCallOp(StableHLOOp):
+    """A call of code outside the program. Spec section "custom_call"."""
+
+    name = "stablehlo.custom_call"
+
+    DEFAULTS: ClassVar[Mapping[str, Attribute]] = {
+        "has_side_effect": _FALSE,
+        "api_version": ORIGINAL_API,
+        "called_computations": _NO_ITEMS,
+        "output_operand_aliases": _NO_ITEMS,
+    }
+
+    inputs = var_operand_def(CUSTOM_CALL_VALUE)
+    call_target_name = prop_def(String)
+    has_side_effect = opt_prop_def(Bool, _FALSE)
+    backend_config = opt_prop_def(
+        AnyOf((BaseAttr(StringAttr), BaseAttr(DictionaryAttr)))
+    )
+    api_version = opt_prop_def(Integer, ORIGINAL_API)
+    called_computations = opt_prop_def(Array, _NO_ITEMS)
+    operand_layouts = opt_prop_def(Array)
+    result_layouts = opt_prop_def(Array)
+    output_operand_aliases = opt_prop_def(Array, _NO_ITEMS)
+    result_tilings = opt_prop_def(Array)
+    outputs = var_result_def(CUSTOM_CALL_VALUE)
+
+    def __init__(
+        self,
+        call_target_name: str,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        properties: Mapping[str, Attribute] | None = None,
+    ):
+        named = {"call_target_name": StringAttr(call_target_name), **(properties or {})}
+        super().__init__(
+            operands=[inputs],
+            result_types=[result_types],
+            properties={name: named[name] for name in sorted(named)},
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `@target(%a, %b) {…} : (…) -> …`."""
+        properties: dict[str, Attribute] = {
+            "call_target_name": parser.parse_symbol_name()
+        }
+        parser.parse_punctuation("(")
+        operands, _ = parse_operands(parser)
+        parser.parse_punctuation(")")
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            properties={name: properties[name] for name in sorted(properties)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `@target(%a, %b) {…} : (…) -> …`."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.call_target_name.data)
+        with printer.in_parens():
+            print_values(printer, self.operands)
+        print_attr_dict(printer, self, ("call_target_name",), self.DEFAULTS)
+        printer.print_string(" : ")
+        print_signature(printer, self)
+
+
+@irdl_op_definition
+class CompositeOp(StableHLOOp):
+    """An op made of other ops, which a function defines. Spec section "composite"."""
+
+    name = "stablehlo.composite"
+
+    DEFAULTS: ClassVar[Mapping[str, Attribute]] = {
+        "composite_attributes": _EMPTY_DICT,
+        "version": IntegerAttr(0, i32),
+    }
+
+    inputs = var_operand_def(COMPOSITE_VALUE)
+    composite_name = prop_def(String, prop_name="name")
+    composite_attributes = opt_prop_def(BaseAttr(DictionaryAttr), _EMPTY_DICT)
+    decomposition = prop_def(BaseAttr(SymbolRefAttr))
+    version = opt_prop_def(Integer, IntegerAttr(0, i32))
+    composite_regions = var_region_def()
+    outputs = var_result_def(COMPOSITE_VALUE)
+
+    def __init__(
+        self,
+        composite_name: str,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        decomposition: str,
+        composite_attributes: Mapping[str, Attribute] | None = None,
+        version: int | None = None,
+        regions: Sequence[Region] = (),
+    ):
+        super().__init__(
+            operands=[inputs],
+            result_types=[result_types],
+            properties={
+                "composite_attributes": (
+                    None
+                    if composite_attributes is None
+                    else DictionaryAttr(composite_attributes)
+                ),
+                "decomposition": SymbolRefAttr(decomposition),
+                "name": StringAttr(composite_name),
+                "version": None if version is None else IntegerAttr(version, i32),
+            },
+            regions=[regions],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `"name" %a, %b ({…}) {…} : (…) -> …`."""
+        properties: dict[str, Attribute] = {
+            "name": StringAttr(parser.parse_str_literal())
+        }
+        operands, _ = parse_operands(parser)
+        regions = parser.parse_region_list()
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            properties={name: properties[name] for name in sorted(properties)},
+            attributes=attributes,
+            regions=regions,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `"name" %a, %b ({…}) {…} : (…) -> …`."""
+        printer.print_string(" ")
+        printer.print_string_literal(self.composite_name.data)
+        if self.operands:
+            printer.print_string(" ")
+            print_values(printer, self.operands)
+        printer.print_regions(self.regions)
+        print_attr_dict(printer, self, ("name",), self.DEFAULTS)
+        printer.print_string(" : ")
+        print_signature(printer, self)
+
+
+# --- tuples and tokens -------------------------------------------------------------
+
+
+@irdl_op_definition
+class TupleOp(PrettyOp):
+    """A tuple of values. Spec section "tuple"."""
+
+    name = "stablehlo.tuple"
+
+    val = var_operand_def(TUPLE_PART)
+    result = result_def(BaseAttr(TupleType))
+
+    traits = traits_def(Pure())
+
+    def __init__(self, val: Sequence[SSAValue]):
+        super().__init__(
+            operands=[val],
+            result_types=[TupleType(ArrayAttr([one.type for one in val]))],
+        )
+
+    @classmethod
+    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+        """Parse the tuple's type, which says the parts'."""
+        position = parser.pos
+        found = parser.parse_type()
+        if not isinstance(found, TupleType):
+            parser.raise_error("expected a tuple type", position)
+        return cast(Types, tuple(found.types.data)), (found,)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print the tuple's type."""
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class GetTupleElementOp(PrettyOp):
+    """A value out of a tuple. Spec section "get_tuple_element"."""
+
+    name = "stablehlo.get_tuple_element"
+
+    operand = operand_def(BaseAttr(TupleType))
+    index = prop_def(Integer)
+    result = result_def(TUPLE_PART)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, index: int):
+        parts = cast(TupleType, operand.type).types.data
+        super().__init__(
+            operands=[operand],
+            result_types=[parts[index]],
+            properties={"index": IntegerAttr(index, i32)},
+        )
+
+    @classmethod
+    def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
+        """Parse `[0]`."""
+        with parser.in_square_brackets():
+            return {"index": IntegerAttr(parser.parse_integer(), i32)}
+
+    def print_fields(self, printer: Printer) -> None:
+        """Print `[0]`."""
+        printer.print_string(f"[{self.index.value.data}]")
+
+    @classmethod
+    def printed_properties(cls) -> tuple[str, ...]:
+        """The index."""
+        return ("index",)
+
+
+@irdl_op_definition
+class CreateTokenOp(PrettyOp):
+    """A token that comes after nothing. Deprecated: `after_all` of none."""
+
+    name = "stablehlo.create_token"
+
+    output = result_def(BaseAttr(TokenType))
+
+    traits = traits_def(Pure())
+
+    def __init__(self):
+        super().__init__(result_types=[TokenType()])
+
+    @classmethod
+    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+        """Parse the result's type."""
+        return (), (parse_type(parser),)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print the result's type."""
+        print_type(printer, self.output.type)
+
+
+# --- normalization -----------------------------------------------------------------
+
+
+def _norm_properties(epsilon: float, feature_index: int) -> dict[str, Attribute]:
+    return {
+        "epsilon": FloatAttr(epsilon, f32),
+        "feature_index": IntegerAttr(feature_index, i64),
+    }
+
+
+@irdl_op_definition
+class BatchNormInferenceOp(StableHLOOp):
+    """Normalization by given statistics. Spec section "batch_norm_inference"."""
+
+    name = "stablehlo.batch_norm_inference"
+
+    operand = operand_def(FLOAT_OR_QUANT_TENSOR)
+    scale = operand_def(FLOAT_OR_QUANT_VECTOR)
+    offset = operand_def(FLOAT_OR_QUANT_VECTOR)
+    mean = operand_def(FLOAT_OR_QUANT_VECTOR)
+    variance = operand_def(FLOAT_OR_QUANT_VECTOR)
+    epsilon = prop_def(BaseAttr(FloatAttr))
+    feature_index = prop_def(Integer)
+    result = result_def(FLOAT_OR_QUANT_TENSOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        scale: SSAValue,
+        offset: SSAValue,
+        mean: SSAValue,
+        variance: SSAValue,
+        epsilon: float,
+        feature_index: int,
+    ):
+        super().__init__(
+            operands=[operand, scale, offset, mean, variance],
+            result_types=[operand.type],
+            properties=_norm_properties(epsilon, feature_index),
+        )
+
+
+@irdl_op_definition
+class BatchNormTrainingOp(StableHLOOp):
+    """Normalization by the batch's statistics. Spec section "batch_norm_training"."""
+
+    name = "stablehlo.batch_norm_training"
+
+    operand = operand_def(FLOAT_OR_QUANT_TENSOR)
+    scale = operand_def(FLOAT_OR_QUANT_VECTOR)
+    offset = operand_def(FLOAT_OR_QUANT_VECTOR)
+    epsilon = prop_def(BaseAttr(FloatAttr))
+    feature_index = prop_def(Integer)
+    output = result_def(FLOAT_OR_QUANT_TENSOR)
+    batch_mean = result_def(FLOAT_OR_QUANT_VECTOR)
+    batch_var = result_def(FLOAT_OR_QUANT_VECTOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        scale: SSAValue,
+        offset: SSAValue,
+        epsilon: float,
+        feature_index: int,
+    ):
+        super().__init__(
+            operands=[operand, scale, offset],
+            result_types=[operand.type, scale.type, scale.type],
+            properties=_norm_properties(epsilon, feature_index),
+        )
+
+
+@irdl_op_definition
+class BatchNormGradOp(StableHLOOp):
+    """Gradients of `batch_norm_training`. Spec section "batch_norm_grad"."""
+
+    name = "stablehlo.batch_norm_grad"
+
+    operand = operand_def(FLOAT_OR_QUANT_TENSOR)
+    scale = operand_def(FLOAT_OR_QUANT_VECTOR)
+    mean = operand_def(FLOAT_OR_QUANT_VECTOR)
+    variance = operand_def(FLOAT_OR_QUANT_VECTOR)
+    grad_output = operand_def(FLOAT_OR_QUANT_TENSOR)
+    epsilon = prop_def(BaseAttr(FloatAttr))
+    feature_index = prop_def(Integer)
+    grad_operand = result_def(FLOAT_OR_QUANT_TENSOR)
+    grad_scale = result_def(FLOAT_OR_QUANT_VECTOR)
+    grad_offset = result_def(FLOAT_OR_QUANT_VECTOR)
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operand: SSAValue,
+        scale: SSAValue,
+        mean: SSAValue,
+        variance: SSAValue,
+        grad_output: SSAValue,
+        epsilon: float,
+        feature_index: int,
+    ):
+        super().__init__(
+            operands=[operand, scale, mean, variance, grad_output],
+            result_types=[operand.type, scale.type, scale.type],
+            properties=_norm_properties(epsilon, feature_index),
+        )
+
+
+# --- random numbers ----------------------------------------------------------------
+
+_RNG_BOUND = TensorOf(Kind.PRED | Kind.INT | Kind.FLOAT, rank=0)
+
+
+@irdl_op_definition
+class RngOp(PrettyOp):
+    """Numbers of a distribution, from no state. Deprecated. Spec section "rng"."""
+
+    name = "stablehlo.rng"
+
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("distribution", "rng_distribution", enum_codec(RngDistributionAttr)),
+    )
+
+    a = operand_def(_RNG_BOUND)
+    b = operand_def(_RNG_BOUND)
+    shape = operand_def(STATIC_DIMENSION_TENSOR)
+    rng_distribution = prop_def(BaseAttr(RngDistributionAttr))
+    result = result_def(TensorOf(Kind.PRED | Kind.INT | Kind.FLOAT))
+
+    def __init__(
+        self,
+        a: SSAValue,
+        b: SSAValue,
+        shape: SSAValue,
+        rng_distribution: RngDistribution,
+        result_type: Attribute,
+    ):
+        super().__init__(
+            operands=[a, b, shape],
+            result_types=[result_type],
+            properties={"rng_distribution": RngDistributionAttr(rng_distribution)},
+        )
+
+
+@irdl_op_definition
+class RngBitGeneratorOp(PrettyOp):
+    """Random bits and the generator's next state. Spec: "rng_bit_generator"."""
+
+    name = "stablehlo.rng_bit_generator"
+
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("algorithm", "rng_algorithm", enum_codec(RngAlgorithmAttr)),
+    )
+
+    initial_state = operand_def(TensorOf(Kind.INT | Kind.FLOAT))
+    rng_algorithm = prop_def(BaseAttr(RngAlgorithmAttr))
+    output_state = result_def(TensorOf(Kind.INT | Kind.FLOAT))
+    output = result_def(TensorOf(Kind.INT | Kind.FLOAT, static=True))
+
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        initial_state: SSAValue,
+        rng_algorithm: RngAlgorithm,
+        output_type: Attribute,
+    ):
+        super().__init__(
+            operands=[initial_state],
+            result_types=[initial_state.type, output_type],
+            properties={"rng_algorithm": RngAlgorithmAttr(rng_algorithm)},
+        )

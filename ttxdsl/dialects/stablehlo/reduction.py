@@ -1,0 +1,334 @@
+"""Ops that combine many elements with a computation that the program gives.
+
+Source: StableHLO specification, sections "reduce", "map", "sort".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    SameVariadicOperandSize,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import Commutative, RecursiveMemoryEffect
+
+from ttxdsl.dialects.stablehlo._base import (
+    Bool,
+    Integer,
+    IntegerArray,
+    StableHLOOp,
+)
+from ttxdsl.dialects.stablehlo._syntax import (
+    dims_text,
+    i64_array,
+    parse_attr_dict,
+    parse_dims,
+    parse_signature,
+    parse_type,
+    print_attr_dict,
+    print_signature,
+)
+from ttxdsl.dialects.stablehlo.control_flow import ReturnOp
+from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
+from ttxdsl.dialects.stablehlo.types import (
+    TENSOR,
+    element_of,
+    scalar_of,
+    shape_of,
+    with_shape,
+)
+
+
+def reducer_of(op_class: type[ElementwiseBinaryOp], value_type: Attribute) -> Region:
+    """The region `(a, b) -> op(a, b)` on scalars of a tensor type's elements."""
+    scalar = scalar_of(value_type)
+    block = Block(arg_types=(scalar, scalar))
+    combined = op_class(block.args[0], block.args[1])
+    block.add_ops((combined, ReturnOp((combined.result,))))
+    return Region(block)
+
+
+def single_op_of(region: Region) -> Operation | None:
+    """The one op whose result a region returns, applied to the arguments in order.
+
+    None if the region computes anything else.
+    """
+    block = region.blocks.first
+    if block is None or block.next_block is not None:
+        return None
+    op, end = block.first_op, block.last_op
+    if op is None or end is None or op.next_op is not end:
+        return None
+    if end.name != "stablehlo.return" or tuple(end.operands) != tuple(op.results):
+        return None
+    return op if tuple(op.operands) == tuple(block.args) else None
+
+
+@irdl_op_definition
+class ReduceOp(StableHLOOp):
+    """Elements along dimensions combined into one. Spec section "reduce"."""
+
+    name = "stablehlo.reduce"
+
+    inputs = var_operand_def(TENSOR)
+    init_values = var_operand_def(TENSOR)
+    dimensions = prop_def(IntegerArray)
+    body = region_def()
+    outputs = var_result_def(TENSOR)
+
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        init_values: Sequence[SSAValue],
+        dimensions: Sequence[int] | DenseArrayBase[IntegerType],
+        body: Region | type[ElementwiseBinaryOp],
+        result_types: Sequence[Attribute] | None = None,
+    ):
+        if not isinstance(dimensions, DenseArrayBase):
+            dimensions = i64_array(dimensions)
+        if not isinstance(body, Region):
+            body = reducer_of(body, inputs[0].type)
+        if result_types is None:
+            gone = set(dimensions.get_values())
+            result_types = [
+                with_shape(
+                    one.type,
+                    (
+                        size
+                        for dim, size in enumerate(shape_of(one.type))
+                        if dim not in gone
+                    ),
+                )
+                for one in inputs
+            ]
+        super().__init__(
+            operands=[inputs, init_values],
+            result_types=[result_types],
+            properties={"dimensions": dimensions},
+            regions=[body],
+        )
+
+    def applied_op(self) -> Operation | None:
+        """The commutative op that the short form `applies`, if the body is just that."""
+        op = single_op_of(self.body)
+        if op is None or not self.inputs or len(op.results) != 1:
+            return None
+        if len(op.operands) != 2 or op.regions:
+            return None
+        if not op.name.startswith("stablehlo.") or not op.has_trait(Commutative):
+            return None
+        scalar = TensorType(element_of(self.inputs[0].type), ())
+        types = (*op.operand_types, *op.result_types)
+        return op if all(one == scalar for one in types) else None
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse the form with `applies` or the one with `reducer`."""
+        inputs: list[UnresolvedOperand] = []
+        inits: list[UnresolvedOperand] = []
+
+        def parse_pair() -> None:
+            parser.parse_punctuation("(")
+            inputs.append(parser.parse_unresolved_operand())
+            parser.parse_keyword("init")
+            parser.parse_punctuation(":")
+            inits.append(parser.parse_unresolved_operand())
+            parser.parse_punctuation(")")
+
+        parser.parse_comma_separated_list(parser.Delimiter.NONE, parse_pair)
+        applied: type[Operation] | None = None
+        if parser.parse_optional_keyword("applies") is not None:
+            applied = _parse_applied(parser)
+        parser.parse_keyword("across")
+        parser.parse_keyword("dimensions")
+        parser.parse_punctuation("=")
+        properties: dict[str, Attribute] = {"dimensions": i64_array(parse_dims(parser))}
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        location: LocationAttr | None = None
+        if applied is None:
+            parser.parse_keyword("reducer")
+            body = _parse_reducer(parser)
+        else:
+            if not operand_types:
+                parser.raise_error("a reduce needs at least one operand", position)
+            # The location belongs to the op in the body as well.
+            location = parser.parse_optional_location()
+            body = _applied_body(applied, operand_types[0], location)
+        return cls.create(
+            operands=parser.resolve_operands(
+                [*inputs, *inits], operand_types, position
+            ),
+            result_types=result_types,
+            properties=properties,
+            attributes=attributes,
+            regions=(body,),
+            location=location,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print the form with `applies` where the body allows it."""
+        half = len(self.operands) // 2
+
+        def print_pair(index: int) -> None:
+            with printer.in_parens():
+                printer.print_ssa_value(self.operands[index])
+                printer.print_string(" init: ")
+                printer.print_ssa_value(self.operands[index + half])
+
+        printer.print_list(range(half), print_pair)
+        applied = self.applied_op()
+        if applied is not None:
+            printer.print_string(f" applies {applied.name}")
+        dims = dims_text(self.dimensions.get_values())
+        printer.print_string(f" across dimensions = {dims}")
+        print_attr_dict(printer, self, ("dimensions",))
+        printer.print_string(" : ")
+        print_signature(printer, self)
+        if applied is not None:
+            return
+        printer.print_string("\n reducer")
+        arguments = self.body.block.args
+        for index in range(half):
+            printer.print_string("(" if index == 0 else " (")
+            printer.print_block_argument(arguments[index])
+            printer.print_string(", ")
+            printer.print_block_argument(arguments[index + half])
+            printer.print_string(")")
+        printer.print_string("  ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+
+def _parse_applied(parser: Parser) -> type[Operation]:
+    """Parse the name of the op that a reduce applies."""
+    position = parser.pos
+    name = parser.parse_identifier()
+    found = parser.ctx.get_optional_op(name, dialect_stack=("stablehlo",))
+    if found is None or not issubclass(found, ElementwiseBinaryOp):
+        parser.raise_error(f"{name} is no op that a reduce can apply", position)
+    if not found.get_traits_of_type(Commutative):
+        parser.raise_error(f"{name} is not commutative", position)
+    return found
+
+
+def _applied_body(
+    op_class: type[Operation], operand_type: Attribute, location: LocationAttr | None
+) -> Region:
+    """The region of a reduce that applies an op, with the reduce's location."""
+    scalar = scalar_of(operand_type)
+    block = Block(arg_types=(scalar, scalar))
+    applied = op_class.create(
+        operands=block.args, result_types=(scalar,), location=location
+    )
+    end = ReturnOp.create(operands=applied.results, location=location)
+    block.add_ops((applied, end))
+    if location is not None:
+        for argument in block.args:
+            argument.location = location
+    return Region(block)
+
+
+def _parse_reducer(parser: Parser) -> Region:
+    """Parse `(%a: type, %b: type) (…) { … }` behind the word `reducer`."""
+    firsts: list[Parser.Argument] = []
+    seconds: list[Parser.Argument] = []
+
+    def parse_argument() -> Parser.Argument:
+        argument = parser.parse_argument(expect_type=False)
+        parser.parse_punctuation(":")
+        found = argument.resolve(parse_type(parser))
+        found.location = parser.parse_optional_location()
+        return found
+
+    while parser.parse_optional_punctuation("(") is not None:
+        firsts.append(parse_argument())
+        parser.parse_punctuation(",")
+        seconds.append(parse_argument())
+        parser.parse_punctuation(")")
+    return parser.parse_region([*firsts, *seconds])
+
+
+@irdl_op_definition
+class MapOp(StableHLOOp):
+    """A computation on the elements at one place. Spec section "map"."""
+
+    name = "stablehlo.map"
+
+    inputs = var_operand_def(TENSOR)
+    dimensions = prop_def(IntegerArray)
+    computation = region_def()
+    result = result_def(TENSOR)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        dimensions: Sequence[int],
+        computation: Region,
+        result_type: Attribute,
+    ):
+        super().__init__(
+            operands=[inputs],
+            result_types=[result_type],
+            properties={"dimensions": i64_array(dimensions)},
+            regions=[computation],
+        )
+
+
+@irdl_op_definition
+class SortOp(StableHLOOp):
+    """Tensors sorted together along a dimension. Spec section "sort"."""
+
+    name = "stablehlo.sort"
+
+    inputs = var_operand_def(TENSOR)
+    dimension = opt_prop_def(Integer, IntegerAttr(-1, i64))
+    is_stable = opt_prop_def(Bool, BoolAttr.from_bool(False))
+    comparator = region_def()
+    outputs = var_result_def(TENSOR)
+
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        comparator: Region,
+        dimension: int = -1,
+        is_stable: bool = False,
+    ):
+        super().__init__(
+            operands=[inputs],
+            result_types=[[one.type for one in inputs]],
+            properties={
+                "dimension": IntegerAttr(dimension, i64),
+                "is_stable": BoolAttr.from_bool(is_stable),
+            },
+            regions=[comparator],
+        )
