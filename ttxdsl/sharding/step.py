@@ -10,7 +10,8 @@ touches a tensor: it only propagates what no tensor objects to. The *aggressive*
 strategy goes tensor by tensor, and where two factors want the same axis of a tensor,
 the factor that the larger tensor shards wins.
 
-A step is a pure function of the values in `StepSignature` and the shardings.
+A step is a pure function of the values in `StepSignature` and the shardings. Repeated
+layers repeat steps: `StepMemo` remembers them by small numbers instead of values.
 
 Source: the LLVM talk ("Conflict resolution", steps 0 to 3), Shardy's propagation
 document, its `BasicFactorPropagation` and `AggressiveFactorPropagation`.
@@ -18,7 +19,7 @@ document, its `BasicFactorPropagation` and `AggressiveFactorPropagation`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from math import gcd, prod
@@ -407,3 +408,141 @@ def _order_of_preference(
         return (-source_size[factor], -shards, source_index[factor], factor)
 
     return sorted(range(len(sizes)), key=key)
+
+
+# ---- remembering steps ---------------------------------------------------------------
+
+
+def common_mesh(
+    shardings: Sequence[TensorSharding | None], meshes: Mapping[str, Mesh]
+) -> tuple[str | Mesh, Mesh] | None:
+    """The one mesh that all shardings lie on, and how the first names it.
+
+    Empty meshes are placeholders that agree with every mesh.
+
+    Returns:
+        None if there is no sharding, or if there are different meshes.
+    """
+    found: tuple[str | Mesh, Mesh] | None = None
+    for sharding in shardings:
+        if sharding is None:
+            continue
+        ref = sharding.mesh
+        mesh = meshes[ref] if isinstance(ref, str) else ref
+        if found is None or found[1].is_empty:
+            found = (ref, mesh)
+        elif not mesh.is_empty and mesh != found[1]:
+            return None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class OpBehaviour:
+    """What a step depends on that never changes for an op."""
+
+    rule: OpShardingRule
+    elementwise: bool = False
+    conservative: bool = False
+
+
+Directions = tuple[Direction, ...]
+"""One direction a factor."""
+
+Updates = tuple[tuple[int, int], ...]
+"""Index of a tensor (operands, then results) and number of its new sharding."""
+
+
+class StepMemo:
+    """Steps on numbered shardings, each computed once.
+
+    Number 0 is the missing sharding. Two shardings have the same number if and only if
+    they are equal, so that an engine can keep and compare numbers only.
+
+    Args:
+        meshes: the meshes that shardings may name.
+    """
+
+    NO_SHARDING = 0
+
+    def __init__(self, meshes: Mapping[str, Mesh]):
+        self._meshes = meshes
+        self._shardings: list[TensorSharding | None] = [None]
+        self._numbers: dict[TensorSharding | None, int] = {None: 0}
+        self._behaviours: list[OpBehaviour] = []
+        self._behaviour_numbers: dict[OpBehaviour, int] = {}
+        self._steps: dict[
+            tuple[int, Strategy, Directions, tuple[int, ...]], Updates
+        ] = {}
+
+    def number(self, sharding: TensorSharding | None) -> int:
+        """The number of a sharding."""
+        number = self._numbers.get(sharding)
+        if number is None:
+            number = len(self._shardings)
+            self._numbers[sharding] = number
+            self._shardings.append(sharding)
+        return number
+
+    def sharding(self, number: int) -> TensorSharding | None:
+        """The sharding of a number."""
+        return self._shardings[number]
+
+    def behaviour(self, behaviour: OpBehaviour) -> int:
+        """The number of an op's behaviour."""
+        number = self._behaviour_numbers.get(behaviour)
+        if number is None:
+            number = len(self._behaviours)
+            self._behaviour_numbers[behaviour] = number
+            self._behaviours.append(behaviour)
+        return number
+
+    def step(
+        self,
+        behaviour: int,
+        strategy: Strategy,
+        directions: Directions,
+        numbers: tuple[int, ...],
+    ) -> Updates:
+        """One step of an op.
+
+        Args:
+            behaviour: the number of the op's behaviour.
+            strategy: how to treat conflicts.
+            directions: for each factor of the rule.
+            numbers: the shardings of operands, then results.
+
+        Returns:
+            The tensors that change, operands first. Nothing changes where tensors lie
+            on different meshes or on a single device.
+        """
+        key = (behaviour, strategy, directions, numbers)
+        updates = self._steps.get(key)
+        if updates is None:
+            updates = self._compute(*key)
+            self._steps[key] = updates
+        return updates
+
+    def _compute(
+        self,
+        behaviour: int,
+        strategy: Strategy,
+        directions: Directions,
+        numbers: tuple[int, ...],
+    ) -> Updates:
+        shardings = [self._shardings[number] for number in numbers]
+        mesh = common_mesh(shardings, self._meshes)
+        if mesh is None or mesh[1].is_maximal:
+            return ()
+        known = self._behaviours[behaviour]
+        allowed = tuple(
+            Direction.NONE if factor in known.rule.blocked else direction
+            for factor, direction in enumerate(directions)
+        )
+        signature = StepSignature(
+            *mesh, known.rule, allowed, strategy, known.elementwise, known.conservative
+        )
+        return tuple(
+            (index, self.number(sharding))
+            for index, sharding in enumerate(propagate(signature, shardings))
+            if sharding is not None
+        )

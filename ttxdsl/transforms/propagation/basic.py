@@ -1,0 +1,52 @@
+"""`sdy-basic-propagate`: spread shardings where nothing conflicts.
+
+Source: Shardy's propagation passes documentation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.sharding.step import Strategy
+from ttxdsl.transforms.propagation.engine import Propagation
+
+
+@dataclass(frozen=True)
+class PropagationPass(ModulePass):
+    """The options and the frame that all propagation passes share.
+
+    Options:
+        keep_sharding_rules: leave the rules of ops as `sdy.sharding_rule` on them.
+        conservative_propagation: introduce no sub-axes and no uneven shardings.
+    """
+
+    keep_sharding_rules: bool = False
+    conservative_propagation: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Propagate in the whole module."""
+        propagation = Propagation(op, conservative=self.conservative_propagation)
+        self.propagate(propagation)
+        propagation.finish(keep_rules=self.keep_sharding_rules)
+
+    def propagate(self, propagation: Propagation) -> None:
+        """Run the engine, as often and in whatever way this pass does."""
+        raise TypeError(f"{type(self).__name__} does not say how it propagates")
+
+
+@dataclass(frozen=True)
+class BasicPropagatePass(PropagationPass):
+    """Propagate the axes that are compatible with all operands and results of an op.
+
+    The lowest strategy: it resolves no conflicts.
+    """
+
+    name = "sdy-basic-propagate"
+
+    def propagate(self, propagation: Propagation) -> None:
+        """One run of the basic strategy."""
+        propagation.run(Strategy.BASIC)

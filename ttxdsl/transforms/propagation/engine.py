@@ -1,0 +1,273 @@
+"""The engine: visit ops until no sharding changes any more.
+
+A stack holds the nodes to visit, at first all of them with the first op on top. A
+visit makes one step; whoever is concerned by a changed sharding goes back on the
+stack. So the work is proportional to the ops and to the changes, and the order in
+which ops decide conflicts is the same as in the C++ passes.
+
+Dead ops are erased when their turn comes, as the C++ driver does.
+
+Source: Shardy's `BasicPropagationPass`; MLIR's greedy pattern driver for the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
+
+from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.errors import CompileError
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.step import (
+    Direction,
+    Directions,
+    OpBehaviour,
+    Strategy,
+    Updates,
+)
+from ttxdsl.transforms.propagation.graph import (
+    Node,
+    PropagationGraph,
+    static_shape,
+)
+from ttxdsl.transforms.propagation.sharding_groups import ShardingGroups
+
+DirectionsOf = Callable[[Node], Directions]
+"""The directions in which shardings may travel through a node, one a factor."""
+
+
+class Propagation:
+    """Shardings of a module on their way to a fixed point.
+
+    Sharding groups are brought into line at once. `run` may be called many times, with
+    other strategies and directions; `finish` puts the outcome into the IR.
+
+    Args:
+        module: the module; changed in place.
+        conservative: forbid sub-axes and uneven shardings that are not there yet.
+
+    Raises:
+        CompileError: if a result has a dynamic shape or is a tuple.
+    """
+
+    def __init__(self, module: ModuleOp, *, conservative: bool = False):
+        check_types(module)
+        self.groups = ShardingGroups(module)
+        self.groups.align(module)
+        self.graph = PropagationGraph(module, conservative=conservative)
+        self._stack: list[int] = []
+        self._on_stack: list[bool] = [False] * len(self.graph.nodes)
+
+    def run(
+        self, strategy: Strategy, directions_of: DirectionsOf | None = None
+    ) -> None:
+        """Propagate to a fixed point.
+
+        Args:
+            strategy: how steps treat conflicts.
+            directions_of: where shardings may travel; everywhere if None.
+        """
+        self._propagate_function_results(strategy)
+        count = len(self.graph.nodes)
+        self._stack = list(range(count - 1, -1, -1))
+        self._on_stack = [True] * count
+        while self._stack:
+            index = self._stack.pop()
+            self._on_stack[index] = False
+            self._visit(index, strategy, directions_of)
+        self._propagate_function_results(strategy)
+
+    def finish(self, *, keep_rules: bool = False) -> None:
+        """Write all shardings, and with `keep_rules` the rules of visited ops.
+
+        Without it, rules that are not a user's are removed from the module.
+        """
+        self.graph.write_back()
+        if not keep_rules:
+            remove_sharding_rules(self.graph.module)
+            return
+        for node in self.graph.nodes:
+            if not node.erased and node.rule is not None:
+                node.op.attributes[SHARDING_RULE] = OpShardingRuleAttr(node.rule)
+
+    # Visits
+
+    def _visit(
+        self, index: int, strategy: Strategy, directions_of: DirectionsOf | None
+    ) -> None:
+        graph = self.graph
+        node = graph.nodes[index]
+        if node.erased:
+            return
+        if self._is_dead(node):
+            self._erase(node.op)
+            return
+        if not node.prepared:
+            graph.prepare(node)
+        if node.behaviour is None:
+            return
+        if directions_of is None or node.allowed is not None:
+            directions = node.both
+        else:
+            directions = directions_of(node)
+        numbers = [graph.number_of(place) for place in node.places]
+        if node.border is not None:
+            numbers[-1] = self._at_sources(node, numbers[-1])
+        updates = graph.memo.step(node.behaviour, strategy, directions, tuple(numbers))
+        if updates:
+            self._apply(index, node, updates)
+
+    def _apply(self, index: int, node: Node, updates: Updates) -> None:
+        graph = self.graph
+        for tensor, number in updates:
+            place = node.places[tensor]
+            if place < 0:
+                continue
+            if node.border is not None and tensor == len(node.places) - 1:
+                number = self._at_edge(node, number)
+            graph.assign(place, number)
+            value = graph.places[place].value
+            if value is not None:
+                self._revisit(value, except_for=index)
+                self._update_group(value, number, except_for=index)
+
+    def _update_group(
+        self, value: SSAValue, number: int, except_for: int | None
+    ) -> None:
+        for member in self.groups.others_like(value):
+            place = self.graph.place_of(member)
+            if place >= 0:
+                self.graph.assign(place, number)
+            if except_for is not None:
+                self._revisit(member, except_for)
+
+    def _revisit(self, value: SSAValue, except_for: int) -> None:
+        """Put the nodes that a value concerns on the stack, but for one."""
+        for concerned in self.graph.concerned_by(value):
+            if concerned != except_for:
+                self._push(concerned)
+
+    def _push(self, index: int) -> None:
+        if not self._on_stack[index] and not self.graph.nodes[index].erased:
+            self._on_stack[index] = True
+            self._stack.append(index)
+
+    # Borders of manual computations
+
+    def _at_sources(self, node: Node, number: int) -> int:
+        sharding = self.graph.memo.sharding(number)
+        if node.border is None or sharding is None:
+            return number
+        return self.graph.memo.number(node.border.at_sources(sharding))
+
+    def _at_edge(self, node: Node, number: int) -> int:
+        sharding = self.graph.memo.sharding(number)
+        if node.border is None or sharding is None:
+            return number
+        return self.graph.memo.number(node.border.at_edge(sharding))
+
+    # Results of functions
+
+    def _propagate_function_results(self, strategy: Strategy) -> None:
+        """Propagate between what entry functions return and their results' shardings.
+
+        Nobody is told: this happens before and after all visits.
+        """
+        graph = self.graph
+        for function in graph.entry_functions():
+            for index, value in enumerate(_returned_values(function)):
+                shape = static_shape(value.type)
+                if shape is None:
+                    continue
+                rule = OpShardingRule.identity(shape)
+                inner = graph.place_of(value)
+                outer = graph.place_of_func_result(function, index)
+                updates = graph.memo.step(
+                    graph.memo.behaviour(OpBehaviour(rule)),
+                    strategy,
+                    (Direction.BOTH,) * len(shape),
+                    (graph.number_of(inner), graph.number_of(outer)),
+                )
+                for tensor, number in updates:
+                    place = (inner, outer)[tensor]
+                    if place < 0:
+                        continue
+                    graph.assign(place, number)
+                    holder = graph.places[place].value
+                    if holder is not None:
+                        self._update_group(holder, number, except_for=None)
+
+    # Dead ops
+
+    def _is_dead(self, node: Node) -> bool:
+        op = node.op
+        if any(result.first_use is not None for result in op.results):
+            return False
+        if node.removable is None:
+            node.removable = would_be_trivially_dead(op)
+        return node.removable
+
+    def _erase(self, op: Operation) -> None:
+        """Erase an op; what its operands came from may be dead now and is visited."""
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                for inner in reversed(list(block.ops)):
+                    self._erase(inner)
+        for operand in op.operands:
+            if not isinstance(operand.owner, Operation):
+                continue
+            others = {use.operation for use in operand.uses if use.operation is not op}
+            if len(others) <= 1:
+                for index in self.graph.ancestors_and_self(operand.owner):
+                    self._push(index)
+        index = self.graph.node_of(op)
+        if index is not None:
+            self.graph.nodes[index].erased = True
+        op.detach()
+        op.erase()
+
+
+def _returned_values(function: FuncOp) -> tuple[SSAValue, ...]:
+    if function.is_declaration:
+        return ()
+    end = function.body.block.last_op
+    return tuple(end.operands) if isinstance(end, FuncReturnOp) else ()
+
+
+def check_types(module: ModuleOp) -> None:
+    """Refuse what has no sharding.
+
+    Raises:
+        CompileError: naming the first op with a dynamic shape or a tuple.
+    """
+    for op in module.walk():
+        for result in op.results:
+            type = result.type
+            if isinstance(type, TupleType):
+                raise CompileError(
+                    f"propagation does not support tuples: {type}",
+                    op,
+                    hint="return the elements as results of their own",
+                )
+            if isinstance(type, UnrankedTensorType) or (
+                isinstance(type, ShapedType) and not type.has_static_shape()
+            ):
+                raise CompileError(
+                    "propagation only supports ranked tensors with a static shape, "
+                    f"not {type}",
+                    op,
+                    hint="export the program for fixed sizes",
+                )
+
+
+def remove_sharding_rules(module: ModuleOp) -> None:
+    """Remove `sdy.sharding_rule` from every op, but keep rules that a user wrote."""
+    for op in module.walk():
+        rule = op.attributes.get(SHARDING_RULE)
+        if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
+            del op.attributes[SHARDING_RULE]

@@ -1,0 +1,42 @@
+"""What propagation wants to know of ops besides their rules."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ShapedType
+from xdsl.ir import Operation
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.sdy import PropagationBarrierOp, ReshardOp
+from ttxdsl.rules.elementwise import POINTWISE
+
+_ELEMENTWISE: tuple[type[Operation], ...] = (
+    *POINTWISE,
+    stablehlo.ClampOp,
+    stablehlo.SelectOp,
+    PropagationBarrierOp,
+    ReshardOp,
+)
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether each element of a result depends on the same elements of the operands.
+
+    Sharding constraints, reshards and barriers count, too. A bitcast counts if it keeps
+    the shape.
+    """
+    if isinstance(op, stablehlo.BitcastConvertOp):
+        operand, result = op.operands[0].type, op.results[0].type
+        return (
+            isinstance(operand, ShapedType)
+            and isinstance(result, ShapedType)
+            and operand.get_shape() == result.get_shape()
+        )
+    return isinstance(op, _ELEMENTWISE)
+
+
+def is_offload_call(op: Operation) -> bool:
+    """Whether the op moves a tensor between the memories of host and device."""
+    return isinstance(op, stablehlo.CustomCallOp) and op.call_target_name.data in (
+        "MoveToDevice",
+        "MoveToHost",
+    )

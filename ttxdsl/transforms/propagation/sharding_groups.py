@@ -1,0 +1,105 @@
+"""Sharding groups: values that are to be sharded alike.
+
+Source: Shardy's compiler API document, "Shard As", and its `ShardingGroupMap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import ShardingConstraintOp, ShardingGroupOp
+from ttxdsl.errors import CompileError
+from ttxdsl.remarks import emit_warning
+from ttxdsl.sharding.spec import TensorSharding
+
+
+class ShardingGroups:
+    """The members of each group of a module.
+
+    Raises:
+        CompileError: if a value is in two groups (the import pass merges those).
+    """
+
+    def __init__(self, module: ModuleOp):
+        self._members: dict[int, list[SSAValue]] = {}
+        self._group_of: dict[SSAValue, int] = {}
+        for op in module.walk():
+            if not isinstance(op, ShardingGroupOp):
+                continue
+            group = op.group_id.value.data
+            if self._group_of.setdefault(op.input, group) != group:
+                raise CompileError(
+                    "a value can only be in one sharding group",
+                    op,
+                    hint="run sdy-sharding-group-import first, which merges groups",
+                )
+            self._members.setdefault(group, []).append(op.input)
+
+    def others_like(self, value: SSAValue) -> list[SSAValue]:
+        """The other members of the group that a value is in."""
+        group = self._group_of.get(value)
+        if group is None:
+            return []
+        return [member for member in self._members[group] if member is not value]
+
+    def align(self, module: ModuleOp) -> None:
+        """Give all members of a group the sharding that some of them have.
+
+        Where they have different ones, each member gets an open sharding constraint
+        behind it that takes its place in the group, and a warning says so.
+        """
+        for group in sorted(self._members):
+            members = self._members[group]
+            shardings = _different_shardings(members)
+            if len(shardings) == 1:
+                for member in members:
+                    sdy.set_sharding(member, shardings[0])
+            elif shardings:
+                emit_warning(
+                    f"the shardings of the members of sharding group {group} do not "
+                    "match; inserting an open sharding constraint on each member",
+                    sdy.owning_op(members[0]),
+                )
+                for index, member in enumerate(members):
+                    constraint = _constrain(member, shardings[0])
+                    del self._group_of[member]
+                    self._group_of[constraint] = group
+                    members[index] = constraint
+
+
+def _different_shardings(members: Sequence[SSAValue]) -> list[TensorSharding]:
+    """The shardings of the members that say something, without repetition."""
+    if len(members) == 1:
+        only = sdy.get_sharding(members[0])
+        return [] if only is None else [only]
+    found: list[TensorSharding] = []
+    for member in members:
+        sharding = sdy.get_sharding(member)
+        if sharding is None or all(
+            not dim.axes and not dim.closed for dim in sharding.dims
+        ):
+            continue
+        if sharding not in found:
+            found.append(sharding)
+    return found
+
+
+def _constrain(member: SSAValue, like: TensorSharding) -> SSAValue:
+    """Put an open sharding constraint behind a value, for all its other uses."""
+    opened = TensorSharding.fully_open(like.mesh, like.rank)
+    constraint = ShardingConstraintOp(member, opened)
+    owner = member.owner
+    if isinstance(owner, Block):
+        point = InsertPoint.at_start(owner)
+    else:
+        point = InsertPoint.after(owner)
+    Rewriter.insert_op(constraint, point)
+    member.replace_uses_with_if(
+        constraint.result, lambda use: use.operation is not constraint
+    )
+    return constraint.result
