@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
-from typing import Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.interpreters.element_types import numpy_dtype
+from ttxdsl.interpreters.elements import tensor_of
 
 Array = NDArray[Any]
 
@@ -29,7 +30,7 @@ def _argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], np.dtype[An
                 " only tensors of static shape can be given values",
                 function,
             )
-        types.append((type.get_shape(), numpy_dtype(type.element_type)))
+        types.append(tensor_of(cast(Attribute, type)))
     return types
 
 
@@ -41,7 +42,9 @@ def random_inputs(function: FuncOp, seed: int) -> list[Array]:
         if dtype.kind == "b":
             values: Array = generator.integers(0, 2, shape)
         elif dtype.kind in "iu":
-            values = generator.integers(0, min(INTEGER_BOUND, np.iinfo(dtype).max), shape)
+            values = generator.integers(
+                0, min(INTEGER_BOUND, np.iinfo(dtype).max), shape
+            )
         elif dtype.kind == "c":
             values = generator.normal(size=shape) + 1j * generator.normal(size=shape)
         else:

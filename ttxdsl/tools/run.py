@@ -27,7 +27,7 @@ from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, read_program
 from ttxdsl.remarks import Remark, collect_remarks
-from ttxdsl.reporting.collectives import Collective, list_collectives, list_meshes
+from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs, random_inputs
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -94,13 +94,15 @@ def compile_program(
         step(f"stage {stage.number + 1}")
     module.verify()
     keep("stablehlo")
-    result.meshes = list_meshes(module)
+    result.meshes = [f"@{name} {mesh}" for name, mesh in meshes_of(module).items()]
     result.collectives = list_collectives(module)
     for lowering in (ConvertStableHLOToTTIRPass(), ConvertTTIRToTTNNPass(num_links)):
         step(lowering.name)
         start = time.perf_counter()
         lowering.apply(context, module)
-        result.seconds.append((f"   {lowering.name}", time.perf_counter() - start, False))
+        result.seconds.append(
+            (f"   {lowering.name}", time.perf_counter() - start, False)
+        )
         module.verify()
         keep("ttir" if isinstance(lowering, ConvertStableHLOToTTIRPass) else "ttnn")
 
@@ -113,7 +115,11 @@ def write_whole(path: Path, text: str) -> None:
     """
     try:
         with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+            "w",
+            dir=path.parent,
+            prefix=f".{path.name}.",
+            delete=False,
+            encoding="utf-8",
         ) as file:
             temporary = Path(file.name)
             file.write(text)
@@ -272,17 +278,25 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program, MLIR text")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program, MLIR text"
+    )
     parser.add_argument(
         "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
-    parser.add_argument("--emit", choices=FORMS, help="also print the program in a form")
+    parser.add_argument(
+        "--emit", choices=FORMS, help="also print the program in a form"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
     )
     parser.add_argument(
-        "--mesh-shape", type=_sizes, default=(), metavar="1,N", help="devices, see stage 4"
+        "--mesh-shape",
+        type=_sizes,
+        default=(),
+        metavar="1,N",
+        help="devices, see stage 4",
     )
     parser.add_argument(
         "--argument-types", metavar="TEXT", help="main=input,parameter; see stage 2"
@@ -294,12 +308,19 @@ def add_command(commands: Any) -> None:
         help="find the batch of a program without shardings",
     )
     parser.add_argument(
-        "--result-presharded", type=_sizes, default=(), metavar="1,0", help="see stage 3"
+        "--result-presharded",
+        type=_sizes,
+        default=(),
+        metavar="1,0",
+        help="see stage 3",
     )
     parser.add_argument(
         "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
     )
     parser.add_argument(
-        "--dump-dir", type=Path, metavar="DIR", help="write NN-stage.mlir after each stage"
+        "--dump-dir",
+        type=Path,
+        metavar="DIR",
+        help="write NN-stage.mlir after each stage",
     )
     parser.set_defaults(execute=execute)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ShapedType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
@@ -29,9 +29,12 @@ from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 Dim = tuple[SSAValue, int]
 """One dimension of one value."""
 
+OPERATIONS_PER_ELEMENT_SENT = 64
+"""How many multiply-adds cost what sending one element costs; only ranks choices."""
+
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return value.type.get_shape() if isinstance(value.type, TensorType) else ()
+    return value.type.get_shape() if isinstance(value.type, ShapedType) else ()
 
 
 class _Groups:
@@ -65,6 +68,13 @@ class _Touch:
     reduces: bool
     allowed: bool
 
+    @property
+    def reduced_elements(self) -> int:
+        """Elements whose partial sums the devices must add up."""
+        if not self.reduces:
+            return 0
+        return sum(prod(_shape(result)) for result in self.op.results)
+
 
 @dataclass
 class _Candidate:
@@ -74,12 +84,16 @@ class _Candidate:
     touches: list[_Touch] = field(default_factory=list[_Touch])
 
     @property
-    def work(self) -> int:
-        """Elements of iteration space that the devices share."""
-        return sum(touch.work for touch in self.touches)
+    def gain(self) -> int:
+        """Operations that the devices share, less what final reductions cost."""
+        work = sum(touch.work for touch in self.touches)
+        reduced = sum(touch.reduced_elements for touch in self.touches)
+        return work - OPERATIONS_PER_ELEMENT_SENT * reduced
 
 
-def _major_dims(values: tuple[SSAValue, ...], mappings: tuple[TensorMapping, ...], factor: int) -> list[Dim]:
+def _major_dims(
+    values: tuple[SSAValue, ...], mappings: tuple[TensorMapping, ...], factor: int
+) -> list[Dim]:
     """Dimensions whose major part is the factor: splitting them splits the factor."""
     return [
         (value, dim)
@@ -90,9 +104,7 @@ def _major_dims(values: tuple[SSAValue, ...], mappings: tuple[TensorMapping, ...
 
 
 def _minor_use(mappings: tuple[TensorMapping, ...], factor: int) -> bool:
-    return any(
-        factor in factors[1:] for mapping in mappings for factors in mapping
-    )
+    return any(factor in factors[1:] for mapping in mappings for factors in mapping)
 
 
 def _touches_of(op: Operation, rule: OpShardingRule) -> Iterator[_Touch]:
@@ -198,7 +210,7 @@ def find_batch_dimensions(function: FuncOp, count: int) -> dict[int, int]:
         ):
             continue
         first = next(iter(dims.items()))
-        rank = (candidate.work, -first[0], -first[1])
+        rank = (candidate.gain, -first[0], -first[1])
         if best is None or rank > best[0]:
             best = (rank, dims, candidate)
     name = f"'@{function.sym_name.data}'"
