@@ -5,7 +5,7 @@ Source: Shardy's compiler API document and the data flow edges of its dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import FuncOp
@@ -300,6 +300,68 @@ def set_func_result_sharding(
     shardings = func_result_shardings(func)
     shardings[index] = sharding
     set_func_shardings(func, results=shardings)
+
+
+# All shardings
+
+
+def transform_shardings(
+    root: Operation, change: Callable[[TensorSharding], TensorSharding]
+) -> None:
+    """Replace every sharding in and under `root` by `change` of it.
+
+    Those of function arguments and results, of op results, of the operands and
+    results of computations, of data flow edges, constraints, reshards and
+    collectives. `change` is called once for each distinct sharding.
+    """
+    changed: dict[TensorSharding, TensorSharding] = {}
+
+    def new(sharding: TensorSharding) -> TensorSharding:
+        known = changed.get(sharding)
+        if known is None:
+            known = changed[sharding] = change(sharding)
+        return known
+
+    def new_per_value(
+        shardings: TensorShardingPerValueAttr,
+    ) -> TensorShardingPerValueAttr:
+        return TensorShardingPerValueAttr(map(new, shardings.data))
+
+    for op in root.walk():
+        match op:
+            case FuncOp():
+                _transform_func_shardings(op, new)
+            case ShardingOp():
+                op.sharding = TensorShardingAttr(new(op.sharding.data))
+            case CollectiveOp():
+                op.out_sharding = TensorShardingAttr(new(op.out_sharding.data))
+            case DataFlowEdgeOp():
+                if op.sharding is not None:
+                    op.sharding = TensorShardingAttr(new(op.sharding.data))
+            case ManualComputationOp():
+                op.in_shardings = new_per_value(op.in_shardings)
+                op.out_shardings = new_per_value(op.out_shardings)
+            case NamedComputationOp():
+                if op.in_shardings is not None:
+                    op.in_shardings = new_per_value(op.in_shardings)
+                if op.out_shardings is not None:
+                    op.out_shardings = new_per_value(op.out_shardings)
+            case _:
+                shardings = op.attributes.get(SHARDING)
+                if isinstance(shardings, TensorShardingPerValueAttr):
+                    op.attributes[SHARDING] = new_per_value(shardings)
+
+
+def _transform_func_shardings(
+    func: FuncOp, new: Callable[[TensorSharding], TensorSharding]
+) -> None:
+    def all_new(old: list[TensorSharding | None]) -> list[TensorSharding | None]:
+        return [None if sharding is None else new(sharding) for sharding in old]
+
+    if func.arg_attrs is not None:
+        set_func_shardings(func, arguments=all_new(func_argument_shardings(func)))
+    if func.res_attrs is not None:
+        set_func_shardings(func, results=all_new(func_result_shardings(func)))
 
 
 # Meshes in scope

@@ -201,7 +201,8 @@ def parse_mesh(parser: AttrParser) -> Mesh:
             with parser.in_square_brackets():
                 device_ids = _comma_separated(parser, lambda: parse_number(parser))
     mesh = Mesh(axes, device_ids)
-    if axes and device_ids == tuple(range(mesh.total_size)):
+    counts_up = axes and device_ids == tuple(range(len(device_ids)))
+    if counts_up and len(device_ids) == mesh.total_size:
         return mesh.without_device_ids()
     return mesh
 

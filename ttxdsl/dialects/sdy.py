@@ -43,6 +43,7 @@ from ttxdsl.dialects._sdy_access import (
     set_sharding,
     shardable_value,
     tensor_rank,
+    transform_shardings,
 )
 from ttxdsl.dialects._sdy_attributes import (
     ATTRIBUTES,
@@ -187,6 +188,7 @@ __all__ = [
     "set_sharding",
     "shardable_value",
     "tensor_rank",
+    "transform_shardings",
     "verify_sharding",
     "verify_shardings",
 ]
