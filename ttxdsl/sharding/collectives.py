@@ -46,6 +46,15 @@ def without_suffix(axes: Axes, suffix: Axes, mesh: Mesh) -> Axes:
     return tuple(rest)
 
 
+def suffix_behind(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes:
+    """What is left of `axes` behind a prefix of them, which may end inside an axis."""
+    rest = axes[len(prefix) :]
+    if prefix and prefix[-1] != axes[len(prefix) - 1]:
+        minor = axes[len(prefix) - 1].suffix_without(prefix[-1], mesh)
+        return rest if minor is None else (minor, *rest)
+    return rest
+
+
 def _closed(
     before: TensorSharding, axes_per_dim: Sequence[Axes], unreduced: Axes | None = None
 ) -> TensorSharding:

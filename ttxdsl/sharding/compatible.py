@@ -16,20 +16,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
-from math import inf
+from math import gcd, inf
 
 from ttxdsl.sharding.axes import (
     Axes,
+    AxisRef,
     append_merged,
+    concatenate_merged,
     is_strict_prefix,
     lists_overlap,
     total_size,
     truncate_without_overlap,
 )
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.projection import Projection
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.projection import (
+    FactorSharding,
+    Projection,
+    TensorFactors,
+    project,
+    unproject_tensor,
+)
+from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 AxesPerFactor = tuple[Axes, ...]
 """The axes that shard each factor."""
@@ -88,7 +97,9 @@ def common_factor_axes(
     return _move_to_batching(chosen, rule, mesh)
 
 
-def assign_axes(projection: Projection, axes_per_factor: AxesPerFactor) -> list[bool]:
+def assign_axes(
+    projection: Projection, rule: OpShardingRule, axes_per_factor: AxesPerFactor
+) -> list[bool]:
     """Shard each factor by the given axes in every tensor that has it.
 
     Overflow axes are given up.
@@ -97,13 +108,18 @@ def assign_axes(projection: Projection, axes_per_factor: AxesPerFactor) -> list[
         For each operand, then each result, whether it changed.
     """
     changed: list[bool] = []
-    for tensor in projection.tensors:
-        new = {
-            factor: replace(sharding, axes=axes_per_factor[factor], overflow=())
-            for factor, sharding in tensor.factors.items()
+    for tensor, mapping in zip(projection.tensors, rule.tensors, strict=True):
+        old = tensor.factors
+        tensor.factors = {
+            factor: replace(
+                old.get(factor) or FactorSharding(closed=True),
+                axes=axes_per_factor[factor],
+                overflow=(),
+            )
+            for dim in mapping
+            for factor in dim
         }
-        changed.append(new != tensor.factors)
-        tensor.factors = new
+        changed.append(any(tensor.factors[factor] != old[factor] for factor in old))
     return changed
 
 
@@ -351,3 +367,162 @@ def dot_factor_to_reshard(
         return None
     wanted = result.factors[conflict].axes
     return conflict if wanted and wanted == contracted else None
+
+
+def spread_overflow(
+    projection: Projection, rule: OpShardingRule, mesh: Mesh
+) -> AxesPerFactor:
+    """The axes per factor for a reshape whose axes do not fall on factor borders.
+
+    Takes the axes of the more sharded side, hands them out anew to the factors of
+    both sides, each axis to the first factors that share a divisor with it, and keeps
+    what the two sides then have in common. Changes the projection.
+    """
+    before, after = projection.tensors
+    better = before if before.sharded_size(mesh) >= after.sharded_size(mesh) else after
+    axes = tuple(
+        axis
+        for _, sharding in sorted(better.factors.items())
+        for axis in sharding.axes + sharding.overflow
+    )
+    built: list[TensorSharding] = []
+    for tensor, mapping in zip(projection.tensors, rule.tensors, strict=True):
+        order = [
+            factor for dim in mapping for factor in dim if factor in tensor.factors
+        ]
+        shares, overflow = _hand_out(axes, [rule.factor_sizes[f] for f in order], mesh)
+        for factor, share in zip(order, shares, strict=True):
+            tensor.factors[factor] = replace(
+                tensor.factors[factor],
+                axes=share,
+                overflow=overflow if factor == order[-1] else (),
+            )
+        complete = {
+            factor: tensor.factors.get(factor, FactorSharding(closed=True))
+            for dim in mapping
+            for factor in dim
+        }
+        whole = TensorFactors(complete, tensor.replicated, tensor.unreduced)
+        built.append(unproject_tensor(mesh, mesh, rule, mapping, whole))
+    return project(mesh, rule, built).common_axes(len(rule.factor_sizes))
+
+
+def _hand_out(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[list[Axes], Axes]:
+    """Give axes in order to factors of these sizes, splitting them to fit evenly.
+
+    Returns:
+        The axes of each factor, and those from the first on that no factor can take.
+    """
+    room = list(sizes)
+    shares: list[Axes] = [()] * len(sizes)
+    rest = list(axes)
+    while rest:
+        used = False
+        for index, left in enumerate(room):
+            axis = rest[0]
+            size = axis.size_in(mesh)
+            part = gcd(left, size)
+            if left <= 1 or (part == 1 and size != 1):
+                continue
+            used = True
+            room[index] //= part
+            if part == size:
+                shares[index] = append_merged(shares[index], rest.pop(0), mesh)
+                break
+            taken = AxisRef(axis.name, axis.pre_size, part)
+            shares[index] = append_merged(shares[index], taken, mesh)
+            rest[0] = AxisRef(axis.name, axis.pre_size * part, size // part)
+        if not used:
+            break
+    return shares, concatenate_merged((), rest, mesh)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What makes one op compatible."""
+
+    shardings: tuple[TensorSharding | None, ...]
+    """What each operand, then each result, shall be resharded to; None: it may stay."""
+    reduction: Axes
+    """Along these axes the results come out as partial ones and must be reduced."""
+
+
+@lru_cache(maxsize=4096)
+def agree(
+    rule: OpShardingRule,
+    shardings: tuple[TensorSharding | None, ...],
+    tensor_sizes: tuple[int, ...],
+    mesh_ref: str | Mesh,
+    mesh: Mesh,
+    foreign: tuple[bool, ...],
+    *,
+    is_reshape: bool = False,
+) -> Agreement:
+    """Shardings under which an op can run on shards, near to the ones it has.
+
+    Args:
+        rule: the op's rule.
+        shardings: of all operands, then all results; None is replicated.
+        tensor_sizes: their numbers of elements.
+        mesh_ref: how new shardings shall name their mesh.
+        mesh: that mesh.
+        foreign: which of them are sharded over a mesh with another order of devices,
+            so must change mesh in any case.
+        is_reshape: whether axes that do not fall on factor borders may be handed out
+            anew.
+    """
+    projection = project(mesh, rule, shardings, closed_if_missing=True)
+    overflows = any(
+        sharding.overflow
+        for tensor in projection.tensors
+        for sharding in tensor.factors.values()
+    )
+    if is_reshape and overflows:
+        axes = spread_overflow(projection, rule, mesh)
+        assign_axes(projection, rule, axes)
+        new = _unproject(projection, rule, mesh_ref, mesh)
+        changed = [
+            not built.same_layout(old)
+            for built, old in zip(new, shardings, strict=True)
+        ]
+    else:
+        axes = common_factor_axes(projection, rule, tensor_sizes, mesh)
+        changed = assign_axes(projection, rule, axes)
+        new = _unproject(projection, rule, mesh_ref, mesh)
+    moves = zip(new, changed, foreign, strict=True)
+    return Agreement(
+        tuple(built if moved or far else None for built, moved, far in moves),
+        reduction_axes(rule, axes),
+    )
+
+
+def _unproject(
+    projection: Projection, rule: OpShardingRule, mesh_ref: str | Mesh, mesh: Mesh
+) -> list[TensorSharding]:
+    return [
+        unproject_tensor(mesh_ref, mesh, rule, mapping, tensor)
+        for tensor, mapping in zip(projection.tensors, rule.tensors, strict=True)
+    ]
+
+
+def reshard_dot_result(
+    rule: OpShardingRule,
+    shardings: tuple[TensorSharding | None, ...],
+    tensor_sizes: tuple[int, ...],
+    mesh_ref: str | Mesh,
+    mesh: Mesh,
+) -> TensorSharding | None:
+    """The sharding that a dot's result should have before it is resharded, if any.
+
+    See `dot_factor_to_reshard`.
+    """
+    projection = project(mesh, rule, shardings, closed_if_missing=True)
+    factor = dot_factor_to_reshard(projection, rule, tensor_sizes)
+    if factor is None:
+        return None
+    left, right, result = projection.tensors
+    owner = left if factor in left.factors else right
+    result.factors[factor] = replace(
+        result.factors[factor], axes=owner.factors[factor].axes
+    )
+    return unproject_tensor(mesh_ref, mesh, rule, rule.results[0], result)

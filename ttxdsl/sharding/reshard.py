@@ -28,7 +28,6 @@ from itertools import pairwise
 from math import gcd
 
 from ttxdsl.sharding.axes import (
-    Axes,
     AxisRef,
     common_prefix,
     concatenate_merged,
@@ -42,6 +41,7 @@ from ttxdsl.sharding.collectives import (
     Collective,
     CollectivePermute,
     Move,
+    suffix_behind,
 )
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 
@@ -500,26 +500,19 @@ def gather_and_slice(
         common_prefix(one, other)
         for one, other in zip(source.axes_per_dim, target.axes_per_dim, strict=True)
     ]
-    gathered = _behind(shared, source.axes_per_dim, mesh)
-    sliced = _behind(shared, target.axes_per_dim, mesh)
+    gathered, sliced = (
+        tuple(
+            suffix_behind(prefix, axes, mesh)
+            for prefix, axes in zip(shared, sharding.axes_per_dim, strict=True)
+        )
+        for sharding in (source, target)
+    )
     steps: list[Collective] = []
     if any(gathered):
         steps.append(AllGather(gathered))
     if any(sliced):
         steps.append(AllSlice(sliced))
     return tuple(steps)
-
-
-def _behind(prefixes: Sequence[Axes], lists: Sequence[Axes], mesh: Mesh) -> AxesPerDim:
-    """What is left of each list behind its prefix, which may end inside an axis."""
-    rests: list[Axes] = []
-    for prefix, axes in zip(prefixes, lists, strict=True):
-        rest = axes[len(prefix) :]
-        if prefix and prefix[-1] != axes[len(prefix) - 1]:
-            minor = axes[len(prefix) - 1].suffix_without(prefix[-1], mesh)
-            rest = rest if minor is None else (minor, *rest)
-        rests.append(rest)
-    return tuple(rests)
 
 
 def reaches(current: TensorSharding, target: TensorSharding, mesh: Mesh) -> bool:
