@@ -1,0 +1,1 @@
+"""How each op becomes what one device computes; `table.py` lists them all."""

@@ -1,0 +1,306 @@
+"""Writing StableHLO collectives: from mesh axes to groups of devices.
+
+A collective over several axes is written as one step an axis where that computes the
+same; hardware knows single mesh axes, and the steps move no more data than one
+collective over all of them would. All-to-alls and permutes stay whole.
+
+Every collective gets a channel of its own and says its groups in device ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
+from ttxdsl.sharding.collectives import AxesPerDim, Move, without_suffix
+from ttxdsl.sharding.spec import Mesh
+from ttxdsl.transforms.local.combiner import Combiner
+from ttxdsl.transforms.local.devices import Groups, replica_groups, source_target_pairs
+from ttxdsl.transforms.local.emitter import (
+    Emitter,
+    element_of,
+    int_attr,
+    shape_of,
+)
+from ttxdsl.transforms.local.layout import Layout
+
+DEVICE_TO_DEVICE = 1
+"""The type of a channel between devices."""
+
+
+class SliceFunctions:
+    """Decompositions of `sdy.all_slice`, one private function a kind of slice.
+
+    Attributes:
+        functions: those that were needed, in order.
+    """
+
+    def __init__(self, taken_names: set[str]):
+        self.functions: list[FuncOp] = []
+        self._taken = taken_names
+        self._known: dict[tuple[Attribute, int, Mesh, AxisRef], FuncOp] = {}
+
+    def function(
+        self, type_: TensorType[Attribute], dim: int, mesh: Mesh, axis: AxisRef
+    ) -> FuncOp:
+        """The function that cuts `type_` along `dim` by this device's place."""
+        key = (type_, dim, mesh, axis)
+        if key not in self._known:
+            self._known[key] = self._make(type_, dim, mesh, axis)
+        return self._known[key]
+
+    def _make(
+        self, type_: TensorType[Attribute], dim: int, mesh: Mesh, axis: AxisRef
+    ) -> FuncOp:
+        name, count = "sdy.all_slice", len(self.functions)
+        while (unique := f"{name}{count}") in self._taken:
+            count += 1
+        self._taken.add(unique)
+        block = Block(arg_types=[type_])
+        function = FuncOp.from_region(
+            unique, [type_], [], Region(block), visibility="private"
+        )
+        emitter = Emitter(block, function.location)
+        size = type_.get_shape()[dim] // axis.size_in(mesh)
+        index = emitter.index_along(mesh, (axis,), emitter.partition_id())
+        part = emitter.dynamic_slice_dim(
+            block.args[0], dim, emitter.scaled(index, size), size
+        )
+        block.add_op(FuncReturnOp(part))
+        function.properties["function_type"] = FunctionType.from_lists(
+            [type_], [part.type]
+        )
+        self.functions.append(function)
+        return function
+
+
+class CollectiveWriter:
+    """Writes collectives through an emitter.
+
+    Attributes:
+        prefix: writes ahead of everything else in the body: what a device knows of
+            its place is computed there, once.
+    """
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        prefix: Emitter,
+        slices: SliceFunctions,
+        first_channel: int,
+    ):
+        self.prefix = prefix
+        self.next_channel = first_channel
+        self._emitter = emitter
+        self._slices = slices
+        self._device: SSAValue | None = None
+        self._indices: dict[tuple[Mesh, Axes], SSAValue] = {}
+
+    # The place of a device
+
+    def index_along(self, mesh: Mesh, axes: Axes) -> SSAValue:
+        """The index of this device along axes, major to minor, as a position."""
+        key = (mesh, axes)
+        if key not in self._indices:
+            if self._device is None:
+                self._device = self.prefix.partition_id()
+            self._indices[key] = self.prefix.index_along(mesh, axes, self._device)
+        return self._indices[key]
+
+    # Collectives that move data
+
+    def all_gather(
+        self, value: SSAValue, layout: Layout, axes_per_dim: AxesPerDim
+    ) -> tuple[SSAValue, Layout]:
+        """Undo the split of dimensions along their minor-most axes."""
+        mesh = layout.mesh
+        for dim, axes in enumerate(axes_per_dim):
+            for axis in reversed(axes):
+                shape = list(shape_of(value))
+                shape[dim] *= axis.size_in(mesh)
+                op = self._emitter.emit(
+                    stablehlo.AllGatherOp,
+                    [value],
+                    [TensorType(element_of(value), shape)],
+                    {
+                        "all_gather_dim": int_attr(dim),
+                        "use_global_device_ids": UnitAttr(),
+                        **self._group_properties(mesh, (axis,)),
+                    },
+                )
+                value = op.results[0]
+        after = (
+            without_suffix(old, gone, mesh)
+            for old, gone in zip(layout.axes, axes_per_dim, strict=True)
+        )
+        return value, layout.with_axes(after)
+
+    def all_slice(
+        self, value: SSAValue, layout: Layout, axes_per_dim: AxesPerDim
+    ) -> tuple[SSAValue, Layout]:
+        """Split dimensions further: every device keeps a part of what it has."""
+        for dim, axes in enumerate(axes_per_dim):
+            for axis in axes:
+                value = self._slice(value, dim, layout.mesh, axis)
+        after = (
+            concatenate_merged(old, new, layout.mesh)
+            for old, new in zip(layout.axes, axes_per_dim, strict=True)
+        )
+        return value, layout.with_axes(after)
+
+    def _slice(self, value: SSAValue, dim: int, mesh: Mesh, axis: AxisRef) -> SSAValue:
+        type_ = TensorType(element_of(value), shape_of(value))
+        function = self._slices.function(type_, dim, mesh, axis)
+        attributes: dict[str, Attribute] = {
+            "axis": StringAttr(axis.name),
+            "dim": int_attr(dim),
+        }
+        if axis.size is not None:
+            attributes["sub_axis_pre_size"] = int_attr(axis.pre_size)
+            attributes["sub_axis_size"] = int_attr(axis.size)
+        op = self._emitter.emit(
+            stablehlo.CompositeOp,
+            [value],
+            list(function.function_type.outputs),
+            {
+                "name": StringAttr("sdy.all_slice"),
+                "composite_attributes": DictionaryAttr(attributes),
+                "decomposition": SymbolRefAttr(function.sym_name),
+            },
+        )
+        return op.results[0]
+
+    def all_to_all(
+        self, value: SSAValue, layout: Layout, moves: Sequence[Move]
+    ) -> tuple[SSAValue, Layout]:
+        """Move axes from one dimension to another, one all-to-all a pair."""
+        mesh, axes_per_dim = layout.mesh, list(layout.axes)
+        for move in moves:
+            source, target = move.source_dim, move.target_dim
+            groups = replica_groups(mesh, move.axes)
+            shape = list(shape_of(value))
+            shape[source] *= len(groups[0])
+            shape[target] //= len(groups[0])
+            op = self._emitter.emit(
+                stablehlo.AllToAllOp,
+                [value],
+                [TensorType(element_of(value), shape)],
+                {
+                    "split_dimension": int_attr(target),
+                    "concat_dimension": int_attr(source),
+                    "split_count": int_attr(len(groups[0])),
+                    **self._group_properties(mesh, move.axes),
+                },
+            )
+            value = op.results[0]
+            axes_per_dim[source] = without_suffix(axes_per_dim[source], move.axes, mesh)
+            axes_per_dim[target] = concatenate_merged(
+                axes_per_dim[target], move.axes, mesh
+            )
+        return value, layout.with_axes(axes_per_dim)
+
+    def collective_permute(
+        self, value: SSAValue, before: Layout, after: Layout
+    ) -> SSAValue:
+        """Exchange shards between devices; how many there are does not change."""
+        return self.permute_pairs(value, source_target_pairs(before, after))
+
+    def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
+        """Send values from device to device; who is no target gets zeros."""
+        op = self._emitter.emit(
+            stablehlo.CollectivePermuteOp,
+            [value],
+            [value.type],
+            {"source_target_pairs": _matrix(pairs), "channel_handle": self._channel()},
+        )
+        return op.results[0]
+
+    # Collectives that combine
+
+    def all_reduce(
+        self, value: SSAValue, mesh: Mesh, axes: Axes, combine: Combiner
+    ) -> SSAValue:
+        """Combine partial results along axes; all devices get the whole."""
+        for axis in axes:
+            op = self._emitter.emit(
+                stablehlo.AllReduceOp,
+                [value],
+                [value.type],
+                {
+                    "use_global_device_ids": UnitAttr(),
+                    **self._group_properties(mesh, (axis,)),
+                },
+                regions=[combine.body(element_of(value))],
+            )
+            value = op.results[0]
+        return value
+
+    def reduce_scatter(
+        self,
+        value: SSAValue,
+        mesh: Mesh,
+        dim: int,
+        axis: AxisRef,
+        combine: Combiner,
+    ) -> SSAValue:
+        """Combine partial results along one axis and split a dimension along it."""
+        shape = list(shape_of(value))
+        shape[dim] //= axis.size_in(mesh)
+        op = self._emitter.emit(
+            stablehlo.ReduceScatterOp,
+            [value],
+            [TensorType(element_of(value), shape)],
+            {
+                "scatter_dimension": int_attr(dim),
+                "use_global_device_ids": UnitAttr(),
+                **self._group_properties(mesh, (axis,)),
+            },
+            regions=[combine.body(element_of(value))],
+        )
+        return op.results[0]
+
+    def _group_properties(self, mesh: Mesh, axes: Axes) -> dict[str, Attribute]:
+        return {
+            "replica_groups": _matrix(replica_groups(mesh, axes)),
+            "channel_handle": self._channel(),
+        }
+
+    def _channel(self) -> ChannelHandleAttr:
+        channel = ChannelHandleAttr.of(self.next_channel, DEVICE_TO_DEVICE)
+        self.next_channel += 1
+        return channel
+
+
+def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:
+    """`dense<[[…], …]> : tensor<…x…xi64>`."""
+    type_ = TensorType(i64, [len(rows), len(rows[0])])
+    return DenseIntOrFPElementsAttr.from_list(type_, [n for row in rows for n in row])
+
+
+def first_free_channel(root: Operation) -> int:
+    """One more than the largest channel handle in use, at least 1."""
+    largest = 0
+    for op in root.walk():
+        match op.properties.get("channel_handle"):
+            case ChannelHandleAttr() as channel:
+                largest = max(largest, channel.handle)
+            case _:
+                pass
+    return largest + 1

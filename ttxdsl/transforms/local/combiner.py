@@ -1,0 +1,71 @@
+"""How partial results join: what an all-reduce has to do after a sharded reduction.
+
+`sdy.all_reduce` does not say by which function it reduces; it follows from the op
+that made the partial results. A maximum of maxima is one, a sum of sums is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, Operation, Region
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.transforms.local.emitter import binary_region
+
+_NEUTRAL: dict[type[Operation], int] = {
+    stablehlo.AddOp: 0,
+    stablehlo.OrOp: 0,
+    stablehlo.XorOp: 0,
+    stablehlo.MulOp: 1,
+}
+"""Numbers that leave any other unchanged; maxima, minima and conjunctions need none."""
+
+_IDEMPOTENT: frozenset[type[Operation]] = frozenset(
+    (stablehlo.MaxOp, stablehlo.MinOp, stablehlo.AndOp, stablehlo.OrOp)
+)
+"""Joining a value with itself leaves it: it may be counted once a device."""
+
+_COMBINING: frozenset[type[Operation]] = frozenset(_NEUTRAL) | _IDEMPOTENT
+
+
+@dataclass(frozen=True, slots=True)
+class Combiner:
+    """An associative and commutative binary op on scalars."""
+
+    op_class: type[Operation]
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether a value may be counted several times."""
+        return self.op_class in _IDEMPOTENT
+
+    @property
+    def neutral(self) -> int | None:
+        """The number that changes nothing, if it is the same for all types."""
+        return _NEUTRAL.get(self.op_class)
+
+    def body(self, element: Attribute) -> Region:
+        """The region of a reducing op."""
+        return binary_region(self.op_class, element)
+
+
+SUM = Combiner(stablehlo.AddOp)
+
+
+def combiner_of(region: Region) -> Combiner | None:
+    """The combiner that a reduction's body is: one known op on its two arguments.
+
+    None for bodies of several values or several ops.
+    """
+    block = region.blocks.first
+    if block is None or block.next_block is not None or len(block.args) != 2:
+        return None
+    op, end = block.first_op, block.last_op
+    if op is None or end is None or op.next_op is not end:
+        return None
+    if type(op) not in _COMBINING or set(op.operands) != set(block.args):
+        return None
+    if tuple(end.operands) != tuple(op.results):
+        return None
+    return Combiner(type(op))

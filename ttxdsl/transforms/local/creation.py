@@ -1,0 +1,131 @@
+"""Ops that make values from nothing: constants, positions, random numbers."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.transforms.local.combiner import SUM
+from ttxdsl.transforms.local.emitter import element_of, shape_of
+from ttxdsl.transforms.local.layout import Layout
+from ttxdsl.transforms.local.localizer import Local, Localizer, Table, local_type
+
+
+def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
+    """A constant of one repeated number in another shape; None if it is none."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        return None
+    type_ = cast("TensorType[IntegerType]", value.type)
+    data, count = value.data.data, prod(type_.get_shape())
+    if count == 0 or len(data) % count:
+        return None
+    first = data[: len(data) // count]
+    if first * count != data:
+        return None
+    return DenseIntOrFPElementsAttr(
+        TensorType(type_.element_type, shape, type_.encoding),
+        BytesAttr(first * prod(shape)),
+    )
+
+
+def constant(ctx: Localizer, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
+    """A splat gets smaller; of other constants each device takes its part.
+
+    Shardy's constants become StableHLO's again.
+    """
+    target = ctx.target(op.output)
+    value: Attribute = op.value
+    layout = None if target is None else Layout.replicated(target.mesh, target.shape)
+    if target is not None and target.is_sharded:
+        splat = splat_of(value, target.local_shape)
+        if splat is not None:
+            value, layout = splat, target
+    new = ctx.emitter.emit(
+        stablehlo.ConstantOp,
+        [],
+        [local_type(op.output.type, layout)],
+        {"value": value},
+    )
+    ctx.define_results(op, [Local(new.results[0], layout)])
+
+
+def iota(ctx: Localizer, op: stablehlo.IotaOp) -> None:
+    """Positions start where the device's shard starts."""
+    target = ctx.target(op.output)
+    (made,) = ctx.rebuild(op, [], [target])
+    dim = op.iota_dimension.value.data
+    if target is not None and target.axes[dim]:
+        emit = ctx.emitter
+        element = element_of(made.value)
+        offset = emit.convert(ctx.offset(target, dim), element)
+        everywhere = emit.broadcast(offset, shape_of(made.value))
+        made = Local(emit.add(made.value, everywhere), target)
+    ctx.define(op.output, made)
+
+
+def random_bits(ctx: Localizer, op: stablehlo.RngBitGeneratorOp) -> None:
+    """Every device makes all the bits, which follow from the state, and cuts its part."""
+    (state,) = (ctx.gather_all(local) for local in ctx.operands(op))
+    targets = [ctx.target(result) for result in op.results]
+    whole = [
+        None if target is None else Layout.replicated(target.mesh, target.shape)
+        for target in targets
+    ]
+    ctx.define_results(op, ctx.rebuild(op, [state], whole))
+
+
+def random_numbers(ctx: Localizer, op: stablehlo.RngOp) -> None:
+    """The numbers of the first device, for each device's generator has its own state."""
+    operands = [ctx.gather_all(local) for local in ctx.operands(op)]
+    target = ctx.target(op.result)
+    if target is None:
+        raise UnsupportedError("its shape is not static", op)
+    (made,) = ctx.rebuild(op, operands, [Layout.replicated(target.mesh, target.shape)])
+    mesh, emit = target.mesh, ctx.emitter
+    axes = tuple(AxisRef(name) for name, size in mesh.axes if size > 1)
+    if axes:
+        index = ctx.collectives.index_along(mesh, axes)
+        first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
+        zero = emit.splat(0, element_of(made.value), target.shape)
+        mine = emit.select(first, made.value, zero)
+        made = Local(ctx.collectives.all_reduce(mine, mesh, axes, SUM), made.layout)
+    ctx.define_results(op, [made])
+
+
+def unshardable(ctx: Localizer, op: Operation) -> None:
+    """Ops at the border of the program, which every device would do again."""
+    targets = [ctx.target(result) for result in op.results]
+    if any(t is not None and t.is_sharded for t in targets) or any(
+        local.is_sharded for local in ctx.operands(op)
+    ):
+        raise UnsupportedError(
+            "cannot be split over devices",
+            op,
+            hint="replicate its operands and results",
+        )
+    ctx.define_results(op, ctx.rebuild(op, ctx.operands(op), targets))
+
+
+LOCALIZERS: Table = {
+    stablehlo.ConstantOp: constant,
+    sdy.ConstantOp: constant,
+    stablehlo.IotaOp: iota,
+    stablehlo.RngBitGeneratorOp: random_bits,
+    stablehlo.RngOp: random_numbers,
+    stablehlo.InfeedOp: unshardable,
+    stablehlo.OutfeedOp: unshardable,
+    stablehlo.SendOp: unshardable,
+    stablehlo.RecvOp: unshardable,
+}

@@ -1,0 +1,396 @@
+"""Rebuilding a global program as what one device computes.
+
+The `Localizer` walks the old, global body and writes a new, local one beside it. The
+old values keep their global types and shardings, so nothing about them has to be
+remembered; for each there is one `Local`: the new value, and how it lies on the mesh.
+
+How ops of a class become local is said by functions from the localizer and an op, in
+the tables of this package's modules; `table.py` joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.collectives import (
+    AllGather,
+    AllSlice,
+    AllToAll,
+    Collective,
+    CollectivePermute,
+)
+from ttxdsl.sharding.reshard import plan_reshard
+from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.transforms.local.collectives import CollectiveWriter
+from ttxdsl.transforms.local.combiner import Combiner
+from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.local.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """Each device along `axes` holds a part of the result; `combine` joins them."""
+
+    axes: Axes
+    combine: Combiner
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """One device's part of a global value.
+
+    Attributes:
+        value: the value in the new body.
+        layout: which part of which global tensor it is; None for values that are no
+            ranked tensors (tokens, tuples), which are the same on all devices.
+        partial: set while results along some axes still have to be combined.
+        complete: axes along which the op that made the value left nothing to combine
+            although its sharding rule would allow it to; the `sdy.all_reduce` that
+            follows it has nothing to do there.
+    """
+
+    value: SSAValue
+    layout: Layout | None
+    partial: Partial | None = None
+    complete: Axes = ()
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether some device does not hold all of it."""
+        return self.layout is not None and self.layout.is_sharded
+
+    @property
+    def placed(self) -> Layout:
+        """The layout of a value that is known to be a tensor."""
+        assert self.layout is not None, "only called for ranked tensors"
+        return self.layout
+
+
+def local_type(type_: Attribute, layout: Layout | None) -> Attribute:
+    """A global type cut to one device's part."""
+    if layout is None:
+        return type_
+    tensor = cast("TensorType[Attribute]", type_)
+    return TensorType(tensor.element_type, layout.local_shape, tensor.encoding)
+
+
+OpLocalizer = Callable[["Localizer", Any], None]
+"""Writes the local form of one op and defines its results."""
+
+Table = dict[type[Operation], OpLocalizer]
+"""How ops of each class become local."""
+
+
+class Localizer:
+    """The state of rebuilding one wrapped function body.
+
+    Attributes:
+        emitter: writes into the block that is being filled.
+        collectives: writes collectives between devices.
+        mesh: the mesh of values that have no sharding.
+        strict: whether computing an op replicated, for want of knowledge, is an error.
+    """
+
+    def __init__(
+        self,
+        table: Callable[[Operation], OpLocalizer],
+        meshes: Mapping[str, Mesh],
+        mesh: Mesh,
+        emitter: Emitter,
+        collectives: CollectiveWriter,
+        *,
+        strict: bool = False,
+    ):
+        self.emitter = emitter
+        self.collectives = collectives
+        self.mesh = mesh
+        self.strict = strict
+        self._table = table
+        self._meshes = meshes
+        self._locals: dict[SSAValue, Local] = {}
+        self._manual_axes: frozenset[str] = frozenset()
+
+    # Layouts of old values
+
+    def mesh_of(self, sharding: TensorSharding | None, where: Operation) -> Mesh:
+        """The mesh that a sharding names.
+
+        Raises:
+            CompileError: if there is none of that name.
+        """
+        if sharding is None:
+            return self.mesh
+        if isinstance(sharding.mesh, Mesh):
+            return sharding.mesh
+        mesh = self._meshes.get(sharding.mesh)
+        if mesh is None:
+            raise CompileError(f"unknown mesh @{sharding.mesh}", where)
+        if mesh.is_maximal:
+            raise UnsupportedError(
+                f"a value on the single device of mesh @{sharding.mesh}",
+                where,
+                hint="replicate it over the mesh of the other values",
+            )
+        return mesh
+
+    def layout_of(
+        self, type_: Attribute, sharding: TensorSharding | None, where: Operation
+    ) -> Layout | None:
+        """How a value of a global type and a sharding lies on the mesh.
+
+        Raises:
+            UnsupportedError: if axes do not divide a dimension.
+        """
+        if not isinstance(type_, TensorType):
+            return None
+        mesh = self.mesh_of(sharding, where)
+        try:
+            layout = Layout.of(
+                sharding, mesh, type_.get_shape(), without=self._manual_axes
+            )
+        except ValueError as error:
+            raise CompileError(str(error), where) from error
+        if layout.uneven is not None:
+            raise uneven_error(layout, layout.uneven, where)
+        return layout
+
+    def target(self, result: SSAValue) -> Layout | None:
+        """How the program wants a result of an op to lie on the mesh."""
+        where = cast(OpResult, result).op
+        return self.layout_of(result.type, sdy.get_sharding(result), where)
+
+    # Old values and their local parts
+
+    def local(self, value: SSAValue) -> Local:
+        """The local part of an old value, which may still be a partial result."""
+        return self._locals[value]
+
+    def operand(self, value: SSAValue, where: Operation) -> Local:
+        """The local part of an operand that has to be a whole result.
+
+        Raises:
+            CompileError: if partial results along some axes were never combined.
+        """
+        local = self._locals[value]
+        if local.partial is not None:
+            axes = ", ".join(str(axis) for axis in local.partial.axes)
+            raise CompileError(
+                f"an operand holds partial results along {{{axes}}} "
+                "that no sdy.all_reduce combines",
+                where,
+                hint="run sdy-insert-explicit-reshards and sdy-reshard-to-collectives "
+                "before this pass",
+            )
+        return local
+
+    def operands(self, op: Operation) -> list[Local]:
+        """The local parts of all operands of an op."""
+        return [self.operand(value, op) for value in op.operands]
+
+    def define(self, value: SSAValue, local: Local) -> None:
+        """Say what the local part of an old value is."""
+        local.value.name_hint = local.value.name_hint or value.name_hint
+        self._locals[value] = local
+
+    def define_results(self, op: Operation, values: Sequence[Local]) -> None:
+        """Define all results of an op, each resharded to where it is wanted."""
+        for result, local in zip(op.results, values, strict=True):
+            self.define(result, self.reshard_to(local, self.target(result)))
+
+    # Writing
+
+    def rebuild(
+        self,
+        op: Operation,
+        operands: Sequence[Local],
+        layouts: Sequence[Layout | None],
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] | None = None,
+    ) -> list[Local]:
+        """Write `op` again with local operands and local result types.
+
+        Args:
+            op: the old op.
+            operands: what it works on now.
+            layouts: how its results lie then; one a result.
+            properties: properties that differ from those of `op`.
+            regions: its regions; if left out, copies of those of `op`.
+        """
+        new = self.emitter.emit(
+            type(op),
+            [operand.value for operand in operands],
+            [
+                local_type(result.type, layout)
+                for result, layout in zip(op.results, layouts, strict=True)
+            ],
+            {**op.properties, **(properties or {})},
+            {
+                name: value
+                for name, value in op.attributes.items()
+                if name not in _SHARDING_ATTRIBUTES
+            },
+            self.copy_regions(op) if regions is None else regions,
+        )
+        return [
+            Local(value, layout)
+            for value, layout in zip(new.results, layouts, strict=True)
+        ]
+
+    def copy_regions(self, op: Operation) -> list[Region]:
+        """Copies of regions that work on values of their own, as reducers do.
+
+        Raises:
+            UnsupportedError: if a region uses a sharded value from outside.
+        """
+        if not op.regions:
+            return []
+        captured: dict[SSAValue, SSAValue] = {}
+        for value in captured_values(op):
+            local = self.operand(value, op)
+            if local.is_sharded:
+                raise UnsupportedError(
+                    "its region uses a sharded value from outside", op
+                )
+            captured[value] = local.value
+        copies: list[Region] = []
+        for region in op.regions:
+            copy = Region()
+            region.clone_into(copy, value_mapper=dict(captured))
+            copies.append(copy)
+        return copies
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Write into another block for a while."""
+        outer = self.emitter.block
+        self.emitter.block = block
+        yield
+        self.emitter.block = outer
+
+    @contextmanager
+    def manual(self, axes: Iterable[str]) -> Generator[None]:
+        """Take values as already local along some axes for a while."""
+        outer = self._manual_axes
+        self._manual_axes = outer | frozenset(axes)
+        yield
+        self._manual_axes = outer
+
+    def localize_ops(self, ops: Iterable[Operation]) -> None:
+        """Write the local form of each op."""
+        for op in ops:
+            self.emitter.location = op.location
+            self._table(op)(self, op)
+
+    # Moving data between devices
+
+    def index_along(self, layout: Layout, dim: int) -> SSAValue:
+        """Which shard of a dimension this device holds, as a position."""
+        return self.collectives.index_along(layout.mesh, layout.axes[dim])
+
+    def offset(self, layout: Layout, dim: int) -> SSAValue:
+        """Where this device's shard of a dimension starts, as a position."""
+        index = self.index_along(layout, dim)
+        return self.emitter.scaled(index, layout.local_shape[dim])
+
+    def step(self, local: Local, step: Collective) -> Local:
+        """One collective that only moves data.
+
+        Args:
+            local: a whole result.
+            step: its axes follow from the layout of `local`.
+        """
+        before = local.placed
+        writer = self.collectives
+        match step:
+            case AllGather(axes_per_dim):
+                value, after = writer.all_gather(local.value, before, axes_per_dim)
+            case AllSlice(axes_per_dim):
+                value, after = writer.all_slice(local.value, before, axes_per_dim)
+            case AllToAll(moves):
+                value, after = writer.all_to_all(local.value, before, moves)
+            case CollectivePermute(axes_per_dim, mesh):
+                target = mesh if isinstance(mesh, Mesh) else self._meshes[mesh]
+                after = replace(before, mesh=target).with_axes(axes_per_dim)
+                value = writer.collective_permute(local.value, before, after)
+            case _:
+                raise AssertionError(f"{step} does not only move data")
+        return Local(value, after, complete=local.complete)
+
+    def gather(self, local: Local, dim: int, axes: Axes) -> Local:
+        """Undo the split of one dimension along its minor-most `axes`."""
+        if not axes:
+            return local
+        return self.step(local, AllGather(_only(local.placed, dim, axes)))
+
+    def gather_all(self, local: Local) -> Local:
+        """The whole tensor on every device."""
+        if not local.is_sharded:
+            return local
+        return self.step(local, AllGather(local.placed.axes))
+
+    def slice(self, local: Local, dim: int, axes: Axes) -> Local:
+        """Split one dimension further; every device keeps its part."""
+        if not axes:
+            return local
+        return self.step(local, AllSlice(_only(local.placed, dim, axes)))
+
+    def reshard_to(self, local: Local, layout: Layout | None) -> Local:
+        """The same tensor under another layout, by as little traffic as planned."""
+        if layout is None or local.placed.same_placement(layout):
+            return local if layout is None else replace(local, layout=layout)
+        before = local.placed
+        source = TensorSharding.closed(before.mesh, before.axes)
+        wanted = TensorSharding.closed(layout.mesh, layout.axes)
+        steps = plan_reshard(source, wanted, (before.mesh, layout.mesh), layout.shape)
+        for step in steps:
+            local = self.step(local, step)
+        return replace(local, layout=layout)
+
+
+_SHARDING_ATTRIBUTES = frozenset(
+    (sdy.SHARDING, sdy.SHARDING_RULE, sdy.PROPAGATION_EDGES)
+)
+
+
+def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:
+    """Axes for one dimension, none for the others."""
+    return tuple(axes if i == dim else () for i in range(len(layout.shape)))
+
+
+def captured_values(op: Operation) -> list[SSAValue]:
+    """The values that the regions of an op use and do not define."""
+    inside: set[SSAValue] = set()
+    used: dict[SSAValue, None] = {}
+    for region in op.regions:
+        for block in region.blocks:
+            inside.update(block.args)
+        for inner in region.walk():
+            inside.update(inner.results)
+            for nested in inner.regions:
+                for block in nested.blocks:
+                    inside.update(block.args)
+            used.update(dict.fromkeys(inner.operands))
+    return [value for value in used if value not in inside]
+
+
+def uneven_error(layout: Layout, dim: int, where: Operation) -> UnsupportedError:
+    """The refusal of a dimension that its axes do not divide."""
+    size, shards = layout.shape[dim], layout.shards(dim)
+    axes = ", ".join(f"{axis}={axis.size_in(layout.mesh)}" for axis in layout.axes[dim])
+    below, above = size // shards * shards, -(-size // shards) * shards
+    fitting = f"{below} or {above}" if below else str(above)
+    return UnsupportedError(
+        f"dimension {dim} of size {size} is not divisible by {shards}, "
+        f"the product of its axes {{{axes}}}",
+        where,
+        hint=f"a size of {fitting} would work, or axes whose product divides {size}",
+    )

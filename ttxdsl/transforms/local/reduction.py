@@ -1,0 +1,107 @@
+"""Reductions and sorts.
+
+A reduction over a split dimension leaves partial results. Its initial value must then
+be counted once and not once a device, and the all-reduce that follows must combine
+by the same function. Where either cannot be had, the operand is gathered first.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import OpResult, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.spec import Mesh
+from ttxdsl.transforms.local.by_factors import (
+    finish,
+    localize_except,
+    plan,
+    to_layout,
+)
+from ttxdsl.transforms.local.combiner import Combiner, combiner_of
+from ttxdsl.transforms.local.contraction import required_rule
+from ttxdsl.transforms.local.emitter import element_of, shape_of
+from ttxdsl.transforms.local.localizer import Local, Localizer, Table
+
+
+def is_constant_number(value: SSAValue, number: int) -> bool:
+    """Whether a scalar is known to be that number."""
+    if not isinstance(value, OpResult) or not isinstance(
+        value.op, stablehlo.ConstantOp
+    ):
+        return False
+    constant = value.op.value
+    if not isinstance(constant, DenseIntOrFPElementsAttr):
+        return False
+    values = constant.get_values()
+    return len(values) == 1 and values[0] in (number, (number, 0))
+
+
+def counted_once(
+    ctx: Localizer, value: Local, mesh: Mesh, axes: Axes, neutral: int
+) -> Local:
+    """A value on the first device along some axes, a neutral number on the others."""
+    emit = ctx.emitter
+    index = ctx.collectives.index_along(mesh, axes)
+    first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
+    others = emit.splat(neutral, element_of(value.value), shape_of(value.value))
+    return Local(emit.select(first, value.value, others), value.layout)
+
+
+def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
+    """Kept dimensions split freely; reduced ones if the body says how to combine."""
+    rule = required_rule(op)
+    count = len(op.inputs)
+    combine = combiner_of(op.body) if count == 1 else None
+    operands = ctx.operands(op)
+    layouts = [local.layout for local in operands]
+    wanted = [ctx.target(result) for result in op.results]
+    decided = plan(
+        op,
+        rule,
+        layouts,
+        wanted,
+        lambda factor: combine is not None or factor not in rule.reduction,
+    )
+    gathered = [
+        to_layout(ctx, local, layout)
+        for local, layout in zip(operands, decided.operands, strict=True)
+    ]
+    if decided.partial and decided.mesh and combine:
+        gathered[1] = _initial_value(
+            ctx, op, gathered[1], decided.mesh, decided.partial, combine
+        )
+    made = ctx.rebuild(op, gathered, decided.results)
+    finish(ctx, op, rule, layouts, decided, made, combine, rule.reduction)
+
+
+def _initial_value(
+    ctx: Localizer,
+    op: stablehlo.ReduceOp,
+    value: Local,
+    mesh: Mesh,
+    axes: Axes,
+    combine: Combiner,
+) -> Local:
+    """The initial value of a partial reduction, so that it counts once."""
+    neutral = combine.neutral
+    if combine.is_idempotent or neutral is None:
+        return value
+    if is_constant_number(op.init_values[0], neutral):
+        return value
+    return counted_once(ctx, value, mesh, axes, neutral)
+
+
+def sort(ctx: Localizer, op: stablehlo.SortOp) -> None:
+    """All dimensions but the sorted one are independent."""
+    rank = len(shape_of(op.inputs[0]))
+    dim = op.dimension.value.data  # negative counts from the end
+    localize_except(ctx, op, (dim % rank,) if rank else ())
+
+
+LOCALIZERS: Table = {
+    stablehlo.ReduceOp: reduce,
+    stablehlo.SortOp: sort,
+}

@@ -1,0 +1,193 @@
+"""`sdy` collectives, which speak of shardings, as StableHLO ones, which move data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.errors import CompileError
+from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
+from ttxdsl.sharding.collectives import AllGather, AllSlice, AllToAll, Collective, Move
+from ttxdsl.sharding.spec import Mesh
+from ttxdsl.transforms.local.combiner import SUM
+from ttxdsl.transforms.local.emitter import element_of, shape_of
+from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.local.localizer import Local, Localizer, Partial, Table
+
+
+def _text(axes: Axes) -> str:
+    return "{" + ", ".join(str(axis) for axis in axes) + "}"
+
+
+def _per_dim(axes_per_dim: tuple[Axes, ...], mesh: Mesh) -> tuple[Axes, ...]:
+    return tuple(without_trivial(axes, mesh) for axes in axes_per_dim)
+
+
+def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
+    """Define the result, which must lie as the op says."""
+    target = ctx.target(op.result)
+    if target is None or not local.placed.same_placement(target):
+        raise CompileError(
+            f"its axes lead to {local.placed}, its out_sharding says {target}", op
+        )
+    ctx.define(op.result, local)
+
+
+def _move(ctx: Localizer, op: sdy.CollectiveOp, step: Collective) -> None:
+    local = ctx.operand(op.tensor, op)
+    try:
+        moved = ctx.step(local, step)
+    except ValueError as error:
+        raise CompileError(str(error), op) from error
+    _finish(ctx, op, moved)
+
+
+def all_gather(ctx: Localizer, op: sdy.AllGatherOp) -> None:
+    """One `stablehlo.all_gather` an axis, minor ones first."""
+    mesh = ctx.local(op.tensor).placed.mesh
+    _move(ctx, op, AllGather(_per_dim(op.gathering_axes.data, mesh)))
+
+
+def all_slice(ctx: Localizer, op: sdy.AllSliceOp) -> None:
+    """One composite an axis, major ones first; no communication."""
+    mesh = ctx.local(op.tensor).placed.mesh
+    _move(ctx, op, AllSlice(_per_dim(op.slicing_axes.data, mesh)))
+
+
+def all_to_all(ctx: Localizer, op: sdy.AllToAllOp) -> None:
+    """One `stablehlo.all_to_all` a pair of dimensions."""
+    mesh = ctx.local(op.tensor).placed.mesh
+    moves = tuple(
+        Move(axes, param.src_dim, param.tgt_dim)
+        for param in op.params.data
+        if (axes := without_trivial(param.axes, mesh))
+    )
+    _move(ctx, op, AllToAll(moves))
+
+
+def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
+    """Source-target pairs from where shards are to where they shall be."""
+    local = ctx.operand(op.tensor, op)
+    target = ctx.target(op.result)
+    before = local.placed
+    if target is None or target.local_shape != before.local_shape:
+        raise CompileError(
+            f"cannot permute shards of {before} into those of {target}", op
+        )
+    value = ctx.collectives.collective_permute(local.value, before, target)
+    ctx.define(op.result, replace(local, value=value, layout=target))
+
+
+def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
+    """Those of `axes` along which there still is something to combine.
+
+    Raises:
+        CompileError: if along some of them nobody left partial results.
+    """
+    mesh = local.placed.mesh
+    pending = subtract(axes, local.complete, mesh)
+    partial = local.partial.axes if local.partial else ()
+    unknown = subtract(pending, partial, mesh)
+    if unknown:
+        raise CompileError(
+            f"no op before it leaves partial results along {_text(unknown)}, "
+            "so what to combine, and by which function, is not known",
+            op,
+            hint="it must follow the op whose sharded reduction it completes",
+        )
+    return pending
+
+
+def _combined(local: Local, axes: Axes) -> Local:
+    """The same with nothing left to combine along `axes`."""
+    mesh = local.placed.mesh
+    partial = local.partial
+    if partial is not None:
+        left = subtract(partial.axes, axes, mesh)
+        partial = Partial(left, partial.combine) if left else None
+    return replace(
+        local, partial=partial, complete=subtract(local.complete, axes, mesh)
+    )
+
+
+def all_reduce(ctx: Localizer, op: sdy.AllReduceOp) -> None:
+    """Combine by the function of the op that made the partial results."""
+    local = ctx.local(op.tensor)
+    mesh = local.placed.mesh
+    axes = without_trivial(op.reduction_axes.data, mesh)
+    pending = sort_by_mesh(_to_combine(op, local, axes), mesh)
+    if pending and local.partial:
+        value = ctx.collectives.all_reduce(
+            local.value, mesh, pending, local.partial.combine
+        )
+        local = replace(local, value=value)
+    _finish(ctx, op, _combined(local, axes))
+
+
+def reduce_scatter(ctx: Localizer, op: sdy.ReduceScatterOp) -> None:
+    """Combine and split; where nothing is left to combine, only split."""
+    local = ctx.local(op.tensor)
+    mesh = local.placed.mesh
+    for dim, axes in enumerate(_per_dim(op.reduce_scatter_axes.data, mesh)):
+        for axis in axes:
+            layout = local.placed
+            after = layout.with_dim(dim, (*layout.axes[dim], axis))
+            pending = _to_combine(op, local, (axis,))
+            if pending == (axis,) and local.partial:
+                value = ctx.collectives.reduce_scatter(
+                    local.value, mesh, dim, axis, local.partial.combine
+                )
+            elif not pending:
+                value = ctx.slice(local, dim, (axis,)).value
+            else:
+                raise CompileError(f"{axis} is only partly left to combine", op)
+            local = _combined(replace(local, value=value, layout=after), (axis,))
+    _finish(ctx, op, local)
+
+
+def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> None:
+    """The first device along the axes keeps the value, the others hold zero."""
+    local = ctx.operand(op.tensor, op)
+    mesh, emit = local.placed.mesh, ctx.emitter
+    axes = without_trivial(op.axes.data, mesh)
+    if axes:
+        index = ctx.collectives.index_along(mesh, axes)
+        first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
+        zero = emit.splat(0, element_of(local.value), shape_of(local.value))
+        value = emit.select(first, local.value, zero)
+        local = replace(local, value=value, partial=Partial(axes, SUM))
+    _finish(ctx, op, local)
+
+
+def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
+    """Every device puts its shard at its place among zeros."""
+    local = ctx.operand(op.tensor, op)
+    mesh, emit = local.placed.mesh, ctx.emitter
+    axes_per_dim = _per_dim(op.axes.data, mesh)
+    layout = ctx.target(op.result)
+    moved = tuple(axis for axes in axes_per_dim for axis in axes)
+    if moved and layout is not None:
+        zeros = emit.splat(0, element_of(local.value), layout.local_shape)
+        starts = [
+            emit.scaled(
+                ctx.collectives.index_along(mesh, axes), shape_of(local.value)[dim]
+            )
+            for dim, axes in enumerate(axes_per_dim)
+        ]
+        value = emit.dynamic_update_slice(zeros, local.value, starts)
+        partial = Partial(sort_by_mesh(moved, mesh), SUM)
+        local = Local(value, layout, partial)
+    _finish(ctx, op, local)
+
+
+LOCALIZERS: Table = {
+    sdy.AllGatherOp: all_gather,
+    sdy.AllSliceOp: all_slice,
+    sdy.AllToAllOp: all_to_all,
+    sdy.CollectivePermuteOp: collective_permute,
+    sdy.AllReduceOp: all_reduce,
+    sdy.ReduceScatterOp: reduce_scatter,
+    sdy.ReplicatedToUnreducedOp: replicated_to_unreduced,
+    sdy.ShardedToUnreducedOp: sharded_to_unreduced,
+}

@@ -1,0 +1,43 @@
+"""Every op class and the function that makes its ops local."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from ttxdsl.transforms.local import (
+    contraction,
+    control_flow,
+    creation,
+    data_movement,
+    elementwise,
+    indexing,
+    other,
+    reduction,
+    sdy_collectives,
+    windowed,
+)
+from ttxdsl.transforms.local.localizer import OpLocalizer, Table
+
+LOCALIZERS: Table = {
+    **contraction.LOCALIZERS,
+    **control_flow.LOCALIZERS,
+    **creation.LOCALIZERS,
+    **data_movement.LOCALIZERS,
+    **elementwise.LOCALIZERS,
+    **indexing.LOCALIZERS,
+    **other.LOCALIZERS,
+    **reduction.LOCALIZERS,
+    **sdy_collectives.LOCALIZERS,
+    **windowed.LOCALIZERS,
+}
+
+
+def localizer_of(op: Operation) -> OpLocalizer:
+    """The line for the op's class or the nearest of its bases.
+
+    Ops without a line are computed replicated, unless a rule says more.
+    """
+    for op_class in type(op).__mro__:
+        if op_class in LOCALIZERS:
+            return LOCALIZERS[op_class]
+    return other.unknown
