@@ -395,7 +395,7 @@ def _parse_arguments_and_body(parser: Parser) -> Region:
     def parse_argument() -> Parser.Argument:
         argument = parser.parse_argument()
         parser.parse_optional_attr_dict()
-        parser.parse_optional_location()
+        argument.location = parser.parse_optional_location()
         return argument
 
     arguments = parser.parse_comma_separated_list(

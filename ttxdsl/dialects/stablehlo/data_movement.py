@@ -491,6 +491,16 @@ class DynamicSliceOp(PrettyOp):
             properties={"slice_sizes": _array(slice_sizes)},
         )
 
+    @classmethod
+    def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
+        """Parse `sizes = […]`.
+
+        C++ prints an operand of rank 0 as `%x, , sizes = []`, which it does not read
+        back; we read that and print one comma.
+        """
+        parser.parse_optional_punctuation(",")
+        return super().parse_fields(parser, comma)
+
 
 @irdl_op_definition
 class DynamicUpdateSliceOp(PrettyOp):
