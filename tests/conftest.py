@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
 
-import pytest
+# before anything imports JAX: it reads this once
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
-from tests.differential.oracle import Oracle
+from collections.abc import Iterator  # noqa: E402
+
+import pytest  # noqa: E402
+
+from tests.differential.oracle import Oracle  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,225 @@
+"""The `ttxdsl run` command: what it prints, what it writes, how it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.differential.oracle import Oracle
+from ttxdsl.tools.main import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MLP = EXAMPLES / "mlp_data_tensor_parallel.mlir"
+
+SMALL = """\
+sdy.mesh @mesh = <["x"=2]>
+func.func public @main(%a: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x2xf32> {
+  %0 = stablehlo.negate %a : tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.mlir"
+    path.write_text(SMALL)
+    return path
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Run a command that must fail with one diagnostic; the diagnostic."""
+    assert main([str(argument) for argument in arguments]) == 1
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    assert captured.err.count("error:") == 1
+    return captured.err
+
+
+def test_report(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", str(MLP)]) == 0
+    out = capsys.readouterr().out
+    assert '@mesh <["data"=2, "model"=4]>' in out
+    for stage in ("inline", "sdy-aggressive-propagate", "convert-ttir-to-ttnn"):
+        assert stage in out
+    assert "all_reduce" in out
+    assert "pass" in out
+    assert "FAIL" not in out
+
+
+@pytest.mark.parametrize("form", ["sdy", "stablehlo", "ttir", "ttnn"])
+def test_emit_writes_what_mlir_reads(tmp_path: Path, oracle: Oracle, form: str):
+    out = tmp_path / "out.mlir"
+    assert main(["run", str(MLP), "--emit", form, "-o", str(out)]) == 0
+    text = out.read_text()
+    assert oracle.accepts(text)
+    assert {
+        "sdy": "sdy.all_reduce",
+        "stablehlo": '"stablehlo.all_reduce"',
+        "ttir": '"ttir.all_reduce"',
+        "ttnn": '"ttnn.all_reduce"',
+    }[form] in text
+
+
+def test_emit_without_output_goes_to_stdout(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", str(MLP), "--emit", "ttnn"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("builtin.module")
+    assert "Results" in captured.err
+
+
+def test_output_alone_is_ttnn(tmp_path: Path, small: Path):
+    out = tmp_path / "out.mlir"
+    assert main(["run", str(small), "-o", str(out)]) == 0
+    assert "ttnn.mesh_shard" in out.read_text()
+
+
+def test_inputs_from_a_file(
+    tmp_path: Path, small: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "in.npz"
+    np.savez(path, arg0=np.ones((4, 2), np.float32))
+    assert main(["run", str(small), "--inputs", str(path)]) == 0
+    np.savez(path, np.ones((4, 2), np.float32))
+    assert main(["run", str(small), "--inputs", str(path)]) == 0
+
+
+def test_dump_dir(tmp_path: Path, small: Path):
+    assert main(["run", str(small), "--dump-dir", str(tmp_path / "stages")]) == 0
+    names = sorted(file.name for file in (tmp_path / "stages").iterdir())
+    assert len(names) == 13
+    assert names[5] == "06-aggressive-propagate.mlir"
+
+
+def test_program_without_shardings_on_many_devices(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "single.mlir"
+    path.write_text(
+        "func.func @main(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {\n"
+        "  %0 = stablehlo.tanh %a : tensor<8x2xf32>\n"
+        "  return %0 : tensor<8x2xf32>\n}\n"
+    )
+    assert main(["run", str(path), "--mesh-shape", "1,4"]) == 0
+    captured = capsys.readouterr()
+    assert '["model"=1, "batch"=4]' in captured.out
+    assert "remark: batch of '@main': dimension 0 of argument 0" in captured.err
+
+
+def test_missing_file(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    err = refused(capsys, "run", tmp_path / "nowhere.mlir")
+    assert "nowhere.mlir': No such file or directory" in err
+
+
+def test_file_that_is_no_text(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    path = tmp_path / "binary.mlir"
+    path.write_bytes(b"\xff\xfe\x00")
+    assert "it is not UTF-8 text" in refused(capsys, "run", path)
+
+
+def test_syntax_error(capsys: pytest.CaptureFixture[str], small: Path):
+    small.write_text(SMALL.replace("negate %a :", "negate %a $"))
+    err = refused(capsys, "run", small)
+    assert "small.mlir:3:" in err
+    assert "%0 = stablehlo.negate %a $" in err
+
+
+def test_unknown_op(capsys: pytest.CaptureFixture[str], small: Path):
+    small.write_text(SMALL.replace("stablehlo.negate", "stablehlo.nonsense"))
+    err = refused(capsys, "run", small)
+    assert "small.mlir:3:8: error: Operation stablehlo.nonsense is not registered" in err
+
+
+def test_unknown_mesh(capsys: pytest.CaptureFixture[str], small: Path):
+    small.write_text(SMALL.replace("sharding<@mesh", "sharding<@other"))
+    assert "other" in refused(capsys, "run", small)
+
+
+def test_axis_that_the_mesh_has_not(capsys: pytest.CaptureFixture[str], small: Path):
+    small.write_text(SMALL.replace('[{"x"}, {}]', '[{"z"}, {}]'))
+    assert '"z"' in refused(capsys, "run", small)
+
+
+def test_mesh_shape_that_does_not_fit(
+    capsys: pytest.CaptureFixture[str], small: Path
+):
+    err = refused(capsys, "run", small, "--mesh-shape", "2,4")
+    assert "mesh-shape 2x4 does not fit the program" in err
+    assert "hint:" in err
+
+
+def test_unsupported_op(capsys: pytest.CaptureFixture[str], small: Path):
+    small.write_text(
+        SMALL.replace(
+            "stablehlo.negate %a :",
+            "stablehlo.custom_call @mystery(%a) : (tensor<4x2xf32>) ->",
+        )
+    )
+    err = refused(capsys, "run", small)
+    assert "small.mlir:3:" in err
+    assert "mystery" in err
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"arg0": np.ones((2, 2), np.float32)}, "shape (2, 2)"),
+        ({"arg0": np.ones((4, 2), np.float64)}, "element type float64"),
+        ({}, "has no array 'arg0'"),
+        ({"arg0": np.ones((4, 2), np.float32), "arg1": np.ones(1)}, "are no argument"),
+    ],
+)
+def test_inputs_that_do_not_fit(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    small: Path,
+    arrays: dict[str, np.ndarray],
+    message: str,
+):
+    path = tmp_path / "in.npz"
+    np.savez(path, **arrays)
+    assert message in refused(capsys, "run", small, "--inputs", path)
+
+
+def test_inputs_file_that_is_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, small: Path
+):
+    path = tmp_path / "in.npz"
+    path.write_text("no arrays here")
+    assert "cannot read inputs" in refused(capsys, "run", small, "--inputs", path)
+
+
+def test_failure_leaves_the_output_file_as_it_was(tmp_path: Path, small: Path):
+    out = tmp_path / "out.mlir"
+    out.write_text("before")
+    small.write_text(SMALL.replace('[{"x"}, {}]', '[{"z"}, {}]'))
+    assert main(["run", str(small), "-o", str(out)]) == 1
+    assert out.read_text() == "before"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.mlir", "small.mlir"]
+
+
+def test_output_in_a_folder_that_is_not_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, small: Path
+):
+    err = refused(capsys, "run", small, "-o", tmp_path / "no" / "out.mlir")
+    assert "no such directory" in err
+
+
+def test_mismatch_exits_with_1(
+    capsys: pytest.CaptureFixture[str], small: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A compiler that changes the program is found out."""
+    from ttxdsl.tools import run
+
+    calls = 0
+
+    def wrong_the_second_time(module: object, inputs: list[np.ndarray]):
+        nonlocal calls
+        calls += 1
+        return (-inputs[0] + (calls == 2),)
+
+    monkeypatch.setattr(run, "run_module", wrong_the_second_time)
+    assert main(["run", str(small)]) == 1
+    assert "FAIL" in capsys.readouterr().out
