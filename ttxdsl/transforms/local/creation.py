@@ -27,8 +27,9 @@ def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
     """A constant of one repeated number in another shape; None if it is none."""
     if not isinstance(value, DenseIntOrFPElementsAttr):
         return None
-    type_ = cast("TensorType[IntegerType]", value.type)
-    data, count = value.data.data, prod(type_.get_shape())
+    dense = cast("DenseIntOrFPElementsAttr[IntegerType]", value)
+    type_ = cast("TensorType[IntegerType]", dense.type)
+    data, count = dense.data.data, prod(type_.get_shape())
     if count == 0 or len(data) % count:
         return None
     first = data[: len(data) // count]

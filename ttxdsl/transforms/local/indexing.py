@@ -28,6 +28,7 @@ from ttxdsl.transforms.local.emitter import (
     Emitter,
     dims_attr,
     element_of,
+    is_wider_than_index,
     shape_of,
 )
 from ttxdsl.transforms.local.layout import Layout
@@ -152,13 +153,8 @@ def in_range(emit: Emitter, value: SSAValue, low: int, high: int) -> SSAValue:
 
 def as_positions(emit: Emitter, indices: SSAValue) -> SSAValue:
     """Indices of any integer type as signed ones in which no value is lost."""
-    element = element_of(indices)
-    if isinstance(element, IntegerType) and (
-        element.width.data > 32
-        or (element.width.data == 32 and element.signedness.data is Signedness.UNSIGNED)
-    ):
-        return emit.convert(indices, i64)
-    return emit.convert(indices, INDEX)
+    wide = is_wider_than_index(element_of(indices))
+    return emit.convert(indices, i64 if wide else INDEX)
 
 
 def per_component(
