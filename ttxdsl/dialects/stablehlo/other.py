@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyOf,
     BaseAttr,
@@ -37,7 +37,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import EffectInstance, MemoryEffect, Pure
 
 from ttxdsl.dialects.stablehlo._base import (
     Array,
@@ -87,6 +87,16 @@ ORIGINAL_API = IntegerAttr(1, i32)
 """`API_VERSION_ORIGINAL`; 2 returns a status, 3 the same unified, 4 is the typed FFI."""
 
 
+class CallEffects(MemoryEffect):
+    """A call has every effect if it says `has_side_effect`, and none otherwise."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance] | None:
+        """No effects, or unknown ones."""
+        has_effect = op.properties.get("has_side_effect", _FALSE)
+        return set() if has_effect == _FALSE else None
+
+
 @irdl_op_definition
 class CustomCallOp(StableHLOOp):
     """A call of code outside the program. Spec section "custom_call"."""
@@ -113,6 +123,8 @@ class CustomCallOp(StableHLOOp):
     output_operand_aliases = opt_prop_def(Array, _NO_ITEMS)
     result_tilings = opt_prop_def(Array)
     outputs = var_result_def(CUSTOM_CALL_VALUE)
+
+    traits = traits_def(CallEffects())
 
     def __init__(
         self,
