@@ -49,8 +49,11 @@ class ReplicaMismatchError(InterpretationError):
     """Devices that a sharding calls replicas of each other hold different values.
 
     `coordinates` names the first device that differs from the device at the start of
-    its axes, `index` the first element of its local value that does.
+    its axes, `index` the first element of its local value that does. Whoever knows it
+    may set `value_name`, what the value is in the program.
     """
+
+    value_name: str | None = None
 
     def __init__(
         self,
@@ -62,10 +65,14 @@ class ReplicaMismatchError(InterpretationError):
         self.coordinates = coordinates
         self.index = index
         place = ", ".join(f"{name}={at}" for name, at in coordinates.items())
-        super().__init__(
+        self._text = (
             f"replicas differ: device ({place}) holds {found} at local index "
             f"{list(index)} where its replica holds {expected}"
         )
+        super().__init__(self._text)
+
+    def __str__(self) -> str:
+        return f"{self.value_name}: {self._text}" if self.value_name else self._text
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +152,7 @@ def _whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | Non
     if len(lengths) != 1 or sum(map(len, groups)) != prod(sizes):
         return None
     table: Array = np.array(groups, dtype=np.int64)
-    places: tuple[Array, ...] = np.unravel_index(table[0], sizes)
-    first = np.array(places).reshape(len(sizes), -1)
+    first = np.indices(sizes).reshape(len(sizes), -1)[:, table[0]]
     moves = first != first[:, :1]
     varying = [axis for axis in range(len(sizes)) if moves[axis].any()]
     if prod(sizes[axis] for axis in varying) != table.shape[1]:
@@ -161,6 +167,22 @@ def _whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | Non
     ):
         return None
     return tuple(varying)
+
+
+def ref_groups(
+    axes: tuple[tuple[str, int], ...],
+    device_ids: tuple[int, ...],
+    refs: Sequence[AxisRef],
+) -> Groups:
+    """The groups of process ids along axes or sub-axes, the first one major."""
+    layout = _layout(axes, tuple(refs))
+    chosen = [atom for ref in refs for atom in layout.runs[ref]]
+    rest = [atom for atom in range(len(layout.sizes)) if atom not in chosen]
+    size = prod(layout.sizes)
+    ids = np.array(device_ids or range(size)).reshape(layout.sizes)
+    lines = ids.transpose([*rest, *chosen])
+    lines = lines.reshape(-1, prod(layout.sizes[atom] for atom in chosen))
+    return tuple(tuple(int(i) for i in line) for line in lines)
 
 
 def _bits(x: Array) -> Array:

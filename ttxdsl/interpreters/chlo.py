@@ -1,0 +1,289 @@
+"""chlo: composite functions that StableHLO has no op for.
+
+Source: the op descriptions of StableHLO's chlo dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
+from xdsl.ir import Operation
+
+from ttxdsl.dialects import chlo
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters import contraction, kernels, special
+from ttxdsl.interpreters.elements import (
+    BITS,
+    DType,
+    compute_dtype,
+    is_float,
+    is_signed,
+    rank_of,
+    tensor_of,
+    widen,
+    widened,
+)
+from ttxdsl.interpreters.kernels import Array
+from ttxdsl.interpreters.regions import (
+    Kernel,
+    constant_value,
+    run_region,
+    with_kernels,
+)
+
+
+def _asin_acos_kernel(z: Array) -> Array:
+    """(cos u cosh v, |v|) for asin z = u + iv: both asin and acos follow from it."""
+    w = np.arcsin(z)
+    u, v = np.real(w), np.abs(np.imag(w))
+    return special.make_complex(np.cos(u) * np.cosh(v), v)
+
+
+def _is_inf(sign: int) -> Kernel:
+    def run(x: Array) -> Array:
+        x = widen(x)
+        return np.isinf(x) if sign == 0 else x == sign * np.inf
+
+    return run
+
+
+def _square(x: Array) -> Array:
+    return x * x
+
+
+def _mulhi(x: Array, y: Array) -> Array:
+    """The upper half of the bits of the product."""
+    bits = BITS[x.dtype]
+    if bits < 64:
+        wide = np.int64 if is_signed(x.dtype) else np.uint64
+        product = widen(x).astype(wide) * widen(y).astype(wide)
+        high = product >> product.dtype.type(bits)
+        return high.astype(compute_dtype(x.dtype)).astype(x.dtype)
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a, b = kernels.unsigned_view(x), kernels.unsigned_view(y)
+    a_low, a_high, b_low, b_high = a & mask, a >> half, b & mask, b >> half
+    middle = a_high * b_low + (a_low * b_low >> half)
+    carry = a_low * b_high + (middle & mask)
+    high = a_high * b_high + (middle >> half) + (carry >> half)
+    if is_signed(x.dtype):
+        # a signed factor below zero counts 2**64 too much of the other one
+        high = (
+            high - np.where(x < 0, b, np.uint64(0)) - np.where(y < 0, a, np.uint64(0))
+        )
+    return high.view(x.dtype)
+
+
+_UNARY: dict[type[Operation], Kernel] = {
+    chlo.AcosOp: widened(np.arccos),
+    chlo.AcoshOp: widened(np.arccosh),
+    chlo.AsinAcosKernelOp: _asin_acos_kernel,
+    chlo.AsinOp: widened(np.arcsin),
+    chlo.AsinhOp: widened(np.arcsinh),
+    chlo.AtanOp: widened(np.arctan),
+    chlo.AtanhOp: widened(np.arctanh),
+    chlo.BesselI1eOp: special.bessel_i1e,
+    chlo.ConjOp: np.conj,
+    chlo.CoshOp: widened(np.cosh),
+    chlo.DigammaOp: special.digamma,
+    chlo.ErfInvOp: special.erf_inv,
+    chlo.ErfOp: widened(special.erf),
+    chlo.ErfcOp: special.erfc,
+    chlo.IsInfOp: _is_inf(0),
+    chlo.IsNegInfOp: _is_inf(-1),
+    chlo.IsPosInfOp: _is_inf(1),
+    chlo.LgammaOp: special.lgamma,
+    chlo.SinhOp: widened(np.sinh),
+    chlo.SquareOp: widened(_square),
+    chlo.TanOp: widened(np.tan),
+}
+
+_BINARY: dict[type[Operation], Kernel] = {
+    chlo.MulhiOp: _mulhi,
+    chlo.NextAfterOp: np.nextafter,
+    chlo.PolygammaOp: special.polygamma,
+    chlo.ZetaOp: special.zeta,
+}
+
+_BROADCAST: dict[str, Kernel] = {
+    **kernels.BINARY,
+    **{op.name.removeprefix("chlo."): kernel for op, kernel in _BINARY.items()},
+}
+
+
+def _aligned(x: Array, rank: int, to: int, dims: tuple[int, ...] | None) -> Array:
+    """`x` of `rank` with dimensions of extent 1 where it lacks some of `to`."""
+    if rank == to:
+        return x
+    places = tuple(range(to - rank, to)) if dims is None else dims
+    local = [1] * to
+    lead = x.shape[: x.ndim - rank]
+    for place, extent in zip(places, x.shape[len(lead) :], strict=True):
+        local[place] = extent
+    return x.reshape((*lead, *local))
+
+
+def _broadcast(op: Operation, args: PythonValues, kernel: Kernel) -> Array:
+    """`kernel` of two operands whose dimensions of size 1 stretch."""
+    ranks = [rank_of(value.type) for value in op.operands]
+    found: Any = op.properties.get("broadcast_dimensions")
+    dims = None if found is None else tuple(found.get_values())
+    to = max(ranks)
+    return kernel(
+        *(_aligned(x, rank, to, dims) for x, rank in zip(args, ranks, strict=True))
+    )
+
+
+def _broadcasting(kernel: Kernel) -> Callable[..., PythonValues]:
+    def run(
+        self: InterpreterFunctions,
+        interpreter: Interpreter,
+        op: Operation,
+        args: PythonValues,
+    ) -> PythonValues:
+        return (_broadcast(op, args, kernel),)
+
+    return run
+
+
+def _with_broadcasts(
+    functions: type[InterpreterFunctions],
+) -> type[InterpreterFunctions]:
+    """Also run every `chlo.broadcast_x` by the kernel of x."""
+    for op in chlo.Chlo.operations:
+        name = op.name.removeprefix("chlo.broadcast_")
+        if name != op.name and name in _BROADCAST:
+            run = impl(op)(_broadcasting(_BROADCAST[name]))
+            setattr(functions, f"run {op.name}", run)
+    return functions
+
+
+def _number(attribute: object, dtype: DType) -> Array:
+    """An attribute's number (or the one element of a dense one) of a type."""
+    match attribute:
+        case FloatAttr():
+            return kernels.convert(np.array(attribute.value.data), dtype)
+        case IntegerAttr():
+            return kernels.convert(np.array(attribute.value.data), dtype)
+        case DenseIntOrFPElementsAttr():
+            (value,) = set(attribute.get_values())
+            return kernels.convert(np.array(value), dtype)
+        case _:
+            raise UnsupportedError(f"a number given as {attribute}")
+
+
+@with_kernels({**_UNARY, **_BINARY})
+@_with_broadcasts
+class ChloFunctions(InterpreterFunctions):
+    """Functions by a table; those with attributes or several results one by one."""
+
+    @impl(chlo.BroadcastCompareOp)
+    def run_broadcast_compare(
+        self, interpreter: Interpreter, op: chlo.BroadcastCompareOp, args: PythonValues
+    ) -> PythonValues:
+        """Compared with stretched dimensions."""
+        direction = op.comparison_direction.data.value
+        total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
+
+        def kernel(x: Array, y: Array) -> Array:
+            return kernels.compare(x, y, direction, total)
+
+        return (_broadcast(op, args, kernel),)
+
+    @impl(chlo.BroadcastSelectOp)
+    def run_broadcast_select(
+        self, interpreter: Interpreter, op: chlo.BroadcastSelectOp, args: PythonValues
+    ) -> PythonValues:
+        """Chosen with stretched dimensions."""
+        return (_broadcast(op, args, kernels.select),)
+
+    @impl(chlo.ConstantOp)
+    def run_constant(
+        self, interpreter: Interpreter, op: chlo.ConstantOp, args: PythonValues
+    ) -> PythonValues:
+        """The value, read once."""
+        return (constant_value(interpreter, op, op.value),)
+
+    @impl(chlo.ConstantLikeOp)
+    def run_constant_like(
+        self, interpreter: Interpreter, op: chlo.ConstantLikeOp, args: PythonValues
+    ) -> PythonValues:
+        """One number in the operand's shape."""
+        x: Array = args[0]
+        shape = x.shape[x.ndim - rank_of(op.operand.type) :]
+        number = _number(op.value, tensor_of(op.result.type)[1])
+        return (np.broadcast_to(number, shape),)
+
+    @impl(chlo.TopKOp)
+    def run_top_k(
+        self, interpreter: Interpreter, op: chlo.TopKOp, args: PythonValues
+    ) -> PythonValues:
+        """The largest of the last dimension, NaN first, and where they were."""
+        x: Array = args[0]
+        key = kernels.total_order_key(x) if is_float(x.dtype) else widen(x)
+        # the complement turns the order around and keeps equals in theirs
+        order = np.argsort(~key, axis=-1, kind="stable")[..., : op.k.value.data]
+        indices = order.astype(tensor_of(op.indices.type)[1])
+        return np.take_along_axis(x, order, -1), indices
+
+    @impl(chlo.RaggedDotOp)
+    def run_ragged_dot(
+        self, interpreter: Interpreter, op: chlo.RaggedDotOp, args: PythonValues
+    ) -> PythonValues:
+        """A product for each group of rows."""
+        lhs, rhs, sizes = args
+        dims = op.ragged_dot_dimension_numbers.data
+        if rank_of(op.group_sizes.type) != 1:
+            raise UnsupportedError("group sizes that differ by batch", op)
+        return (
+            contraction.ragged_dot(
+                lhs,
+                rhs,
+                sizes,
+                (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
+                (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
+                dims.lhs_ragged_dimensions[0],
+                dims.rhs_group_dimensions,
+                (rank_of(op.lhs.type), rank_of(op.rhs.type)),
+                tensor_of(op.result.type)[1],
+            ),
+        )
+
+    @impl(chlo.ScanOp)
+    def run_scan(
+        self, interpreter: Interpreter, op: chlo.ScanOp, args: PythonValues
+    ) -> PythonValues:
+        """The body step by step along a dimension, each step on whole slices."""
+        count = len(op.inputs)
+        arrays, carries = args[:count], args[count:]
+        dim = op.dimension.value.data
+        axes = [
+            x.ndim - rank_of(value.type) + dim
+            for x, value in zip(arrays, op.inputs, strict=True)
+        ]
+        size = arrays[0].shape[axes[0]] if arrays else 0
+        if op.scan_dim_size is not None and not arrays:
+            size = op.scan_dim_size.value.data
+        backwards = op.is_reverse is not None and bool(op.is_reverse.value.data)
+        outputs = len(op.outputs)
+        slices: list[PythonValues] = []
+        for step in reversed(range(size)) if backwards else range(size):
+            now = [x.take(step, axis=a) for x, a in zip(arrays, axes, strict=True)]
+            done = run_region(interpreter, op.body, (*now, *carries), "scan")
+            slices.append(done[:outputs])
+            carries = done[outputs:]
+        if backwards:
+            slices.reverse()
+        stacked: list[Array] = []
+        for at, value in enumerate(op.outputs):
+            shape, dtype = tensor_of(value.type)
+            if not slices:
+                stacked.append(np.zeros(shape, dtype))
+                continue
+            parts = np.broadcast_arrays(*(part[at] for part in slices))
+            axis = parts[0].ndim - (len(shape) - 1) + dim
+            stacked.append(np.stack(parts, axis=axis))
+        return (*stacked, *carries)

@@ -1,0 +1,142 @@
+"""Whether two arrays are the same numbers, and how far they are apart if not.
+
+The tolerance follows from the element type (its epsilon) and from how many numbers
+were summed to make an element: each addition may round once, and errors of either sign
+grow as the root of their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttxdsl.interpreters.elements import DType, epsilon, is_complex, widen
+
+Array = NDArray[Any]
+
+_ROUNDINGS = 16
+"""Roundings allowed to an element besides those of its sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How an array compares with what it should be.
+
+    `max_abs` and `max_rel` are over elements that are finite in both; `pcc` is the
+    Pearson correlation (1.0 when both are constant and close). `worst` is the index of
+    the element farthest beyond its tolerance, if the arrays differ.
+    """
+
+    ok: bool
+    max_abs: float
+    max_rel: float
+    pcc: float
+    tolerance: float
+    differing: int
+    worst: tuple[int, ...] | None
+    found: object = None
+    expected: object = None
+
+    def __str__(self) -> str:
+        figures = (
+            f"max abs {self.max_abs:.3g}, max rel {self.max_rel:.3g}, "
+            f"pcc {self.pcc:.6f}, tolerance {self.tolerance:.3g}"
+        )
+        if self.ok:
+            return f"equal ({figures})"
+        return (
+            f"{self.differing} elements differ, most at {list(self.worst or ())}: "
+            f"{self.found} instead of {self.expected} ({figures})"
+        )
+
+
+def tolerance(dtype: DType, reduction_length: int = 1) -> float:
+    """The relative error that rounding alone explains; 0 for integers and booleans."""
+    return epsilon(dtype) * (_ROUNDINGS + 4 * sqrt(max(1, reduction_length)))
+
+
+def compare(
+    found: Array,
+    expected: Array,
+    *,
+    reduction_length: int = 1,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> Comparison:
+    """Hold `found` against `expected`, which has the same shape and type.
+
+    An element is right if it is equal (NaN equals NaN, infinities have signs) or off by
+    at most `rtol` of its expected size or `atol`. Where sums cancel, the error is not
+    small against the element but against the summands: `atol` is, unless given, `rtol`
+    of the root mean square of the expected values.
+
+    Raises:
+        ValueError: other shapes or types.
+    """
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        raise ValueError(
+            f"shape {found.shape} and type {found.dtype} instead of "
+            f"{expected.shape} and {expected.dtype}"
+        )
+    rtol = tolerance(found.dtype, reduction_length) if rtol is None else rtol
+    a, b = _exact(found), _exact(expected)
+    with np.errstate(all="ignore"):
+        equal = (a == b) | ((a != a) & (b != b))
+        finite = np.isfinite(a) & np.isfinite(b)
+        error = np.where(
+            finite, np.abs(np.where(finite, a, 0) - np.where(finite, b, 0)), 0
+        )
+        size = np.where(finite, np.abs(b), 0)
+        if atol is None:
+            typical = (
+                np.sqrt(np.mean(np.square(size.astype(np.float64)))) if b.size else 0
+            )
+            atol = rtol * float(typical)
+        beyond = error - (atol + rtol * size)
+        right = equal | (finite & (beyond <= 0))
+        relative = np.where(error > 0, error / np.where(size > 0, size, 1), 0)
+    wrong = ~right
+    worst = None
+    if wrong.any():
+        score = np.where(wrong, np.where(finite, beyond, np.inf), -np.inf)
+        worst = tuple(int(i) for i in np.unravel_index(int(score.argmax()), a.shape))
+    return Comparison(
+        ok=worst is None,
+        max_abs=float(error.max(initial=0)),
+        max_rel=float(relative.max(initial=0)),
+        pcc=correlation(a, b),
+        tolerance=rtol,
+        differing=int(wrong.sum()),
+        worst=worst,
+        found=None if worst is None else found[worst],
+        expected=None if worst is None else expected[worst],
+    )
+
+
+def _exact(x: Array) -> Array:
+    """In a type wide enough for differences: f64, complex128, or Python's integers."""
+    if is_complex(x.dtype):
+        return x.astype(np.complex128)
+    x = widen(x)
+    if x.dtype.itemsize == 8 and x.dtype.kind in "iu":
+        # differences of 64-bit integers: as long doubles they are exact
+        return x.astype(np.longdouble)
+    return x.astype(np.float64)
+
+
+def correlation(found: Array, expected: Array) -> float:
+    """Pearson's correlation of the elements that are finite in both."""
+    a, b = _exact(found).reshape(-1), _exact(expected).reshape(-1)
+    finite = np.isfinite(a) & np.isfinite(b)
+    a, b = a[finite], b[finite]
+    if a.size == 0:
+        return 1.0
+    da, db = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt(np.sum(np.abs(da) ** 2) * np.sum(np.abs(db) ** 2)))
+    if scale == 0:
+        return 1.0 if bool(np.allclose(a, b)) else 0.0
+    return float(np.real(np.sum(da * np.conj(db))) / scale)

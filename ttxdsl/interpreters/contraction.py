@@ -1,0 +1,331 @@
+"""Products of tensors: dot_general and convolution, as matrix products of BLAS.
+
+Source: StableHLO specification, sections dot_general and convolution.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+from xdsl.ir import Attribute
+
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters.elements import (
+    DType,
+    compute_dtype,
+    element_dtype,
+    is_integer,
+    widen,
+)
+from ttxdsl.interpreters.kernels import pad, reverse, transpose
+
+Array = NDArray[Any]
+
+
+def _matrix(x: Array) -> Array:
+    """`x` such that BLAS takes its last two dimensions as they lie in memory."""
+    item = x.itemsize
+    rows, columns = x.strides[-2:]
+    height, width = x.shape[-2:]
+    if columns == item and rows >= width * item:
+        return x
+    if rows == item and columns >= height * item:
+        return x
+    return np.ascontiguousarray(x)
+
+
+def _product(x: Array, y: Array, dtype: DType) -> Array:
+    """The matrix product [B, M, K] x [B, K, N] in the type that `dtype` computes in."""
+    accumulator = compute_dtype(dtype)
+    if is_integer(dtype):
+        # BLAS has no integers, but f64 is exact while the sums stay below 2**53
+        x, y = widen(x), widen(y)
+        bound = _magnitude(x) * _magnitude(y) * x.shape[-1]
+        if bound < 1 << 53:
+            exact = np.matmul(x.astype(np.float64), y.astype(np.float64))
+            return exact.astype(np.int64).astype(accumulator)
+        return np.matmul(x.astype(accumulator), y.astype(accumulator))
+    if dtype.kind == "b":
+        return np.matmul(x, y)
+    common = np.result_type(compute_dtype(x.dtype), compute_dtype(y.dtype), accumulator)
+    return np.matmul(
+        _matrix(x.astype(common, copy=False)), _matrix(y.astype(common, copy=False))
+    )
+
+
+def _magnitude(x: Array) -> int:
+    """The greatest absolute value, as a Python integer."""
+    if not x.size:
+        return 0
+    return max(abs(int(x.max())), abs(int(x.min())))
+
+
+def dot_general(
+    lhs: Array,
+    rhs: Array,
+    batching: tuple[Sequence[int], Sequence[int]],
+    contracting: tuple[Sequence[int], Sequence[int]],
+    ranks: tuple[int, int],
+    dtype: DType,
+) -> Array:
+    """Sums of products over the contracting dimensions, for each batch.
+
+    The result has the batching dimensions, then what is left of `lhs`, then of `rhs`.
+    A leading dimension that only one side has counts as one of its free dimensions:
+    the devices' products become one large one, whose result is handed out as a view.
+    """
+    lead = max(lhs.ndim - ranks[0], rhs.ndim - ranks[1])
+    lhs = lhs.reshape((1,) * (lead + ranks[0] - lhs.ndim) + lhs.shape)
+    rhs = rhs.reshape((1,) * (lead + ranks[1] - rhs.ndim) + rhs.shape)
+    both = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] > 1]
+    left = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] == 1]
+    right = [i for i in range(lead) if i not in both and i not in left]
+
+    def local(dims: Sequence[int]) -> list[int]:
+        return [lead + dim for dim in dims]
+
+    pairs = sorted(zip(*contracting, strict=True))
+    lhs_sum, rhs_sum = local([p[0] for p in pairs]), local([p[1] for p in pairs])
+    lhs_batch, rhs_batch = both + local(batching[0]), both + local(batching[1])
+    lhs_taken = {*lhs_sum, *local(batching[0]), *range(lead)}
+    rhs_taken = {*rhs_sum, *local(batching[1]), *range(lead)}
+    lhs_free = left + [i for i in range(lhs.ndim) if i not in lhs_taken]
+    rhs_free = right + [i for i in range(rhs.ndim) if i not in rhs_taken]
+
+    def sizes(x: Array, dims: Sequence[int]) -> list[int]:
+        return [x.shape[dim] for dim in dims]
+
+    # dimensions of extent 1 that belong to the other side are dropped by the reshape
+    x = lhs.transpose([*lhs_batch, *lhs_free, *lhs_sum, *right])
+    x = x.reshape(
+        prod(sizes(lhs, lhs_batch)),
+        prod(sizes(lhs, lhs_free)),
+        prod(sizes(lhs, lhs_sum)),
+    )
+    y = rhs.transpose([*rhs_batch, *rhs_sum, *rhs_free, *left])
+    y = y.reshape(
+        prod(sizes(rhs, rhs_batch)),
+        prod(sizes(rhs, rhs_sum)),
+        prod(sizes(rhs, rhs_free)),
+    )
+    result = _product(x, y, dtype)
+    if result.dtype != dtype:
+        result = result.astype(dtype)
+    result = result.reshape(
+        sizes(lhs, lhs_batch) + sizes(lhs, lhs_free) + sizes(rhs, rhs_free)
+    )
+    # leading dimensions back to the front, in their order
+    labels = [
+        *both,
+        *local(range(len(batching[0]))),
+        *left,
+        *(2 * lead + ranks[0] + i for i in range(len(lhs_free) - len(left))),
+        *right,
+        *(3 * lead + 2 * ranks[0] + i for i in range(len(rhs_free) - len(right))),
+    ]
+    return result.transpose(sorted(range(len(labels)), key=lambda at: labels[at]))
+
+
+def rounded(x: Array, precision: Attribute) -> Array:
+    """`x` with the precision that an algorithm reads operands with."""
+    try:
+        dtype = element_dtype(precision)
+    except UnsupportedError:
+        # a type without values of its own (tf32): read as it is
+        return x
+    return x.astype(dtype) if dtype.itemsize < x.dtype.itemsize else x
+
+
+def einsum(
+    config: str, lhs: Array, rhs: Array, ranks: tuple[int, int], dtype: DType
+) -> Array:
+    """The product that `ij,jk->ik` and the like say."""
+    left, right, out = re.split(",|->", config.replace(" ", ""))
+    batch = [label for label in out if label in left and label in right]
+    summed = [label for label in left if label in right and label not in out]
+    lone = {*left, *right} - {*batch, *summed, *out}
+    if lone or len({*left}) < len(left) or len({*right}) < len(right):
+        raise ValueError(f"no product of two tensors: {config}")
+    product = dot_general(
+        lhs,
+        rhs,
+        ([left.index(b) for b in batch], [right.index(b) for b in batch]),
+        ([left.index(s) for s in summed], [right.index(s) for s in summed]),
+        ranks,
+        dtype,
+    )
+    taken = {*batch, *summed}
+    order = batch + [x for x in left + right if x not in taken]
+    return transpose(product, [order.index(label) for label in out])
+
+
+def unary_einsum(config: str, x: Array) -> Array:
+    """The sum, transposition or diagonal that `ij->i` and the like say."""
+    source, out = config.replace(" ", "").split("->")
+    result: Array = np.einsum(f"...{source}->...{out}", widen(x))
+    return result.astype(x.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How the window of a convolution moves, one entry a spatial dimension."""
+
+    strides: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    lhs_dilation: tuple[int, ...]
+    rhs_dilation: tuple[int, ...]
+    reversal: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvDims:
+    """Where batch, feature and spatial dimensions are in the three tensors."""
+
+    input_batch: int
+    input_feature: int
+    input_spatial: tuple[int, ...]
+    kernel_input: int
+    kernel_output: int
+    kernel_spatial: tuple[int, ...]
+    output_batch: int
+    output_feature: int
+    output_spatial: tuple[int, ...]
+
+
+def windows(
+    x: Array, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> Array:
+    """Windows over the last dimensions of `x`: [..., places…, within window…] (a view)."""
+    count = len(sizes)
+    if not count:
+        return x
+    spans = [(size - 1) * gap + 1 for size, gap in zip(sizes, dilations, strict=True)]
+    spatial = x.shape[x.ndim - count :]
+    if any(span > size for span, size in zip(spans, spatial, strict=True)):
+        # the window does not fit: no places
+        places = [
+            max(0, (size - span) // stride + 1)
+            for size, span, stride in zip(spatial, spans, strides, strict=True)
+        ]
+        return np.empty((*x.shape[: x.ndim - count], *places, *sizes), x.dtype)
+    view = sliding_window_view(x, spans, axis=tuple(range(x.ndim - count, x.ndim)))
+    cut = [slice(None, None, step) for step in (*strides, *dilations)]
+    return view[(..., *cut)]
+
+
+def convolution(
+    lhs: Array,
+    rhs: Array,
+    dims: ConvDims,
+    window: Window,
+    feature_groups: int,
+    batch_groups: int,
+    dtype: DType,
+) -> Array:
+    """Products of the kernel with every window of the input, summed."""
+    spatial = len(dims.input_spatial)
+    rank = spatial + 2
+    x = transpose(lhs, [dims.input_batch, dims.input_feature, *dims.input_spatial])
+    k = transpose(rhs, [dims.kernel_output, dims.kernel_input, *dims.kernel_spatial])
+    k = reverse(k, rank, [2 + i for i, turn in enumerate(window.reversal) if turn])
+    x = pad(
+        x,
+        np.zeros((), x.dtype),
+        [0, 0, *(low for low, _ in window.padding)],
+        [0, 0, *(high for _, high in window.padding)],
+        [0, 0, *(gap - 1 for gap in window.lhs_dilation)],
+    )
+    sizes = k.shape[k.ndim - spatial :]
+    x = windows(x, sizes, window.strides, window.rhs_dilation)
+    # both get a dimension of groups, a batching dimension of the product
+    lead = x.shape[: x.ndim - rank - spatial]
+    batch, features, *rest = x.shape[len(lead) :]
+    groups = feature_groups * batch_groups
+    if batch_groups > 1:
+        x = x.reshape((*lead, groups, batch // groups, features, *rest))
+    else:
+        x = x.reshape((*lead, batch, groups, features // groups, *rest))
+        x = x.swapaxes(len(lead), len(lead) + 1)
+    k_lead = k.shape[: k.ndim - rank]
+    outputs, *others = k.shape[len(k_lead) :]
+    k = k.reshape((*k_lead, groups, outputs // groups, *others))
+    inner = range(3 + spatial, 3 + 2 * spatial)
+    result = dot_general(
+        x,
+        k,
+        ([0], [0]),
+        ([2, *inner], [2, *range(3, 3 + spatial)]),
+        (3 + 2 * spatial, 3 + spatial),
+        dtype,
+    )
+    # [group, batch, places…, output]: the group is the major part of the output
+    lead = result.shape[: result.ndim - rank - 1]
+    result = np.moveaxis(result, len(lead), -2)
+    result = result.reshape((*result.shape[:-2], outputs))
+    order = [0] * rank
+    order[dims.output_batch] = 0
+    order[dims.output_feature] = rank - 1
+    for at, dim in enumerate(dims.output_spatial):
+        order[dim] = 1 + at
+    return transpose(result, order)
+
+
+def ragged_dot(
+    lhs: Array,
+    rhs: Array,
+    sizes: Array,
+    batching: tuple[Sequence[int], Sequence[int]],
+    contracting: tuple[Sequence[int], Sequence[int]],
+    ragged: int,
+    group: Sequence[int],
+    ranks: tuple[int, int],
+    dtype: DType,
+) -> Array:
+    """Products of groups of rows of `lhs`, whose sizes are given.
+
+    Rows (a free dimension): each group has its own matrix, `rhs` a dimension of groups.
+    A contracting dimension: each group has its own result, the first dimension of it.
+    A batching dimension: groups make no difference.
+    """
+    if ragged in batching[0]:
+        return dot_general(lhs, rhs, batching, contracting, ranks, dtype)
+    ends = np.cumsum(sizes, axis=-1)
+    starts = ends - sizes
+    lead = lhs.ndim - ranks[0]
+    rows = np.arange(lhs.shape[lead + ragged])
+    # [lead…, group, row]
+    member = (rows >= starts[..., None]) & (rows < ends[..., None])
+    shape = [1] * ranks[0]
+    shape[ragged] = rows.size
+    member = member.reshape((*member.shape[:-1], *shape))
+    grouped = np.where(member, np.expand_dims(lhs, lead), np.zeros((), lhs.dtype))
+    shifted = [d + 1 for d in batching[0]], [d + 1 for d in contracting[0]]
+    if ragged in contracting[0]:
+        product = dot_general(
+            grouped,
+            rhs,
+            (shifted[0], batching[1]),
+            (shifted[1], contracting[1]),
+            (ranks[0] + 1, ranks[1]),
+            dtype,
+        )
+        # batch dimensions come first: the groups go before them
+        batches = len(batching[0])
+        rank = ranks[0] + 1 + ranks[1] - 2 * len(contracting[0]) - batches
+        first = product.ndim - rank
+        return np.moveaxis(product, first + batches, first)
+    return dot_general(
+        grouped,
+        rhs,
+        (shifted[0], batching[1]),
+        ([0, *shifted[1]], [*group, *contracting[1]]),
+        (ranks[0] + 1, ranks[1]),
+        dtype,
+    )

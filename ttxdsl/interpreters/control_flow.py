@@ -1,0 +1,77 @@
+"""Loops and branches whose condition may differ by device (or by element of a batch).
+
+A condition that is the same everywhere runs one branch. Where it differs all branches
+run on all values and each place keeps its own: programs are pure, so what a place does
+not keep does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Attribute, Region
+from xdsl.utils.exceptions import InterpretationError
+
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.kernels import Array, expand_scalar, select
+from ttxdsl.interpreters.regions import Values, run_region
+
+
+def _scalar(x: Array, rank: int) -> Array:
+    """A predicate or index of one element as a scalar tensor."""
+    return x.reshape(x.shape[: x.ndim - rank]) if rank else x
+
+
+def _kept(
+    keep: Array, new: Sequence[Any], old: Sequence[Any], types: Sequence[Attribute]
+) -> Values:
+    return tuple(
+        a if isinstance(t, TokenType) else select(expand_scalar(keep, rank_of(t)), a, b)
+        for a, b, t in zip(new, old, types, strict=True)
+    )
+
+
+def run_while(
+    interpreter: Interpreter, cond: Region, body: Region, state: Sequence[Any]
+) -> Values:
+    """`body` on `state` as long as `cond` holds, for each place for itself."""
+    types = [arg.type for arg in body.block.args]
+    state = tuple(state)
+    active: Array | None = None
+    while True:
+        (holds,) = run_region(interpreter, cond, state, "cond")
+        holds = _scalar(np.asarray(holds), rank_of(cond.block.last_op.operands[0].type))
+        active = holds if active is None else active & holds
+        if not bool(active.any()):
+            return state
+        new = run_region(interpreter, body, state, "body")
+        state = new if bool(active.all()) else _kept(active, new, state, types)
+
+
+def run_branches(
+    interpreter: Interpreter, branches: Sequence[Region], index: Array, args: Values
+) -> Values:
+    """The results of branch number `index`; the last one for numbers out of range."""
+    if not branches:
+        raise InterpretationError("a case without branches")
+    last = len(branches) - 1
+    index = np.where((index < 0) | (index > last), last, index)
+    found = np.unique(index)
+    if found.size == 1:
+        return run_region(interpreter, branches[int(found[0])], args, "branch")
+    results: Values | None = None
+    for number in found:
+        region = branches[int(number)]
+        here = run_region(interpreter, region, args, "branch")
+        end = region.block.last_op
+        assert end is not None
+        types = [value.type for value in end.operands]
+        results = (
+            here if results is None else _kept(index == number, here, results, types)
+        )
+    assert results is not None
+    return results

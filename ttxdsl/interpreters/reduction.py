@@ -1,0 +1,238 @@
+"""Reductions over dimensions: named ones by ufunc, any body by halving.
+
+A reduction's body is evaluated on whole arrays: neighbouring halves are combined until
+one element is left, so that a body runs about log2(n) times whatever the size. The
+order of operands is kept, as the specification's in-order tree demands.
+
+Source: StableHLO specification, sections reduce, reduce_window, select_and_scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ttxdsl.interpreters.contraction import windows
+from ttxdsl.interpreters.elements import compute_dtype, is_complex, widen
+from ttxdsl.interpreters.kernels import BINARY, expand_scalar, lead_shape, pad
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]
+Combine = Callable[[Arrays, Arrays], Arrays]
+"""A body on whole arrays: (accumulated…, next…) -> accumulated…"""
+
+UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""Named reductions, all associative and commutative, by StableHLO name."""
+
+IDEMPOTENT = frozenset({"maximum", "minimum", "and", "or"})
+
+_FEW = 32
+"""Windows of at most so many elements are reduced as they are, not by doubling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reducer:
+    """What a body computes.
+
+    Args:
+        combine: the body on whole arrays.
+        names: for each operand the named reduction that the body applies to it alone,
+            or None when it is something else.
+    """
+
+    combine: Combine
+    names: tuple[str, ...] | None = None
+
+    @staticmethod
+    def named(name: str) -> Reducer:
+        """The reduction of one operand by a StableHLO op."""
+        kernel = BINARY[name]
+        return Reducer(lambda a, b: (kernel(a[0], b[0]),), (name,))
+
+
+def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
+    """`x` reduced over `axes`, which keep extent 1; narrow floats accumulate in f32."""
+    ufunc = UFUNCS[name]
+    if name in IDEMPOTENT:
+        # an axis along which memory repeats adds nothing
+        cut = tuple(
+            slice(0, 1)
+            if i in axes and x.strides[i] == 0 and x.shape[i]
+            else slice(None)
+            for i in range(x.ndim)
+        )
+        x = x[cut]
+    wide = widen(x)
+    result = ufunc.reduce(wide, axis=axes, keepdims=True, dtype=wide.dtype)
+    return np.asarray(result).astype(x.dtype, copy=False)
+
+
+def _usable(name: str, x: Array) -> bool:
+    """Whether NumPy's ufunc means what StableHLO means for these elements."""
+    return not (is_complex(x.dtype) and name in ("maximum", "minimum"))
+
+
+def fold(arrays: Arrays, axis: int, combine: Combine) -> Arrays:
+    """`arrays` reduced along `axis` (of at least one element), which keeps extent 1."""
+    size = arrays[0].shape[axis]
+
+    def cut(x: Array, which: slice) -> Array:
+        return x[(slice(None),) * axis + (which,)]
+
+    while size > 1:
+        even = 2 * (size // 2)
+        left = tuple(cut(x, slice(0, even, 2)) for x in arrays)
+        right = tuple(cut(x, slice(1, even, 2)) for x in arrays)
+        halves = combine(left, right)
+        if even < size:
+            halves = tuple(
+                np.concatenate([half, cut(x, slice(even, None))], axis=axis)
+                for half, x in zip(halves, arrays, strict=True)
+            )
+        arrays = halves
+        size = arrays[0].shape[axis]
+    return arrays
+
+
+def reduce_axes(arrays: Arrays, axes: tuple[int, ...], reducer: Reducer) -> Arrays:
+    """`arrays` (of one shape) reduced over absolute `axes`, which keep extent 1."""
+    if not axes:
+        return arrays
+    names = reducer.names
+    if names is not None and all(map(_usable, names, arrays)):
+        return tuple(
+            reduce_named(name, x, axes) for name, x in zip(names, arrays, strict=True)
+        )
+    # the last dimension first: that is row-major order
+    for axis in sorted(axes, reverse=True):
+        arrays = fold(arrays, axis, reducer.combine)
+    return arrays
+
+
+def reduce(
+    arrays: Sequence[Array],
+    inits: Sequence[Array],
+    rank: int,
+    dims: Sequence[int],
+    reducer: Reducer,
+) -> Arrays:
+    """The `reduce` op: tensor dimensions `dims` go, `inits` take part once."""
+    lead = lead_shape(*((x, rank) for x in arrays), *((x, 0) for x in inits))
+    local = arrays[0].shape[arrays[0].ndim - rank :]
+    kept = [n for i, n in enumerate(local) if i not in dims]
+    starts = tuple(
+        np.broadcast_to(expand_scalar(init, len(kept)), (*lead, *kept))
+        for init in inits
+    )
+    if any(local[dim] == 0 for dim in dims):
+        return starts
+    if len(arrays) > 1 or reducer.names is None:
+        arrays = [np.broadcast_to(x, (*lead, *local)) for x in arrays]
+    axes = tuple(arrays[0].ndim - rank + dim for dim in sorted(dims))
+    reduced = reduce_axes(tuple(arrays), axes, reducer)
+    squeezed = tuple(x.reshape((*x.shape[: x.ndim - rank], *kept)) for x in reduced)
+    return reducer.combine(starts, squeezed)
+
+
+def _double(
+    arrays: Arrays, axis: int, width: int, gap: int, combine: Combine
+) -> Arrays:
+    """Running reductions of `width` elements, `gap` apart, from each place on.
+
+    Spans of 1, 2, 4, … elements are combined as the bits of `width` ask for.
+    """
+
+    def cut(xs: Arrays, start: int, count: int) -> Arrays:
+        index = (slice(None),) * axis + (slice(start, start + count),)
+        return tuple(x[index] for x in xs)
+
+    places = arrays[0].shape[axis] - (width - 1) * gap
+    done: Arrays | None = None
+    reach, span = 0, 1
+    while True:
+        if width & span:
+            part = cut(arrays, reach * gap, places)
+            done = part if done is None else combine(done, part)
+            reach += span
+        if reach == width:
+            assert done is not None
+            return done
+        longer = arrays[0].shape[axis] - span * gap
+        arrays = combine(cut(arrays, 0, longer), cut(arrays, span * gap, longer))
+        span *= 2
+
+
+def reduce_window(
+    arrays: Sequence[Array],
+    inits: Sequence[Array],
+    window: Sequence[int],
+    strides: Sequence[int],
+    base_dilations: Sequence[int],
+    window_dilations: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    reducer: Reducer,
+) -> Arrays:
+    """The `reduce_window` op: a reduction of every window of the padded operands."""
+    rank = len(window)
+    lead = lead_shape(*((x, rank) for x in arrays), *((x, 0) for x in inits))
+    low = [edge for edge, _ in padding]
+    high = [edge for _, edge in padding]
+    gaps = [step - 1 for step in base_dilations]
+    padded = tuple(
+        pad(np.broadcast_to(x, lead + x.shape[x.ndim - rank :]), init, low, high, gaps)
+        for x, init in zip(arrays, inits, strict=True)
+    )
+    local = padded[0].shape[len(lead) :]
+    spans = [(n - 1) * gap + 1 for n, gap in zip(window, window_dilations, strict=True)]
+    places = tuple(
+        max(0, (size - span) // step + 1)
+        for size, span, step in zip(local, spans, strides, strict=True)
+    )
+    starts = tuple(
+        np.broadcast_to(expand_scalar(init, rank), (*lead, *places)) for init in inits
+    )
+    if 0 in places or 0 in window:
+        return starts
+    names = reducer.names
+    named = names is not None and all(map(_usable, names, padded))
+    if named and prod(window) <= _FEW:
+        axes = tuple(range(len(lead) + rank, len(lead) + 2 * rank))
+        views = (windows(x, window, strides, window_dilations) for x in padded)
+        reduced = reduce_axes(tuple(views), axes, reducer)
+        reduced = tuple(x.reshape((*lead, *places)) for x in reduced)
+    else:
+        reduced = padded
+        for dim in reversed(range(rank)):
+            axis = len(lead) + dim
+            reduced = _double(
+                reduced, axis, window[dim], window_dilations[dim], reducer.combine
+            )
+            step = (slice(None),) * axis + (slice(None, None, strides[dim]),)
+            reduced = tuple(x[step] for x in reduced)
+    return reducer.combine(starts, reduced)
+
+
+def all_reducer(reducer: Reducer) -> Callable[[Array, tuple[int, ...]], Array]:
+    """The reduction of a collective's one operand over axes of devices."""
+
+    def run(x: Array, axes: tuple[int, ...]) -> Array:
+        wide = compute_dtype(x.dtype)
+        if reducer.names is not None and wide != x.dtype:
+            (reduced,) = reduce_axes((x.astype(wide),), axes, reducer)
+            return reduced.astype(x.dtype)
+        return reduce_axes((x,), axes, reducer)[0]
+
+    return run

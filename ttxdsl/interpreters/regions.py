@@ -1,0 +1,359 @@
+"""Running regions: the state of a run, liveness, and bodies as array operations.
+
+A region is run op by op with every value dropped after its last use, so that the
+memory that a program needs is what is alive at once. Bodies of reductions, sorts and
+scatters are tensors of rank 0 in the program; here they run once on whole arrays,
+whose dimensions are leading ones to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator, SymbolTable
+from xdsl.utils.exceptions import InterpretationError
+
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.elements import DType, constant, is_integer, tensor_of
+from ttxdsl.interpreters.kernels import BINARY, convert
+from ttxdsl.interpreters.mesh import DeviceMesh, Groups, ReplicaMismatchError
+from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
+
+Array = NDArray[Any]
+Kernel = Callable[..., Array]
+Values = tuple[Any, ...]
+
+
+_SMALL = 1 << 12
+"""Elements of values for which equality of devices is looked for."""
+
+
+class LocatedError(CompileError, InterpretationError):
+    """A run that failed in one op, which the message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An op of a region, what its results must look like, and what dies with it."""
+
+    op: Operation
+    results: tuple[tuple[SSAValue, tuple[int, ...], DType | None], ...]
+    dead: tuple[SSAValue, ...]
+
+
+@dataclass
+class Session:
+    """What one interpreter remembers between ops."""
+
+    mesh: DeviceMesh = field(default_factory=DeviceMesh)
+    """The devices of the code that runs now; no axes outside of a mesh."""
+    plans: dict[Region, list[_Step]] = field(default_factory=dict[Region, list[_Step]])
+    captures: dict[Region, tuple[SSAValue, ...]] = field(
+        default_factory=dict[Region, tuple[SSAValue, ...]]
+    )
+    symbols: dict[str, Operation] = field(default_factory=dict[str, Operation])
+    groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
+    """Positions of the devices in the groups of each collective."""
+    constants: dict[Operation, Array] = field(default_factory=dict[Operation, Array])
+
+
+class _SessionKey(InterpreterFunctions):
+    """Where the interpreter keeps the session."""
+
+
+def session(interpreter: Interpreter) -> Session:
+    """The session of an interpreter, made when first asked for."""
+    return cast(Session, interpreter.get_data(_SessionKey, "session", Session))
+
+
+@contextmanager
+def on_mesh(interpreter: Interpreter, mesh: DeviceMesh) -> Iterator[DeviceMesh]:
+    """Run what is inside on the devices of `mesh`."""
+    state = session(interpreter)
+    outer, state.mesh = state.mesh, mesh
+    try:
+        yield mesh
+    finally:
+        state.mesh = outer
+
+
+def find_symbol(interpreter: Interpreter, name: str) -> Operation:
+    """The op of the module with that symbol name."""
+    symbols = session(interpreter).symbols
+    if name not in symbols:
+        found = SymbolTable.lookup_symbol(interpreter.module, name)
+        if found is None:
+            raise InterpretationError(f"the module has no symbol @{name}")
+        symbols[name] = found
+    return symbols[name]
+
+
+def _uses(op: Operation) -> Iterator[SSAValue]:
+    for inner in op.walk():
+        yield from inner.operands
+
+
+def _plan(region: Region) -> list[_Step]:
+    block = region.block
+    last: dict[SSAValue, Operation] = {}
+    mine: set[SSAValue] = set(block.args)
+    for op in block.ops:
+        mine.update(op.results)
+        for value in _uses(op):
+            if value in mine:
+                last[value] = op
+    dying: dict[Operation, list[SSAValue]] = {}
+    for value, op in last.items():
+        dying.setdefault(op, []).append(value)
+    steps: list[_Step] = []
+    for op in block.ops:
+        dead = dying.get(op, [])
+        dead += [result for result in op.results if result not in last]
+        expected = tuple((result, *_expected(result.type)) for result in op.results)
+        steps.append(_Step(op, expected, tuple(dead)))
+    return steps
+
+
+def _expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
+    """Shape and dtype that a value must have; no dtype where that cannot be said."""
+    if not isinstance(type, TensorType):
+        return (), None
+    try:
+        shape, dtype = tensor_of(cast(Attribute, type))
+    except UnsupportedError:
+        return (), None
+    return (shape, dtype) if -1 not in shape else ((), None)
+
+
+def run_region(
+    interpreter: Interpreter, region: Region, args: Sequence[Any], name: str
+) -> Values:
+    """The values that the one block of `region` returns for `args`.
+
+    Every result is held against its type: what an op computes can be wrong, but not
+    silently of a wrong shape. Values die after their last use.
+
+    Raises:
+        LocatedError: an op that cannot be computed, or computes another type.
+    """
+    if len(region.blocks) != 1:
+        return interpreter.run_ssacfg_region(region, tuple(args), name)
+    plans = session(interpreter).plans
+    if (steps := plans.get(region)) is None:
+        steps = plans[region] = _plan(region)
+    interpreter.push_scope(name)
+    try:
+        interpreter.set_values(zip(region.block.args, args, strict=True))
+        del args
+        with np.errstate(all="ignore"):
+            for step in steps:
+                op = step.op
+                inputs = interpreter.get_values(op.operands)
+                if op.has_trait(IsTerminator):
+                    return inputs
+                values = _run_op(interpreter, op, inputs)
+                del inputs
+                for (result, shape, dtype), value in zip(
+                    step.results, values, strict=True
+                ):
+                    if dtype is not None:
+                        value = _checked(op, value, shape, dtype)
+                        if is_integer(dtype) and 1 < value.size <= _SMALL:
+                            value = _compressed(interpreter, value, len(shape))
+                    interpreter.set_values(((result, value),))
+                del values
+                interpreter.set_values((value, None) for value in step.dead)
+    finally:
+        interpreter.pop_scope()
+    raise InterpretationError(f"the region of {name} does not return")
+
+
+def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
+    try:
+        return interpreter.run_op(op, inputs)
+    except (CompileError, ReplicaMismatchError):
+        raise
+    except InterpretationError as error:
+        raise LocatedError(str(error), op) from error
+    except (ValueError, TypeError, IndexError, KeyError, np.exceptions.AxisError) as e:
+        shapes = ", ".join(f"{getattr(x, 'shape', x)}" for x in inputs)
+        raise LocatedError(f"cannot be computed of {shapes}: {e}", op) from e
+
+
+def _compressed(interpreter: Interpreter, x: Array, rank: int) -> Array:
+    """A small integer value without extents along which it is found equal.
+
+    Device numbers differ along all axes, what is computed from them (offsets, masks)
+    often along one only: without this all that follows would be done per device.
+    """
+    mesh = session(interpreter).mesh
+    if x.ndim != mesh.rank + rank or x.ndim == rank:
+        return x
+    return mesh.compress(x, rank)
+
+
+def _checked(op: Operation, value: Any, shape: tuple[int, ...], dtype: DType) -> Array:
+    array = np.asarray(value)
+    local = array.shape[array.ndim - len(shape) :] if shape else ()
+    if local != shape or array.dtype != dtype:
+        raise LocatedError(
+            f"gives a value of shape {array.shape} and type {array.dtype} where its "
+            f"type says {shape} and {dtype}",
+            op,
+        )
+    return array
+
+
+def with_kernels(
+    kernels: Mapping[type[Operation], Kernel],
+) -> Callable[[type[_FunctionsT]], type[_FunctionsT]]:
+    """Class decorator: also run each op type by a kernel of its operands' arrays."""
+
+    def decorate(functions: type[_FunctionsT]) -> type[_FunctionsT]:
+        for op_type, kernel in kernels.items():
+
+            def run(
+                self: InterpreterFunctions,
+                interpreter: Interpreter,
+                op: Operation,
+                args: Values,
+                kernel: Kernel = kernel,
+            ) -> Values:
+                return (kernel(*args),)
+
+            setattr(functions, f"run {op_type.name}", impl(op_type)(run))
+        return register_impls(functions)
+
+    return decorate
+
+
+_FunctionsT = TypeVar("_FunctionsT", bound=InterpreterFunctions)
+
+
+def constant_value(interpreter: Interpreter, op: Operation, value: object) -> Array:
+    """The array of a constant op, read from its attribute once."""
+    known = session(interpreter).constants
+    if op not in known:
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            raise UnsupportedError(
+                "the value is not in the module, only a reference to a resource",
+                op,
+                hint="print the module with its constants (dense<…>)",
+            )
+        known[op] = constant(value)
+    return known[op]
+
+
+# bodies
+
+
+def captures_of(interpreter: Interpreter, region: Region) -> tuple[SSAValue, ...]:
+    """The values that a region uses but does not define."""
+    found = session(interpreter).captures
+    if region not in found:
+        inside: set[SSAValue] = set()
+        used: dict[SSAValue, None] = {}
+        for op in region.walk():
+            inside.update(op.results)
+            for inner in op.regions:
+                inside.update(arg for block in inner.blocks for arg in block.args)
+            used.update(dict.fromkeys(op.operands))
+        inside.update(arg for block in region.blocks for arg in block.args)
+        found[region] = tuple(value for value in used if value not in inside)
+    return found[region]
+
+
+def body_names(region: Region) -> tuple[str, ...] | None:
+    """The named reductions that a body applies to each operand alone, if it does."""
+    block = region.blocks.first
+    if block is None or block.next_block is not None or block.last_op is None:
+        return None
+    returned = block.last_op.operands
+    count = len(returned)
+    if len(block.args) != 2 * count or sum(1 for _ in block.ops) != count + 1:
+        return None
+    names: list[str] = []
+    for at, value in enumerate(returned):
+        op = value.owner
+        if not isinstance(op, Operation) or op.parent is not block:
+            return None
+        dialect, _, name = op.name.partition(".")
+        pair = {block.args[at], block.args[count + at]}
+        if dialect != "stablehlo" or name not in UFUNCS or set(op.operands) != pair:
+            return None
+        names.append(name)
+    return tuple(names)
+
+
+def run_body(
+    interpreter: Interpreter, region: Region, arrays: Sequence[Array], lead: int
+) -> Arrays:
+    """A body of scalars on whole arrays of one shape.
+
+    Args:
+        interpreter: runs it.
+        region: the body.
+        arrays: its arguments, with `lead` leading (mesh) dimensions.
+        lead: their number. They are put last, so that values from outside of the
+            body, which have just these, line up.
+    """
+    captured = [
+        np.asarray(value).ndim
+        for value in interpreter.get_values(captures_of(interpreter, region))
+        if value is not None
+    ]
+    turn = lead if any(captured) else 0
+    if any(captured) and not lead and max(captured) > 0:
+        raise UnsupportedError(
+            "the body uses a value from outside that differs by device",
+            region.parent_op(),
+            hint="make that value an operand",
+        )
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    if turn:
+        arrays = [
+            np.moveaxis(np.broadcast_to(x, shape), range(turn), range(-turn, 0))
+            for x in arrays
+        ]
+    results = run_region(interpreter, region, arrays, "body")
+    turned = (*shape[turn:], *shape[:turn])
+    full = [np.broadcast_to(x, turned) for x in results]
+    if turn:
+        full = [np.moveaxis(x, range(-turn, 0), range(turn)) for x in full]
+    return tuple(full)
+
+
+def body_reducer(interpreter: Interpreter, region: Region, lead: int = 0) -> Reducer:
+    """A body as a reducer of arrays with `lead` leading dimensions."""
+    names = body_names(region)
+    if names is not None:
+        kernels = [BINARY[name] for name in names]
+        return Reducer(
+            lambda a, b: tuple(k(x, y) for k, x, y in zip(kernels, a, b, strict=True)),
+            names,
+        )
+    return Reducer(lambda a, b: run_body(interpreter, region, (*a, *b), lead))
+
+
+def promoted(region: Region, arrays: Sequence[Array]) -> list[Array]:
+    """Operands in the element types of a body's first arguments (the same or wider)."""
+    types = [tensor_of(arg.type)[1] for arg in region.block.args]
+    return [convert(x, dtype) for x, dtype in zip(arrays, types, strict=False)]
+
+
+def body_dtype(region: Region) -> DType:
+    """The element type of a body's first argument."""
+    return tensor_of(region.block.args[0].type)[1]

@@ -1,0 +1,161 @@
+"""Running a module: the global program, any half-lowered form, ttir and ttnn alike.
+
+    results = run_module(module, [x, w])
+
+or, inside an interpreter of one's own:
+
+    interpreter = Interpreter(module)
+    register_implementations(interpreter)
+    results = interpreter.call_op("main", (x, w))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.interpreter import Interpreter, InterpreterFunctions
+from xdsl.ir import Attribute
+
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.elements import (
+    WIDER,
+    DType,
+    is_float,
+    is_integer,
+    tensor_of,
+)
+
+Array = NDArray[Any]
+
+
+def implementations() -> Iterable[type[InterpreterFunctions]]:
+    """All implementation classes of this package, one or several a dialect."""
+    # imported here: the dialects need not be loaded to use a kernel
+    from ttxdsl.interpreters import chlo, sdy, stablehlo
+    from ttxdsl.interpreters.func import FuncFunctions
+
+    yield FuncFunctions
+    yield from stablehlo.FUNCTIONS
+    yield chlo.ChloFunctions
+    yield sdy.SdyFunctions
+
+
+def register_implementations(interpreter: Interpreter) -> None:
+    """Teach an xDSL interpreter func, stablehlo, chlo, sdy, ttir and ttnn on arrays.
+
+    Values are NumPy arrays (`ttxdsl.interpreters.mesh` says how devices' values are
+    laid out); implementations registered before for the same ops are replaced. Other
+    dialects' implementations can be registered beside these.
+    """
+    for functions in implementations():
+        interpreter.register_implementations(functions(), override=True)
+
+
+def entry_function(module: ModuleOp, entry: str | None = None) -> func.FuncOp:
+    """The function that a run starts with: `entry`, or `main`, or the only public one.
+
+    Raises:
+        CompileError: there is none, or several could be meant.
+    """
+    functions = {
+        op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)
+    }
+    if entry is not None:
+        if entry not in functions:
+            raise CompileError(
+                f"the module has no function @{entry}",
+                module,
+                hint=f"it has {', '.join('@' + n for n in functions) or 'none'}",
+            )
+        return functions[entry]
+    if "main" in functions:
+        return functions["main"]
+    public = [
+        op
+        for op in functions.values()
+        if op.sym_visibility is None or op.sym_visibility.data == "public"
+    ]
+    if len(public) != 1:
+        names = ", ".join("@" + op.sym_name.data for op in public) or "none"
+        raise CompileError(
+            f"no function @main, and the public functions are: {names}",
+            module,
+            hint="say which one to run",
+        )
+    return public[0]
+
+
+def _kind(dtype: DType) -> str:
+    if is_float(dtype):
+        return "float"
+    return "integer" if is_integer(dtype) else dtype.kind
+
+
+def _argument(value: ArrayLike, at: int, function: func.FuncOp) -> Array:
+    """`value` as the array that argument `at` takes.
+
+    Raises:
+        CompileError: its shape or type is another one. Plain Python numbers and lists
+            take the argument's type if that is of their kind.
+    """
+    type_ = function.function_type.inputs.data[at]
+    name = f"argument {at} of @{function.sym_name.data}"
+    if not isinstance(type_, TensorType):
+        raise CompileError(f"{name} is of type {type_}, not a tensor", function)
+    shape, dtype = tensor_of(cast(Attribute, type_))
+    plain = not hasattr(value, "dtype")
+    array = np.asarray(value)
+    if plain and array.dtype != dtype:
+        fits = _kind(array.dtype) == _kind(dtype) or (
+            array.dtype.kind in "biu" and dtype.kind != "b"
+        )
+        if fits:
+            array = array.astype(WIDER.get(dtype, dtype)).astype(dtype)
+    if array.dtype != dtype:
+        raise CompileError(
+            f"{name} takes elements of type {dtype}, the value has {array.dtype}",
+            function,
+            hint=f"convert it: value.astype({dtype})",
+        )
+    sizes = zip(shape, array.shape, strict=False)
+    if array.ndim != len(shape) or any(n not in (-1, m) for n, m in sizes):
+        raise CompileError(
+            f"{name} has type {type_}, the value has shape {array.shape}", function
+        )
+    return array
+
+
+def run_module(
+    module: ModuleOp, inputs: Sequence[ArrayLike], *, entry: str | None = None
+) -> tuple[Array, ...]:
+    """The results of the entry function for global arrays `inputs`.
+
+    Args:
+        module: the program, at any stage of the pipeline.
+        inputs: one array an argument, of the argument's shape and type.
+        entry: which function; `main` or the only public one unless given.
+
+    Raises:
+        CompileError: the inputs do not fit, or an op cannot be run (the message names
+            it).
+        ReplicaMismatchError: devices differ where a sharding says that they hold the
+            same value.
+    """
+    function = entry_function(module, entry)
+    expected = len(function.function_type.inputs.data)
+    if len(inputs) != expected:
+        raise CompileError(
+            f"@{function.sym_name.data} takes {expected} arguments, "
+            f"{len(inputs)} were given",
+            function,
+        )
+    args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
+    interpreter = Interpreter(module)
+    register_implementations(interpreter)
+    results = interpreter.call_op(function, args)
+    return tuple(np.asarray(result) for result in results)

@@ -1,0 +1,167 @@
+"""sdy: shardings on global values, and computations on the devices of a mesh.
+
+Constraints, reshards and sdy's collectives say where a global value lies, not what it
+is: they are identities, also `sdy.all_reduce`, whose operand already is the (global)
+sum. Only a manual computation makes values of the devices, along its manual axes;
+along the others values stay global inside.
+
+Source: Shardy's dialect documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_terminator,
+)
+from xdsl.ir import Operation
+
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.interpreters.mesh import Array, DeviceMesh, ReplicaMismatchError
+from ttxdsl.interpreters.regions import (
+    LocatedError,
+    constant_value,
+    on_mesh,
+    run_region,
+    session,
+    with_kernels,
+)
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def _identity(value: Array) -> Array:
+    return value
+
+
+_IDENTITIES: tuple[type[Operation], ...] = (
+    sdy.ShardingConstraintOp,
+    sdy.ReshardOp,
+    sdy.DataFlowEdgeOp,
+    sdy.FuncDataFlowEdgeOp,
+    sdy.PropagationBarrierOp,
+    sdy.AllGatherOp,
+    sdy.AllReduceOp,
+    sdy.AllSliceOp,
+    sdy.AllToAllOp,
+    sdy.CollectivePermuteOp,
+    sdy.ReduceScatterOp,
+    sdy.ReplicatedToUnreducedOp,
+    sdy.ShardedToUnreducedOp,
+)
+
+
+def _manual(refs: Iterable[AxisRef], axes: frozenset[str]) -> list[AxisRef]:
+    return [ref for ref in refs if ref.name in axes]
+
+
+def device_mesh(op: Operation, shardings: Iterable[TensorSharding]) -> DeviceMesh:
+    """The one mesh that shardings of an op name; without axes if there is none.
+
+    Raises:
+        UnsupportedError: shardings on several meshes.
+    """
+    meshes = {sdy.get_mesh(op, sharding) for sharding in shardings}
+    # an empty or maximal mesh has no axes that could matter
+    found = {DeviceMesh(mesh.axes, mesh.device_ids) for mesh in meshes if mesh.axes}
+    if len(found) > 1:
+        raise UnsupportedError(
+            "operands and results lie on several meshes",
+            op,
+            hint="use one mesh for all shardings of a manual computation",
+        )
+    return found.pop() if found else DeviceMesh()
+
+
+@with_kernels(dict.fromkeys(_IDENTITIES, _identity))
+class SdyFunctions(InterpreterFunctions):
+    """Identities by a table; manual and named computations run their bodies."""
+
+    @impl(sdy.ShardingGroupOp)
+    def run_sharding_group(
+        self, interpreter: Interpreter, op: sdy.ShardingGroupOp, args: PythonValues
+    ) -> PythonValues:
+        """Only propagation cares for groups."""
+        return ()
+
+    @impl(sdy.ConstantOp)
+    def run_constant(
+        self, interpreter: Interpreter, op: sdy.ConstantOp, args: PythonValues
+    ) -> PythonValues:
+        """The value, read once."""
+        return (constant_value(interpreter, op, op.value),)
+
+    @impl_terminator(sdy.ReturnOp)
+    def run_return(
+        self, interpreter: Interpreter, op: sdy.ReturnOp, args: PythonValues
+    ) -> tuple[TerminatorValue, PythonValues]:
+        """Hand the operands back."""
+        return ReturnedValues(args), ()
+
+    @impl(sdy.NamedComputationOp)
+    def run_named(
+        self, interpreter: Interpreter, op: sdy.NamedComputationOp, args: PythonValues
+    ) -> PythonValues:
+        """The body, as if it were inlined."""
+        return run_region(interpreter, op.body, args, op.computation_name.data)
+
+    @impl(sdy.ManualComputationOp)
+    def run_manual(
+        self, interpreter: Interpreter, op: sdy.ManualComputationOp, args: PythonValues
+    ) -> PythonValues:
+        """Shard the operands along the manual axes, run the body, and put together.
+
+        Raises:
+            ReplicaMismatchError: an out sharding says replicated and devices differ.
+        """
+        ins, outs = op.in_shardings.data, op.out_shardings.data
+        mesh = device_mesh(op, (*ins, *outs))
+        outer = session(interpreter).mesh
+        nested = outer.rank > 0
+        if nested and mesh.rank == 0:
+            mesh = outer
+        if nested and mesh != outer:
+            raise UnsupportedError(
+                "a computation on another mesh than the one around it", op
+            )
+        axes = frozenset(op.manual_axes.data)
+        shards: list[Array] = []
+        for x, sharding, arg in zip(args, ins, op.body.block.args, strict=True):
+            dims = [_manual(dim.axes, axes) for dim in sharding.dims]
+            shard = mesh.shard(x, dims, _manual(sharding.unreduced, axes))
+            shape, _ = tensor_of(arg.type)
+            if shard.shape[mesh.rank :] != shape:
+                raise LocatedError(
+                    f"argument {arg.index} of the body has shape {shape}, but its "
+                    f"shards have {shard.shape[mesh.rank :]}",
+                    op,
+                )
+            shards.append(shard)
+        del args
+        with on_mesh(interpreter, mesh):
+            locals_ = run_region(interpreter, op.body, shards, "manual_computation")
+        del shards
+        # along axes that stay free values are global, the same on all devices
+        leaving = tuple(axes) if nested else None
+        results: list[Array] = []
+        for at, (y, sharding) in enumerate(zip(locals_, outs, strict=True)):
+            dims = [_manual(dim.axes, axes) for dim in sharding.dims]
+            unreduced = _manual(sharding.unreduced, axes)
+            try:
+                whole = mesh.unshard(y, dims, unreduced, leaving)
+            except ReplicaMismatchError as error:
+                error.value_name = f"result {at} of '{op.name}'"
+                raise
+            if not nested:
+                whole = whole.reshape(whole.shape[mesh.rank :])
+            results.append(whole)
+        return tuple(results)

@@ -1,0 +1,89 @@
+"""Which comparators of a sort compare one key.
+
+JAX's comparators compute the same function of both elements (floats without the sign
+of zero, NaNs made one) and compare the two results with LT or GT.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.interpreters.elements import is_complex, is_float, widen
+from ttxdsl.interpreters.kernels import Array, total_order_key
+
+
+def _same(left: SSAValue, right: SSAValue, block: Block, operand: int) -> bool:
+    """Whether `left` is of the one element what `right` is of the other."""
+    if isinstance(left, BlockArgument):
+        return (
+            left.owner is block
+            and right is block.args[2 * operand + 1]
+            and left is block.args[2 * operand]
+        )
+    one, other = cast(Operation, left.owner), right.owner
+    if not isinstance(other, Operation) or one.parent is not block or one.regions:
+        return False
+    if other.parent is not block or type(one) is not type(other):
+        return False
+    return (
+        one.properties == other.properties
+        and one.attributes == other.attributes
+        and len(one.operands) == len(other.operands)
+        and list(one.result_types) == list(other.result_types)
+        and cast(SSAValue, left).type == right.type
+        and all(
+            _same(a, b, block, operand)
+            for a, b in zip(one.operands, other.operands, strict=True)
+        )
+    )
+
+
+def sort_key(
+    interpreter: Interpreter, comparator: Region, arrays: tuple[Array, ...]
+) -> tuple[Array, bool] | None:
+    """The array to sort by and whether downwards; None for other comparators.
+
+    Floats are compared as IEEE numbers only if there are no NaNs, for which no order
+    is said; otherwise the comparator is not one of a key.
+    """
+    block = comparator.block
+    end = block.last_op
+    if end is None or len(end.operands) != 1:
+        return None
+    compare = end.operands[0].owner
+    if not isinstance(compare, stablehlo.CompareOp):
+        return None
+    direction = compare.comparison_direction.data.value
+    if direction not in ("LT", "GT"):
+        return None
+    operand = next(
+        (i for i in range(len(arrays)) if _same(compare.lhs, compare.rhs, block, i)),
+        None,
+    )
+    if operand is None:
+        return None
+    key = _evaluate(interpreter, compare.lhs, block, arrays[operand])
+    if is_complex(key.dtype):
+        return None
+    if is_float(key.dtype):
+        kind = compare.compare_type
+        if kind is not None and kind.data == "TOTALORDER":
+            key = total_order_key(key)
+        elif bool((key != key).any()):
+            return None
+    return widen(key), direction == "GT"
+
+
+def _evaluate(
+    interpreter: Interpreter, value: SSAValue, block: Block, x: Array
+) -> Array:
+    """`value`, computed of the elements `x`."""
+    if isinstance(value, BlockArgument):
+        return x
+    op = cast(Operation, value.owner)
+    inputs = tuple(_evaluate(interpreter, v, block, x) for v in op.operands)
+    return interpreter.run_op(op, inputs)[op.results.index(value)]

@@ -1,0 +1,239 @@
+"""StableHLO collectives: between the devices of the mesh that the code runs on.
+
+Outside of a manual computation there is one device, with process id 0.
+
+Source: StableHLO specification, "Collective ops" and one section an op.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.kernels import Array, convert
+from ttxdsl.interpreters.mesh import Groups, Reduce, Strategy, ref_groups
+from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.regions import body_dtype, body_reducer, session
+from ttxdsl.sharding.axes import AxisRef
+
+
+def _replica_groups(op: Operation, attribute: Attribute) -> Groups:
+    """Process ids, also where mesh axes say them."""
+    if isinstance(attribute, stablehlo.ReplicaGroupMeshAxesAttr):
+        axes, device_ids = _mesh_of(op, attribute.mesh)
+        refs = [
+            cast("stablehlo.AxisRefAttr", axis).data for axis in attribute.axes.data
+        ]
+        found = [
+            AxisRef(ref.name)
+            if (sub := ref.sub_axis_info) is None
+            else AxisRef(ref.name, sub.pre_size, sub.size)
+            for ref in refs
+        ]
+        return ref_groups(axes, device_ids, found)
+    return stablehlo.group_lists(attribute) or ()
+
+
+def _mesh_of(
+    op: Operation, mesh: Attribute
+) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+    if isinstance(mesh, stablehlo.MeshAttr):
+        axes = tuple((axis.data.name, axis.data.size) for axis in mesh.axes.data)
+        ids: tuple[int, ...] = ()
+        if isinstance(mesh.device_ids, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", mesh.device_ids)
+            ids = dense.get_values()
+        return axes, ids
+    if isinstance(mesh, SymbolRefAttr | StringAttr):
+        name = mesh.data if isinstance(mesh, StringAttr) else mesh.string_value()
+        found = sdy.get_mesh(op, name)
+        return found.axes, found.device_ids
+    raise UnsupportedError(f"a mesh given as {mesh}", op)
+
+
+def _groups(interpreter: Interpreter, op: Operation, strategy: Strategy) -> Groups:
+    """Positions of the devices in the op's groups, found once an op and mesh."""
+    state = session(interpreter)
+    known = state.groups
+    if op not in known:
+        attribute = cast(Any, op).replica_groups
+        groups = _replica_groups(op, attribute)
+        known[op] = state.mesh.process_groups(groups, strategy)
+    return known[op]
+
+
+def _channel(op: Any) -> bool:
+    handle = cast("ChannelHandleAttr | None", op.channel_handle)
+    return handle is not None and handle.data.handle > 0
+
+
+def _reduce_strategy(op: Any) -> Strategy:
+    if op.use_global_device_ids is not None:
+        return "flattened_ids"
+    return "cross_replica_and_partition" if _channel(op) else "cross_replica"
+
+
+def _move_strategy(op: Any) -> Strategy:
+    return "cross_partition" if _channel(op) else "cross_replica"
+
+
+def _reduce(
+    interpreter: Interpreter, op: stablehlo.AllReduceOp | stablehlo.ReduceScatterOp
+) -> Reduce:
+    return all_reducer(body_reducer(interpreter, op.computation))
+
+
+@register_impls
+class CollectiveFunctions(InterpreterFunctions):
+    """Every collective moves or reduces leading dimensions."""
+
+    @impl(stablehlo.PartitionIdOp)
+    def run_partition_id(
+        self, interpreter: Interpreter, op: stablehlo.PartitionIdOp, args: PythonValues
+    ) -> PythonValues:
+        """The number of each device in its replica."""
+        return (session(interpreter).mesh.partition_id(),)
+
+    @impl(stablehlo.ReplicaIdOp)
+    def run_replica_id(
+        self, interpreter: Interpreter, op: stablehlo.ReplicaIdOp, args: PythonValues
+    ) -> PythonValues:
+        """The number of each device's replica."""
+        return (session(interpreter).mesh.replica_id(),)
+
+    @impl(stablehlo.AllReduceOp)
+    def run_all_reduce(
+        self, interpreter: Interpreter, op: stablehlo.AllReduceOp, args: PythonValues
+    ) -> PythonValues:
+        """The body over each group."""
+        mesh = session(interpreter).mesh
+        groups = _groups(interpreter, op, _reduce_strategy(op))
+        reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
+        return tuple(
+            mesh.all_reduce(convert(x, dtype), rank_of(value.type), groups, reduce)
+            for x, value in zip(args, op.inputs, strict=True)
+        )
+
+    @impl(stablehlo.AllGatherOp)
+    def run_all_gather(
+        self, interpreter: Interpreter, op: stablehlo.AllGatherOp, args: PythonValues
+    ) -> PythonValues:
+        """The group's values one after the other."""
+        mesh = session(interpreter).mesh
+        groups = _groups(interpreter, op, _reduce_strategy(op))
+        dim = op.all_gather_dim.value.data
+        return tuple(
+            mesh.all_gather(x, rank_of(value.type), dim, groups)
+            for x, value in zip(args, op.inputs, strict=True)
+        )
+
+    @impl(stablehlo.ReduceScatterOp)
+    def run_reduce_scatter(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.ReduceScatterOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """The body over each group, of which each device keeps a part."""
+        mesh = session(interpreter).mesh
+        groups = _groups(interpreter, op, _reduce_strategy(op))
+        x = convert(args[0], body_dtype(op.computation))
+        dim = op.scatter_dimension.value.data
+        rank = rank_of(op.operand.type)
+        reduce = _reduce(interpreter, op)
+        return (mesh.reduce_scatter(x, rank, dim, groups, reduce),)
+
+    @impl(stablehlo.AllToAllOp)
+    def run_all_to_all(
+        self, interpreter: Interpreter, op: stablehlo.AllToAllOp, args: PythonValues
+    ) -> PythonValues:
+        """Parts change places."""
+        mesh = session(interpreter).mesh
+        groups = _groups(interpreter, op, _move_strategy(op))
+        split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
+        return tuple(
+            mesh.all_to_all(x, rank_of(value.type), split, concat, groups)
+            for x, value in zip(args, op.inputs, strict=True)
+        )
+
+    @impl(stablehlo.CollectiveBroadcastOp)
+    def run_collective_broadcast(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.CollectiveBroadcastOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """The root's value for all of the group; zeros for devices in none."""
+        mesh = session(interpreter).mesh
+        groups = _groups(interpreter, op, _move_strategy(op))
+        values = list(zip(args, op.inputs, strict=True))
+        if op.has_dynamic_root is None:
+            return tuple(
+                mesh.collective_broadcast(x, rank_of(value.type), groups)
+                for x, value in values
+            )
+        roots: Array = args[-1]
+        if roots.size != len(args) - 1:
+            raise UnsupportedError("a root that differs by device", op)
+        found: list[Array] = []
+        for (x, value), root in zip(values[:-1], roots.reshape(-1), strict=True):
+            turned = tuple((g[int(root)], *g) for g in groups)
+            ordered = tuple(tuple(dict.fromkeys(group)) for group in turned)
+            found.append(mesh.collective_broadcast(x, rank_of(value.type), ordered))
+        return tuple(found)
+
+    @impl(stablehlo.CollectivePermuteOp)
+    def run_collective_permute(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.CollectivePermuteOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """Values from sources to targets; zeros for devices that are no target."""
+        state = session(interpreter)
+        if op not in state.groups:
+            pairs = stablehlo.group_lists(op.source_target_pairs) or ()
+            # a pair is a group; sources and targets may repeat among the pairs
+            sides = [
+                state.mesh.process_groups(tuple((p[i],) for p in pairs), strategy)
+                if pairs
+                else ()
+                for i, strategy in enumerate((_move_strategy(op),) * 2)
+            ]
+            state.groups[op] = tuple(
+                (source[0], target[0]) for source, target in zip(*sides, strict=True)
+            )
+        pairs = cast("tuple[tuple[int, int], ...]", state.groups[op])
+        rank = rank_of(op.operand.type)
+        return (state.mesh.collective_permute(args[0], rank, pairs),)
+
+    @impl(stablehlo.CrossReplicaSumOp)
+    def run_cross_replica_sum(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.CrossReplicaSumOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """A sum over each group of replicas."""
+        groups = _groups(interpreter, op, "cross_replica")
+        reduce = all_reducer(Reducer.named("add"))
+        rank, mesh = rank_of(op.operand.type), session(interpreter).mesh
+        return (mesh.all_reduce(args[0], rank, groups, reduce),)
