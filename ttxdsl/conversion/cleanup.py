@@ -1,0 +1,28 @@
+"""Removing what a lowering leaves behind."""
+
+from __future__ import annotations
+
+from xdsl.ir import Block
+from xdsl.traits import is_side_effect_free
+
+
+def drop_unused(block: Block) -> None:
+    """Erase ops of a block, and of its regions, that nothing uses.
+
+    One walk from the last op to the first, so that whatever only fed a dropped op is
+    dropped too.
+    """
+    op = block.last_op
+    while op is not None:
+        previous = op.prev_op
+        for region in op.regions:
+            for inner in region.blocks:
+                drop_unused(inner)
+        if (
+            op.results
+            and not any(result.uses for result in op.results)
+            and is_side_effect_free(op)
+        ):
+            op.detach()
+            op.erase()
+        op = previous

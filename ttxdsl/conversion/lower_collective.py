@@ -1,0 +1,443 @@
+"""StableHLO's collectives in ttir, whose collectives run along one mesh axis each.
+
+Groups along several axes become one step an axis, in the order that gives the same
+result. Groups that are not whole axes (sub-axes, odd sets) are gathered along the axes
+that cover them; each device then picks its group's values by a table and combines them
+itself. That moves more data than the groups need, but exactly computes their result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce as fold
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    StringAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ttxdsl.conversion.bodies import combining_kind, evaluate
+from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.lower_reduction import reduction_name
+from ttxdsl.conversion.lowering import Devices, Lowering, Rule
+from ttxdsl.conversion.replica_groups import covering_axes, ordered_axes
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects._tt_verify import pair_rows, tensor_type
+from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
+from ttxdsl.errors import CompileError, UnsupportedError
+
+Groups = tuple[tuple[int, ...], ...]
+"""Groups of device positions, all of one size."""
+
+_Grouped = (
+    stablehlo.AllGatherOp
+    | stablehlo.AllReduceOp
+    | stablehlo.ReduceScatterOp
+    | stablehlo.AllToAllOp
+    | stablehlo.CollectiveBroadcastOp
+)
+
+
+# --- groups -----------------------------------------------------------------
+
+
+def _devices(low: Lowering, op: Operation) -> Devices:
+    if low.devices is None:
+        raise UnsupportedError(
+            "a collective outside of the devices' code",
+            op,
+            hint="run tt-stablehlo-pipeline first",
+        )
+    return low.devices
+
+
+def _groups(low: Lowering, op: _Grouped) -> Groups:
+    """The groups of a collective as device positions.
+
+    Ids that cover the mesh are its devices. One replica alone, `[[0]]`, means all
+    devices with a channel and without global ids (cross_replica_and_partition), and
+    every device by itself otherwise.
+
+    Raises:
+        CompileError: ids that do not cover the mesh, or groups of different sizes.
+    """
+    devices = _devices(low, op)
+    groups = op.groups
+    if groups is None:
+        raise UnsupportedError("replica groups given as mesh axes", op)
+    places = devices.positions()
+    ids = [device for group in groups for device in group]
+    if sorted(ids) != sorted(places) and sorted(ids) in ([], [0]):
+        channel = op.channel_handle is not None and op.channel_handle.handle > 0
+        is_global = op.properties.get("use_global_device_ids") is not None
+        together = (channel and not is_global) if ids else (is_global or low.replicas)
+        everyone = tuple(range(devices.count))
+        return (everyone,) if together else tuple((one,) for one in everyone)
+    if sorted(ids) != sorted(places):
+        raise CompileError(
+            f"replica groups name devices {sorted(set(ids))}, the mesh has "
+            f"{sorted(places)}: every device belongs to exactly one group",
+            op,
+        )
+    if len({len(group) for group in groups}) > 1:
+        raise UnsupportedError("groups of different sizes", op)
+    return tuple(tuple(places[device] for device in group) for group in groups)
+
+
+def _regular(
+    groups: Groups, devices: Devices, *, any_order: bool
+) -> tuple[int, ...] | None:
+    """The axes, major to minor, that the groups run along; None if they are no axes."""
+    if any_order:
+        groups = tuple(tuple(sorted(group)) for group in groups)
+    return ordered_axes(groups, devices.shape)
+
+
+# --- tables: what differs by device -----------------------------------------
+
+
+def per_device(
+    low: Lowering, rows: Sequence[Sequence[int]], element: Attribute
+) -> SSAValue:
+    """A tensor of integers that differs by device: row p for the device at position p.
+
+    A constant on the host with the mesh axes in front, which a mesh_shard hands out.
+    """
+    devices = low.devices
+    assert devices is not None
+    host = TTIRBuilder(low.builder.block, None)
+    width = len(rows[0])
+    shape = (*devices.shape, width)
+    table = host.numbers([number for row in rows for number in row], shape, element)
+    local = low.builder.type((*(1 for _ in devices.shape), width), element)
+    handed = low.builder.mesh_shard(
+        table,
+        local,
+        MeshShardType.DEVICES,
+        MeshShardDirection.FULL_TO_SHARD,
+        (*devices.shape, 1),
+        tuple(range(len(devices.shape))),
+    )
+    return low.builder.reshape(handed, (width,))
+
+
+def keep_part(
+    low: Lowering, value: SSAValue, dim: int, parts: int, part_of: Sequence[int]
+) -> SSAValue:
+    """Each device keeps part `part_of[position]` of `parts` equal parts of a dimension."""
+    shape = shape_of(value)
+    size = shape[dim] // parts
+    rows = [
+        [part * size if d == dim else 0 for d in range(len(shape))] for part in part_of
+    ]
+    sizes = [size if d == dim else whole for d, whole in enumerate(shape)]
+    return low.builder.slice_dynamic(value, per_device(low, rows, i32), sizes)
+
+
+def gather_members(low: Lowering, value: SSAValue, groups: Groups) -> SSAValue:
+    """The values of the members of each device's group, stacked in a new dimension 0.
+
+    Gathered along the axes that cover the groups; where that is more than the group,
+    or in another order, each device picks its members' rows by a table.
+    """
+    devices, build = low.devices, low.builder
+    assert devices is not None
+    shape = shape_of(value)
+    axes = covering_axes(groups, devices.shape)
+    stacked = build.reshape(value, (1, *shape))
+    for axis in reversed(axes):
+        stacked = build.all_gather(stacked, 0, axis, devices.shape[axis])
+    if ordered_axes(groups, devices.shape) == axes:
+        return stacked
+    rows: list[list[int]] = [[] for _ in range(devices.count)]
+    for group in groups:
+        members = [_row(member, axes, devices) for member in group]
+        for member in group:
+            rows[member] = members
+    flat = build.reshape(stacked, (shape_of(stacked)[0], prod(shape)))
+    picked = build.embedding(per_device(low, rows, i32), flat)
+    return build.reshape(picked, (len(groups[0]), *shape))
+
+
+def _row(position: int, axes: Sequence[int], devices: Devices) -> int:
+    """The place of a device among those along the axes, first axis major."""
+    where, row = devices.coordinates(position), 0
+    for axis in axes:
+        row = row * devices.shape[axis] + where[axis]
+    return row
+
+
+def _rank_in_group(groups: Groups, devices: Devices) -> list[int]:
+    ranks = [0] * devices.count
+    for group in groups:
+        for rank, member in enumerate(group):
+            ranks[member] = rank
+    return ranks
+
+
+# --- the collectives --------------------------------------------------------
+
+
+def _all_gather(low: Lowering, op: stablehlo.AllGatherOp) -> Sequence[SSAValue]:
+    dim, groups = op.all_gather_dim.value.data, _groups(low, op)
+    results = [gather_along(low, value, dim, groups) for value in low.all(op.inputs)]
+    # a gather whose type says another size than its groups give has no meaning to keep
+    for result, given in zip(op.results, results, strict=True):
+        if tensor_type(result).get_shape() != shape_of(given):
+            raise CompileError(
+                f"groups of {len(groups[0])} give {shape_of(given)}, the result has "
+                f"shape {tensor_type(result).get_shape()}",
+                op,
+            )
+    return results
+
+
+def gather_along(low: Lowering, value: SSAValue, dim: int, groups: Groups) -> SSAValue:
+    """The group's values concatenated along a dimension, in the group's order."""
+    devices, build = low.devices, low.builder
+    assert devices is not None
+    axes = _regular(groups, devices, any_order=False)
+    if axes is not None:
+        for axis in reversed(axes):
+            value = build.all_gather(value, dim, axis, devices.shape[axis])
+        return value
+    members = build.move_dim(gather_members(low, value, groups), 0, dim)
+    shape = shape_of(members)
+    return build.reshape(
+        members, (*shape[:dim], shape[dim] * shape[dim + 1], *shape[dim + 2 :])
+    )
+
+
+def _all_reduce(low: Lowering, op: stablehlo.AllReduceOp) -> Sequence[SSAValue]:
+    devices, groups = _devices(low, op), _groups(low, op)
+    axes = _regular(groups, devices, any_order=True)
+    kind = combining_kind(op.computation)
+    results: list[SSAValue] = []
+    for value in low.all(op.inputs):
+        if axes is not None and kind is not None:
+            for axis in axes:
+                value = low.builder.all_reduce(value, kind, axis)
+        else:
+            value = _reduce_members(low, op, value, groups, kind)
+        results.append(value)
+    return results
+
+
+def _reduce_members(
+    low: Lowering,
+    op: stablehlo.AllReduceOp | stablehlo.ReduceScatterOp,
+    value: SSAValue,
+    groups: Groups,
+    kind: ReduceType | None,
+) -> SSAValue:
+    """Gather the group's values and combine them on each device."""
+    if len(groups[0]) == 1:
+        return value
+    build = low.builder
+    members = gather_members(low, value, groups)
+    name = reduction_name(kind, members) if kind is not None else None
+    if name is not None:
+        return build.reduce(name, members, (0,))
+    shape = shape_of(value)
+    pieces = [
+        build.reshape(build.slice_dim(members, 0, i, i + 1), shape)
+        for i in range(len(groups[0]))
+    ]
+    return fold(
+        lambda a, b: evaluate(low, op.computation.block, [a, b], shape)[0], pieces
+    )
+
+
+def _reduce_scatter(low: Lowering, op: stablehlo.ReduceScatterOp) -> SSAValue:
+    devices, groups, build = _devices(low, op), _groups(low, op), low.builder
+    value, dim = low[op.operand], op.scatter_dimension.value.data
+    kind = combining_kind(op.computation)
+    axes = _regular(groups, devices, any_order=False)
+    if axes is not None and kind is not None:
+        for axis in axes:
+            size = devices.shape[axis]
+            value = build.reduce_scatter(value, kind, dim, axis, size)
+        return value
+    total = _reduce_members(low, op, value, groups, kind)
+    ranks = _rank_in_group(groups, devices)
+    return keep_part(low, total, dim, len(groups[0]), ranks)
+
+
+def _all_to_all(low: Lowering, op: stablehlo.AllToAllOp) -> Sequence[SSAValue]:
+    groups = _groups(low, op)
+    split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
+    return [exchange(low, value, split, concat, groups) for value in low.all(op.inputs)]
+
+
+def exchange(
+    low: Lowering, value: SSAValue, split: int, concat: int, groups: Groups
+) -> SSAValue:
+    """Member r of a group gets part r of `split` of all members, joined in `concat`."""
+    devices, build = low.devices, low.builder
+    assert devices is not None
+    axes = _regular(groups, devices, any_order=False)
+    if axes is not None and (len(axes) <= 1 or split != concat):
+        return _exchange_along(low, value, split, concat, axes)
+    members = gather_members(low, value, groups)
+    ranks = _rank_in_group(groups, devices)
+    mine = keep_part(low, members, split + 1, len(groups[0]), ranks)
+    mine = build.move_dim(mine, 0, concat)
+    shape = shape_of(mine)
+    merged = shape[concat] * shape[concat + 1]
+    return build.reshape(mine, (*shape[:concat], merged, *shape[concat + 2 :]))
+
+
+def _exchange_along(
+    low: Lowering, value: SSAValue, split: int, concat: int, axes: Sequence[int]
+) -> SSAValue:
+    """One exchange an axis, major first, then the joined parts in the axes' order.
+
+    The major axis splits first, so that its part number is the major one. Each step
+    puts its parts before those that are there, so they end up minor axis first.
+    """
+    devices, build = low.devices, low.builder
+    assert devices is not None
+    part = shape_of(value)[concat]
+    for axis in axes:
+        value = build.all_to_all(value, split, concat, axis, devices.shape[axis])
+    if len(axes) < 2:
+        return value
+    shape = shape_of(value)
+    sizes = [devices.shape[axis] for axis in reversed(axes)]
+    value = build.reshape(value, (*shape[:concat], *sizes, part, *shape[concat + 1 :]))
+    order = list(range(len(shape_of(value))))
+    order[concat : concat + len(axes)] = reversed(order[concat : concat + len(axes)])
+    return build.reshape(build.permute(value, order), shape)
+
+
+def _collective_broadcast(
+    low: Lowering, op: stablehlo.CollectiveBroadcastOp
+) -> Sequence[SSAValue]:
+    """The first member's value, out of all members' values."""
+    if op.has_dynamic_root is not None:
+        raise UnsupportedError("a root that is computed", op)
+    groups, results = _groups(low, op), list[SSAValue]()
+    for value in low.all(op.inputs):
+        members = gather_members(low, value, groups)
+        first = low.builder.slice_dim(members, 0, 0, 1)
+        results.append(low.builder.reshape(first, shape_of(value)))
+    return results
+
+
+def _collective_permute(low: Lowering, op: stablehlo.CollectivePermuteOp) -> SSAValue:
+    places = _devices(low, op).positions()
+    pairs = pair_rows(cast(DenseIntOrFPElementsAttr, op.source_target_pairs))
+    unknown = sorted({device for pair in pairs for device in pair} - set(places))
+    if unknown:
+        raise CompileError(
+            f"source_target_pairs name devices {unknown}, the mesh has "
+            f"{sorted(places)}",
+            op,
+        )
+    value = low[op.operand]
+    moved = [(places[source], places[target]) for source, target in pairs]
+    if not moved:
+        return low.builder.like(value, 0)
+    return low.builder.collective_permute(value, moved)
+
+
+def _partition_id(low: Lowering, op: stablehlo.PartitionIdOp) -> SSAValue:
+    return _own_id(low, op, varies=not low.replicas)
+
+
+def _replica_id(low: Lowering, op: stablehlo.ReplicaIdOp) -> SSAValue:
+    return _own_id(low, op, varies=low.replicas)
+
+
+def _own_id(low: Lowering, op: Operation, *, varies: bool) -> SSAValue:
+    """Each device's id from a table; 0 when the program runs on one kind of id only."""
+    element = tensor_type(op.results[0]).element_type
+    devices = low.devices
+    if not varies or devices is None or devices.count == 1:
+        return low.builder.full((), element, 0)
+    table = per_device(low, [[device] for device in devices.ids], element)
+    return low.builder.reshape(table, ())
+
+
+# --- composites -------------------------------------------------------------
+
+
+def _composite(low: Lowering, op: stablehlo.CompositeOp) -> Sequence[SSAValue]:
+    """`sdy.all_slice` is a partition; any other composite is its decomposition."""
+    if op.composite_name.data == "sdy.all_slice":
+        sliced = _all_slice(low, op)
+        if sliced is not None:
+            return [sliced]
+    name = op.decomposition.root_reference.data
+    function = low.functions.get(name)
+    if function is None:
+        raise CompileError(f"there is no function @{name} to decompose into", op)
+    return low.lower_call(function, low.all(op.inputs))
+
+
+def _all_slice(low: Lowering, op: stablehlo.CompositeOp) -> SSAValue | None:
+    """Each device keeps its part of one dimension along one axis; nothing is sent.
+
+    The composite says `dim` and `axis`, and for a sub-axis `sub_axis_pre_size` and
+    `sub_axis_size`. None if it says something else.
+    """
+    said = op.composite_attributes.data
+    name, dim = said.get("axis"), said.get("dim")
+    devices = _devices(low, op)
+    if not isinstance(name, StringAttr) or name.data not in devices.axes:
+        return None
+    if not isinstance(dim, IntegerAttr):
+        return None
+    value, axis, where = (
+        low[op.inputs[0]],
+        devices.axes.index(name.data),
+        dim.value.data,
+    )
+    pre, size = said.get("sub_axis_pre_size"), said.get("sub_axis_size")
+    full = devices.shape[axis]
+    if not isinstance(pre, IntegerAttr) or not isinstance(size, IntegerAttr):
+        if full == 1:
+            return value
+        return low.builder.mesh_partition(value, where, axis, full)
+    parts = size.value.data
+    minor = full // (pre.value.data * parts)
+    part_of = [
+        devices.coordinates(position)[axis] // minor % parts
+        for position in range(devices.count)
+    ]
+    return keep_part(low, value, where, parts, part_of)
+
+
+TABLE: dict[str, Rule] = {
+    "stablehlo.all_gather": Rule(
+        _all_gather, ("all_gather",), "one an axis, minor axis first"
+    ),
+    "stablehlo.all_reduce": Rule(_all_reduce, ("all_reduce",), "one an axis"),
+    "stablehlo.all_to_all": Rule(
+        _all_to_all, ("all_to_all", "reshape", "permute"), "one an axis, major first"
+    ),
+    "stablehlo.collective_broadcast": Rule(
+        _collective_broadcast, ("all_gather", "slice_static", "reshape")
+    ),
+    "stablehlo.collective_permute": Rule(_collective_permute, ("collective_permute",)),
+    "stablehlo.composite": Rule(
+        _composite,
+        ("mesh_partition",),
+        "sdy.all_slice; any other composite is its decomposition",
+    ),
+    "stablehlo.partition_id": Rule(
+        _partition_id, ("constant", "mesh_shard", "reshape"), "a table of the ids"
+    ),
+    "stablehlo.reduce_scatter": Rule(
+        _reduce_scatter, ("reduce_scatter",), "one an axis, major axis first"
+    ),
+    "stablehlo.replica_id": Rule(
+        _replica_id, ("zeros",), "a table if devices are replicas"
+    ),
+}
+"""The rules of this family, by StableHLO name."""

@@ -1,0 +1,54 @@
+"""StableHLO's products in ttir."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, SSAValue
+
+from ttxdsl.conversion.builder import shape_of
+from ttxdsl.conversion.lowering import Lowering, Rule
+from ttxdsl.dialects import stablehlo, ttir
+from ttxdsl.dialects._tt_attrs import dense_i64
+
+Dims = tuple[int, ...]
+
+
+def _dot_general(low: Lowering, op: stablehlo.DotGeneralOp) -> SSAValue:
+    numbers = op.dot_dimension_numbers
+    return _product(
+        low,
+        op,
+        (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions),
+        (numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions),
+    )
+
+
+def _dot(low: Lowering, op: stablehlo.DotOp) -> SSAValue:
+    """The last dimension of lhs with the first of rhs."""
+    last = len(shape_of(low[op.lhs])) - 1
+    return _product(low, op, ((), ()), ((last,), (0,)))
+
+
+def _product(
+    low: Lowering,
+    op: stablehlo.DotGeneralOp | stablehlo.DotOp,
+    batch: tuple[Dims, Dims],
+    contract: tuple[Dims, Dims],
+) -> SSAValue:
+    properties: dict[str, Attribute] = {
+        "batch_dims_lhs": dense_i64(batch[0]),
+        "batch_dims_rhs": dense_i64(batch[1]),
+        "contract_dims_lhs": dense_i64(contract[0]),
+        "contract_dims_rhs": dense_i64(contract[1]),
+    }
+    result = low.builder.here(op.result.type)
+    operands = [low[op.lhs], low[op.rhs]]
+    return low.builder.one(ttir.DotGeneralOp, operands, result, properties)
+
+
+TABLE: dict[str, Rule] = {
+    "stablehlo.dot": Rule(_dot, ("dot_general",)),
+    "stablehlo.dot_general": Rule(
+        _dot_general, ("dot_general",), "precision and algorithm are the device's"
+    ),
+}
+"""The rules of this family, by StableHLO name."""

@@ -1,0 +1,74 @@
+"""StableHLO's control flow in ttir, region by region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Region, SSAValue
+
+from ttxdsl.conversion.builder import TTIRBuilder
+from ttxdsl.conversion.lowering import Lowering, Rule
+from ttxdsl.dialects import stablehlo, ttir
+from ttxdsl.errors import CompileError, UnsupportedError
+
+
+def _region(low: Lowering, region: Region, types: Sequence[SSAValue]) -> Region:
+    """The region with its ops lowered; it takes values of the types of `types`."""
+
+    def fill(builder: TTIRBuilder, arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        inner = low.inside(builder)
+        inner.values.update(zip(region.block.args, arguments, strict=True))
+        return inner.lower_ops(region.block)
+
+    return low.builder.region([value.type for value in types], fill)
+
+
+def _while(low: Lowering, op: stablehlo.WhileOp) -> Sequence[SSAValue]:
+    carried = low.all(op.operand)
+    cond, body = (_region(low, region, carried) for region in (op.cond, op.body))
+    return low.builder.add(ttir.WhileOp(carried, cond, body)).results
+
+
+def _if(low: Lowering, op: stablehlo.IfOp) -> Sequence[SSAValue]:
+    branches = [_region(low, r, ()) for r in (op.true_branch, op.false_branch)]
+    types = [low.builder.here(result.type) for result in op.results]
+    made = ttir.IfOp(low[op.pred], branches[0], branches[1], types)
+    return low.builder.add(made).results
+
+
+def _case(low: Lowering, op: stablehlo.CaseOp) -> Sequence[SSAValue]:
+    branches = [_region(low, region, ()) for region in op.branches]
+    types = [low.builder.here(result.type) for result in op.results]
+    return low.builder.add(ttir.CaseOp(low[op.index], branches, types)).results
+
+
+def _call(low: Lowering, op: CallOp) -> Sequence[SSAValue]:
+    name = op.callee.root_reference.data
+    function = low.functions.get(name)
+    if function is None:
+        raise CompileError(f"there is no function @{name}", op)
+    return low.lower_call(function, low.all(op.arguments))
+
+
+def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue]:
+    """Annotations pass their operand through; nothing else is known here."""
+    target = op.call_target_name.data
+    if target in _TRANSPARENT and len(op.inputs) == len(op.outputs) == 1:
+        return [low[op.inputs[0]]]
+    raise UnsupportedError(f'nothing is known about custom call "{target}"', op)
+
+
+_TRANSPARENT = ("Sharding", "annotate_device_placement", "LayoutConstraint")
+"""Custom calls that only annotate the value that they hand on."""
+
+TABLE: dict[str, Rule] = {
+    "func.call": Rule(_call, (), "the function's body in place"),
+    "stablehlo.case": Rule(_case, ("case",)),
+    "stablehlo.custom_call": Rule(
+        _custom_call, (), f"only annotations: {', '.join(_TRANSPARENT)}"
+    ),
+    "stablehlo.if": Rule(_if, ("if",)),
+    "stablehlo.while": Rule(_while, ("while",)),
+}
+"""The rules of this family, by name."""

@@ -1,0 +1,372 @@
+"""StableHLO's and chlo's elementwise ops in ttir.
+
+Most are one op under another name: a line of `_ONE_TO_ONE`. The others are a few ops
+with the same value for every input.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from xdsl.dialects.builtin import IntegerType, f32, i1
+from xdsl.ir import Operation, SSAValue
+
+from ttxdsl.conversion.builder import (
+    element_of,
+    is_unsigned,
+    shape_of,
+)
+from ttxdsl.conversion.lowering import Lowering, Rule
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects._tt_verify import bit_width, tensor_type
+from ttxdsl.errors import UnsupportedError
+
+
+def _named(name: str) -> Rule:
+    """The op of that mnemonic on the same operands."""
+
+    def lower(low: Lowering, op: Operation) -> SSAValue:
+        element = tensor_type(op.results[0]).element_type
+        return low.builder.elementwise(name, *low.all(op.operands), element=element)
+
+    return Rule(lower, (name,))
+
+
+def _logical(name: str) -> Rule:
+    """`logical_*` on truth values, `bitwise_*` on integers."""
+
+    def lower(low: Lowering, op: Operation) -> SSAValue:
+        operands = low.all(op.operands)
+        kind = "logical" if element_of(operands[0]) == i1 else "bitwise"
+        return low.builder.elementwise(f"{kind}_{name}", *operands)
+
+    return Rule(lower, (f"logical_{name}", f"bitwise_{name}"))
+
+
+def _compare(low: Lowering, op: stablehlo.CompareOp) -> SSAValue:
+    lhs, rhs = low[op.lhs], low[op.rhs]
+    direction = op.comparison_direction.data.value.lower()
+    kind = op.compare_type
+    if kind is not None and kind.data == stablehlo.ComparisonType.TOTALORDER:
+        lhs, rhs = _total_order(low, lhs), _total_order(low, rhs)
+    return low.builder.compare(direction, lhs, rhs)
+
+
+def _total_order(low: Lowering, value: SSAValue) -> SSAValue:
+    """Integers that are ordered as IEEE's total order orders the floats."""
+    build, bits = low.builder, bit_width(element_of(value))
+    if bits is None:
+        raise UnsupportedError(f"no total order of {element_of(value)}")
+    signed = IntegerType(bits)
+    as_int = build.elementwise("bitcast_convert", value, element=signed)
+    flipped = build.with_number("bitwise_xor", as_int, (1 << (bits - 1)) - 1)
+    negative = build.compare("lt", as_int, build.like(as_int, 0))
+    return build.elementwise("where", negative, flipped, as_int)
+
+
+def _select(low: Lowering, op: stablehlo.SelectOp) -> SSAValue:
+    pred = low[op.pred]
+    rank = len(shape_of(low[op.on_true]))
+    if not shape_of(pred):
+        pred = low.builder.reshape(pred, (1,) * rank)
+    return low.builder.elementwise("where", pred, low[op.on_true], low[op.on_false])
+
+
+def _clamp(low: Lowering, op: stablehlo.ClampOp) -> SSAValue:
+    value = low[op.operand]
+    rank = len(shape_of(value))
+    bounds = [
+        bound if shape_of(bound) else low.builder.reshape(bound, (1,) * rank)
+        for bound in (low[op.min], low[op.max])
+    ]
+    element = element_of(value)
+    return low.builder.elementwise("clamp_tensor", value, *bounds, element=element)
+
+
+def _convert(low: Lowering, op: stablehlo.ConvertOp) -> SSAValue:
+    return low.builder.typecast(low[op.operand], tensor_type(op.result).element_type)
+
+
+def _bitcast_convert(low: Lowering, op: stablehlo.BitcastConvertOp) -> SSAValue:
+    value, element = low[op.operand], tensor_type(op.result).element_type
+    if bit_width(element_of(value)) != bit_width(element):
+        raise UnsupportedError(
+            f"from {element_of(value)} to {element} changes the shape; ttir has only "
+            "bitcasts of equal width",
+            op,
+        )
+    return low.builder.elementwise("bitcast_convert", value, element=element)
+
+
+def _shift_right_arithmetic(
+    low: Lowering, op: stablehlo.ShiftRightArithmeticOp
+) -> SSAValue:
+    """A negative number is shifted as the complement of its complement's shift."""
+    build, value, amount = low.builder, low[op.lhs], low[op.rhs]
+    if is_unsigned(element_of(value)):
+        # the sign bit of an unsigned number is its highest bit
+        bits = bit_width(element_of(value)) or 0
+        negative = build.compare("ge", value, build.like(value, 1 << (bits - 1)))
+    else:
+        negative = build.compare("lt", value, build.like(value, 0))
+    complement = build.elementwise("bitwise_not", value)
+    turned = build.elementwise("where", negative, complement, value)
+    shifted = build.elementwise("logical_right_shift", turned, amount)
+    back = build.elementwise("bitwise_not", shifted)
+    return build.elementwise("where", negative, back, shifted)
+
+
+def _round_afz(low: Lowering, op: stablehlo.RoundOp) -> SSAValue:
+    """Nearest integer, ties away from zero, by the size and then the sign."""
+    build, value = low.builder, low[op.operand]
+    size = build.elementwise("abs", value)
+    down = build.elementwise("floor", size)
+    rest = build.elementwise("subtract", size, down)
+    up = build.with_number("add", down, 1.0)
+    above = build.compare("ge", rest, build.like(rest, 0.5))
+    rounded = build.elementwise("where", above, up, down)
+    negative = build.compare("lt", value, build.like(value, 0.0))
+    opposite = build.elementwise("neg", rounded)
+    return build.elementwise("where", negative, opposite, rounded)
+
+
+def _round_even(low: Lowering, op: stablehlo.RoundNearestEvenOp) -> SSAValue:
+    """Nearest integer, ties to the even one."""
+    build, value = low.builder, low[op.operand]
+    down = build.elementwise("floor", value)
+    up = build.with_number("add", down, 1.0)
+    rest = build.elementwise("subtract", value, down)
+    half = build.with_number("multiply", down, 0.5)
+    even = build.compare("eq", build.elementwise("floor", half), half)
+    tie = build.elementwise("where", even, down, up)
+    above = build.compare("gt", rest, build.like(rest, 0.5))
+    is_tie = build.compare("eq", rest, build.like(rest, 0.5))
+    nearest = build.elementwise("where", above, up, down)
+    return build.elementwise("where", is_tie, tie, nearest)
+
+
+def _population_count(low: Lowering, op: stablehlo.PopulationCountOp) -> SSAValue:
+    """The bits added one by one: ttir has no popcnt."""
+    build, value = low.builder, low[op.operand]
+    total = build.with_number("bitwise_and", value, 1)
+    for bit in range(1, bit_width(element_of(value)) or 0):
+        moved = build.with_number("logical_right_shift", value, bit)
+        one = build.with_number("bitwise_and", moved, 1)
+        total = build.elementwise("add", total, one)
+    return total
+
+
+def _count_leading_zeros(low: Lowering, op: stablehlo.ClzOp) -> SSAValue:
+    """The shifts that leave nothing, counted: bits minus the highest set bit."""
+    build, value = low.builder, low[op.operand]
+    element, bits = element_of(value), bit_width(element_of(value)) or 0
+    total = build.like(value, 0)
+    for bit in range(bits):
+        rest = build.with_number("logical_right_shift", value, bit)
+        gone = build.compare("eq", rest, build.like(rest, 0))
+        total = build.elementwise("add", total, build.typecast(gone, element))
+    return total
+
+
+def _square(low: Lowering, op: Operation) -> SSAValue:
+    value = low[op.operands[0]]
+    return low.builder.elementwise("multiply", value, value)
+
+
+def _is_inf(low: Lowering, op: Operation) -> SSAValue:
+    size = low.builder.elementwise("abs", low[op.operands[0]])
+    return low.builder.compare("eq", size, low.builder.like(size, float("inf")))
+
+
+def _is_signed_inf(sign: float) -> Rule:
+    def lower(low: Lowering, op: Operation) -> SSAValue:
+        value = low[op.operands[0]]
+        wanted = low.builder.like(value, sign * float("inf"))
+        return low.builder.compare("eq", value, wanted)
+
+    return Rule(lower, ("eq",))
+
+
+def _cosh(low: Lowering, op: Operation) -> SSAValue:
+    """(exp(x) + exp(-x)) / 2, the half inside: exp alone overflows too early."""
+    build, value = low.builder, low[op.operands[0]]
+    plus = build.elementwise("exp", build.with_number("add", value, log(0.5)))
+    minus = build.elementwise("neg", value)
+    minus = build.elementwise("exp", build.with_number("add", minus, log(0.5)))
+    return build.elementwise("add", plus, minus)
+
+
+def _sinh(low: Lowering, op: Operation) -> SSAValue:
+    """Large arguments by exp, small ones by expm1, which keeps their digits."""
+    build, value = low.builder, low[op.operands[0]]
+    plus = build.elementwise("exp", build.with_number("add", value, log(0.5)))
+    minus = build.elementwise("neg", value)
+    minus = build.elementwise("exp", build.with_number("add", minus, log(0.5)))
+    large = build.elementwise("subtract", plus, minus)
+    e = build.elementwise("expm1", value)
+    ratio = build.elementwise("div", e, build.with_number("add", e, 1.0))
+    small = build.with_number("multiply", build.elementwise("add", e, ratio), 0.5)
+    size = build.elementwise("abs", value)
+    is_large = build.compare("ge", size, build.like(size, 1.0))
+    return build.elementwise("where", is_large, large, small)
+
+
+def _acosh(low: Lowering, op: Operation) -> SSAValue:
+    """log(x + sqrt((x + 1) (x - 1))), in two roots: the product overflows."""
+    build, value = low.builder, low[op.operands[0]]
+    up = build.elementwise("sqrt", build.with_number("add", value, 1.0))
+    down = build.elementwise("sqrt", build.with_number("subtract", value, 1.0))
+    root = build.elementwise("multiply", up, down)
+    near = build.elementwise("log", build.elementwise("add", value, root))
+    # beyond the square root of the largest float the root is x: log(2 x)
+    far = build.with_number("add", build.elementwise("log", value), log(2.0))
+    is_far = build.compare("gt", value, build.like(value, 1e4))
+    return build.elementwise("where", is_far, far, near)
+
+
+def _atanh(low: Lowering, op: Operation) -> SSAValue:
+    """(log1p(x) - log1p(-x)) / 2."""
+    build, value = low.builder, low[op.operands[0]]
+    plus = build.elementwise("log1p", value)
+    minus = build.elementwise("log1p", build.elementwise("neg", value))
+    difference = build.elementwise("subtract", plus, minus)
+    return build.with_number("multiply", difference, 0.5)
+
+
+_ERF_INV_NEAR = (
+    2.81022636e-08,
+    3.43273939e-07,
+    -3.5233877e-06,
+    -4.39150654e-06,
+    0.00021858087,
+    -0.00125372503,
+    -0.00417768164,
+    0.246640727,
+    1.50140941,
+)
+"""Coefficients of erf_inv(x) / x in w - 2.5 for w = -log(1 - x^2) < 5.
+
+Source: M. Giles, "Approximating the erfinv function", single precision."""
+
+_ERF_INV_FAR = (
+    -0.000200214257,
+    0.000100950558,
+    0.00134934322,
+    -0.00367342844,
+    0.00573950773,
+    -0.0076224613,
+    0.00943887047,
+    1.00167406,
+    2.83297682,
+)
+"""The same in sqrt(w) - 3 for w >= 5."""
+
+
+def _erf_inv(low: Lowering, op: Operation) -> SSAValue:
+    """Giles' single-precision polynomial; refused for f64, which needs another."""
+    build, given = low.builder, low[op.operands[0]]
+    bits = bit_width(element_of(given)) or 0
+    if bits > 32:
+        raise UnsupportedError("ttir has no erf_inv, and the polynomial is for f32", op)
+    value = build.typecast(given, f32)
+    square = build.elementwise("neg", build.elementwise("multiply", value, value))
+    w = build.elementwise("neg", build.elementwise("log1p", square))
+    is_near = build.compare("lt", w, build.like(w, 5.0))
+    near = build.with_number("subtract", w, 2.5)
+    far = build.with_number("subtract", build.elementwise("sqrt", w), 3.0)
+    argument = build.elementwise("where", is_near, near, far)
+    total: SSAValue | None = None
+    for one, other in zip(_ERF_INV_NEAR, _ERF_INV_FAR, strict=True):
+        factor = build.elementwise(
+            "where", is_near, build.like(w, one), build.like(w, other)
+        )
+        if total is None:
+            total = factor
+        else:
+            product = build.elementwise("multiply", total, argument)
+            total = build.elementwise("add", factor, product)
+    assert total is not None
+    inner = build.elementwise("multiply", total, value)
+    size = build.elementwise("abs", value)
+    is_one = build.compare("eq", size, build.like(size, 1.0))
+    infinite = build.with_number("multiply", value, float("inf"))
+    result = build.elementwise("where", is_one, infinite, inner)
+    return build.typecast(result, element_of(given))
+
+
+_ONE_TO_ONE: dict[str, str] = {
+    "stablehlo.abs": "abs",
+    "stablehlo.add": "add",
+    "stablehlo.atan2": "atan2",
+    "stablehlo.cbrt": "cbrt",
+    "stablehlo.ceil": "ceil",
+    "stablehlo.cosine": "cos",
+    "stablehlo.divide": "div",
+    "stablehlo.exponential": "exp",
+    "stablehlo.exponential_minus_one": "expm1",
+    "stablehlo.floor": "floor",
+    "stablehlo.is_finite": "isfinite",
+    "stablehlo.log": "log",
+    "stablehlo.log_plus_one": "log1p",
+    "stablehlo.logistic": "sigmoid",
+    "stablehlo.maximum": "maximum",
+    "stablehlo.minimum": "minimum",
+    "stablehlo.multiply": "multiply",
+    "stablehlo.negate": "neg",
+    "stablehlo.power": "pow",
+    "stablehlo.remainder": "remainder",
+    "stablehlo.rsqrt": "rsqrt",
+    "stablehlo.shift_left": "logical_left_shift",
+    "stablehlo.shift_right_logical": "logical_right_shift",
+    "stablehlo.sign": "sign",
+    "stablehlo.sine": "sin",
+    "stablehlo.sqrt": "sqrt",
+    "stablehlo.subtract": "subtract",
+    "stablehlo.tan": "tan",
+    "stablehlo.tanh": "tanh",
+    "chlo.acos": "acos",
+    "chlo.asin": "asin",
+    "chlo.asinh": "asinh",
+    "chlo.atan": "atan",
+    "chlo.erf": "erf",
+    "chlo.erfc": "erfc",
+    "chlo.tan": "tan",
+}
+
+TABLE: dict[str, Rule] = {
+    **{name: _named(mnemonic) for name, mnemonic in _ONE_TO_ONE.items()},
+    "stablehlo.and": _logical("and"),
+    "stablehlo.bitcast_convert": Rule(_bitcast_convert, ("bitcast_convert",)),
+    "stablehlo.clamp": Rule(_clamp, ("clamp_tensor",)),
+    "stablehlo.compare": Rule(_compare, ("eq", "ne", "ge", "gt", "le", "lt")),
+    "stablehlo.convert": Rule(_convert, ("typecast",)),
+    "stablehlo.count_leading_zeros": Rule(
+        _count_leading_zeros, ("logical_right_shift", "eq", "typecast", "add")
+    ),
+    "stablehlo.not": _logical("not"),
+    "stablehlo.or": _logical("or"),
+    "stablehlo.popcnt": Rule(
+        _population_count, ("logical_right_shift", "bitwise_and", "add")
+    ),
+    "stablehlo.round_nearest_afz": Rule(
+        _round_afz, ("abs", "floor", "subtract", "ge", "where", "neg")
+    ),
+    "stablehlo.round_nearest_even": Rule(
+        _round_even, ("floor", "subtract", "multiply", "eq", "gt", "where")
+    ),
+    "stablehlo.select": Rule(_select, ("where",)),
+    "stablehlo.shift_right_arithmetic": Rule(
+        _shift_right_arithmetic, ("bitwise_not", "logical_right_shift", "where")
+    ),
+    "stablehlo.xor": _logical("xor"),
+    "chlo.acosh": Rule(_acosh, ("sqrt", "multiply", "log", "where")),
+    "chlo.atanh": Rule(_atanh, ("log1p", "subtract", "multiply")),
+    "chlo.cosh": Rule(_cosh, ("exp", "add")),
+    "chlo.erf_inv": Rule(_erf_inv, ("log1p", "sqrt", "multiply", "add", "where")),
+    "chlo.is_inf": Rule(_is_inf, ("abs", "eq")),
+    "chlo.is_neg_inf": _is_signed_inf(-1.0),
+    "chlo.is_pos_inf": _is_signed_inf(1.0),
+    "chlo.sinh": Rule(_sinh, ("exp", "expm1", "div", "multiply", "where")),
+    "chlo.square": Rule(_square, ("multiply",)),
+}
+"""The rules of this family, by StableHLO or chlo name."""

@@ -1,0 +1,195 @@
+"""What the rules of the StableHLO lowering share: values so far, devices, and the table.
+
+A rule is a function from one StableHLO op to the ttir values that replace its results.
+It reads its operands through the `Lowering`, writes ops with the builder, and is found
+by the op's name in a table. Rules are in files by family (`lower_*.py`), each with its
+table at the foot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
+from ttxdsl.conversion.replica_groups import coordinates
+from ttxdsl.dialects._tt_verify import Tensor
+from ttxdsl.errors import UnsupportedError
+
+Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
+"""What a rule answers: the value of the op's only result, or of all its results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one StableHLO op becomes ttir.
+
+    Attributes:
+        lower: writes the ttir ops for an op of that name.
+        forms: the ttir mnemonics that the lowering is made of, for the documentation.
+        note: what a reader should know, for the documentation.
+    """
+
+    lower: Callable[[Lowering, Any], Lowered]
+    forms: tuple[str, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The devices that a computation runs on, as an array over the mesh axes.
+
+    A *position* is a device's place in the mesh, row-major; `ids[position]` is what
+    StableHLO calls it (its partition id, the number in replica groups).
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    ids: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many devices there are."""
+        return prod(self.shape)
+
+    def positions(self) -> dict[int, int]:
+        """The position of each device id."""
+        return {device: position for position, device in enumerate(self.ids)}
+
+    def coordinates(self, position: int) -> tuple[int, ...]:
+        """One coordinate a mesh axis."""
+        return coordinates(position, self.shape)
+
+
+@dataclass
+class Lowering:
+    """The state of lowering one block.
+
+    Attributes:
+        builder: where ttir ops go.
+        table: the rules by op name.
+        functions: the module's functions by name, for calls and composites.
+        devices: where the code runs, None on the host.
+        replicas: whether device numbers are replica ids (else partition ids).
+        values: what has replaced each value of the input program.
+        stack: names of the functions being lowered in place, outermost first.
+    """
+
+    builder: TTIRBuilder
+    table: Mapping[str, Rule]
+    functions: Mapping[str, FuncOp]
+    devices: Devices | None
+    replicas: bool = False
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    stack: tuple[str, ...] = ()
+
+    def __getitem__(self, value: SSAValue) -> SSAValue:
+        """The ttir value that stands for a value of the input program."""
+        return self.values[value]
+
+    def all(self, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """The ttir values that stand for several values."""
+        return [self.values[value] for value in values]
+
+    def inside(self, builder: TTIRBuilder) -> Lowering:
+        """The same with ops going into a region; values around stay visible."""
+        return replace(self, builder=builder, values=dict(self.values))
+
+    def lower_op(self, op: Operation) -> None:
+        """Write the ttir form of an op and remember its results.
+
+        Raises:
+            UnsupportedError: there is no rule for the op, or its types have no ttir form.
+        """
+        rule = self.table.get(op.name)
+        if rule is None:
+            raise UnsupportedError(
+                "there is no ttir op for it",
+                op,
+                hint="docs/lowering.md lists what can be lowered",
+            )
+        for value in (*op.operands, *op.results):
+            check_type(value, op)
+        self.builder.location = op.location
+        lowered = rule.lower(self, op)
+        results = [lowered] if isinstance(lowered, SSAValue) else lowered
+        for old, new in zip(op.results, results, strict=True):
+            self.values[old] = new
+
+    def lower_ops(self, block: Block) -> Sequence[SSAValue]:
+        """Lower all ops of a block; the values that its terminator hands out."""
+        last = block.last_op
+        for op in block.ops:
+            if op is not last:
+                self.lower_op(op)
+        return [] if last is None else self.all(last.operands)
+
+    def lower_call(
+        self, function: FuncOp, arguments: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        """Lower a function's body in place of a call.
+
+        Raises:
+            UnsupportedError: the function calls itself, or is only declared.
+        """
+        name = function.sym_name.data
+        if name in self.stack:
+            raise UnsupportedError(f"@{name} calls itself", function)
+        if function.is_declaration:
+            raise UnsupportedError(f"@{name} has no body", function)
+        callee = replace(
+            self,
+            values=dict(zip(function.body.block.args, arguments, strict=True)),
+            stack=(*self.stack, name),
+        )
+        return callee.lower_ops(function.body.block)
+
+
+def check_type(value: SSAValue, op: Operation) -> None:
+    """Refuse what ttir has no type for.
+
+    Raises:
+        UnsupportedError: not a tensor, of dynamic shape, or of complex elements.
+    """
+    if value.type.name != TensorType.name:
+        raise UnsupportedError(f"ttir has no value of type {value.type}", op)
+    type = cast(Tensor, value.type)
+    if DYNAMIC_INDEX in type.get_shape():
+        raise UnsupportedError(
+            f"{type} has a dynamic shape",
+            op,
+            hint="export the program for fixed shapes",
+        )
+    if isinstance(type.element_type, ComplexType):
+        raise UnsupportedError(f"ttir has no complex numbers: {type}", op)
+
+
+def constant_splat(value: SSAValue) -> Number | None:
+    """The number that a value of the input program is everywhere, None if not known.
+
+    Sees through `broadcast_in_dim` and `reshape`.
+    """
+    owner = value.owner
+    while isinstance(owner, Operation):
+        if owner.name in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
+            owner = owner.operands[0].owner
+            continue
+        constant = owner.properties.get("value")
+        if owner.name in ("stablehlo.constant", "sdy.constant") and isinstance(
+            constant, DenseIntOrFPElementsAttr
+        ):
+            return splat_of(cast(DenseIntOrFPElementsAttr, constant))
+        return None
+    return None

@@ -1,0 +1,494 @@
+"""From a partitioned StableHLO program to ttir.
+
+The input is what the thirteen stages make: functions whose computing ops are in an
+`sdy.manual_computation` over all mesh axes. Its body becomes device code; `mesh_shard`s
+bring the operands to the devices and the results back; ops outside of it become host
+code. A module without any manual computation, and without shardings, runs as a whole on
+all devices alike (on one, if it has no mesh).
+
+Calls and composites are lowered in place, so private functions vanish; `sdy.mesh` ops
+become the module attribute `ttcore.meshes`. How each op is lowered is in the tables of
+the `lower_*` files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ttxdsl.conversion import (
+    lower_collective,
+    lower_contraction,
+    lower_control_flow,
+    lower_data_movement,
+    lower_elementwise,
+    lower_reduction,
+)
+from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.cleanup import drop_unused
+from ttxdsl.conversion.lower_collective import gather_along, keep_part
+from ttxdsl.conversion.lowering import Devices, Lowering, Rule
+from ttxdsl.conversion.placement import Placement, place
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.ttcore import (
+    MESHES_ATTRIBUTE,
+    SHARD_STATUS_ATTRIBUTE,
+    MeshAttr,
+    MeshesAttr,
+    MeshShardDirection,
+    MeshShardType,
+    ShardStatus,
+    ShardStatusAttr,
+)
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.transforms.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ttxdsl.transforms.local.devices import indices_along, replica_groups
+
+TABLE: dict[str, Rule] = {
+    **lower_elementwise.TABLE,
+    **lower_data_movement.TABLE,
+    **lower_reduction.TABLE,
+    **lower_contraction.TABLE,
+    **lower_collective.TABLE,
+    **lower_control_flow.TABLE,
+}
+"""How every op that can be lowered is lowered, by its name."""
+
+DEFAULT_MESH = "mesh"
+"""Name of the one-device mesh of a module that has none."""
+
+
+def convert_stablehlo_to_ttir(module: ModuleOp) -> None:
+    """Replace the StableHLO of a partitioned module by ttir, in place.
+
+    Raises:
+        UnsupportedError: an op, a type or a distribution that ttir cannot say.
+        CompileError: the module is not partitioned, or contradicts itself.
+    """
+    _ModuleLowering(module).run()
+
+
+@dataclass(frozen=True)
+class ConvertStableHLOToTTIRPass(ModulePass):
+    """Lower a partitioned StableHLO program to ttir."""
+
+    name = "convert-stablehlo-to-ttir"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert the module."""
+        del ctx
+        convert_stablehlo_to_ttir(op)
+
+
+class _ModuleLowering:
+    """Lowers the functions of one module, and collects the meshes they use."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.meshes = sdy.mesh_table(module)
+        self.functions = {
+            op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
+        }
+        self.used: dict[str, MeshAttr] = {}
+
+    def run(self) -> None:
+        """Lower every entry function; drop all others and the meshes' ops."""
+        for function in entry_functions(self.module):
+            self._function(function)
+        entries = {id(function) for function in entry_functions(self.module)}
+        for op in list(self.module.ops):
+            if isinstance(op, sdy.MeshOp) or (
+                isinstance(op, FuncOp) and id(op) not in entries
+            ):
+                op.detach()
+                op.erase(safe_erase=False)
+        self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
+
+    # --- meshes -------------------------------------------------------------
+
+    def _devices(self, mesh: Mesh | None, name: str) -> Devices:
+        """Register a mesh as used; None stands for a single device."""
+        if mesh is None or not mesh.axes:
+            devices = Devices(name, ("x", "y"), (1, 1), (0,))
+        else:
+            devices = Devices(name, mesh.axis_names, mesh.axis_sizes, mesh.devices())
+        self.used.setdefault(name, MeshAttr(name, devices.shape))
+        return devices
+
+    def _only_mesh(self) -> tuple[Mesh | None, str]:
+        """The module's first mesh with axes, and its name."""
+        for name, mesh in self.meshes.items():
+            if mesh.axes:
+                return mesh, name
+        return None, DEFAULT_MESH
+
+    def _mesh_of(self, op: sdy.ManualComputationOp) -> tuple[Mesh | None, str]:
+        """The mesh that the shardings of a manual computation speak of.
+
+        Raises:
+            UnsupportedError: two shardings speak of different meshes.
+        """
+        found: tuple[Mesh | None, str] | None = None
+        for sharding in (*op.in_shardings.data, *op.out_shardings.data):
+            mesh = sdy.get_mesh(op, sharding)
+            if not mesh.axes:
+                continue
+            if found is not None and found[0] != mesh:
+                raise UnsupportedError(
+                    f"it speaks of two meshes, {found[0]} and {mesh}", op
+                )
+            found = (mesh, self._name(sharding, mesh))
+        return found or self._only_mesh()
+
+    def _name(self, sharding: TensorSharding, mesh: Mesh) -> str:
+        if isinstance(sharding.mesh, str):
+            return sharding.mesh
+        named = (name for name, other in self.meshes.items() if other == mesh)
+        return next(named, DEFAULT_MESH)
+
+    # --- functions ----------------------------------------------------------
+
+    def _function(self, function: FuncOp) -> None:
+        old = function.body.block
+        block = Block(arg_types=old.arg_types)
+        host = TTIRBuilder(block, None, function.location)
+        computations = any(isinstance(op, sdy.ManualComputationOp) for op in old.ops)
+        results = (
+            self._host_code(function, host)
+            if computations
+            else self._same_everywhere(function, host)
+        )
+        host.add(ReturnOp(*results))
+        drop_unused(block)
+        region = function.body
+        region.detach_block(old)
+        region.add_block(block)
+        old.erase(safe_erase=False)
+        _drop_shardings(function)
+
+    def _lowering(self, builder: TTIRBuilder, devices: Devices | None) -> Lowering:
+        table: Mapping[str, Rule] = TABLE
+        if devices is None:
+            table = {**TABLE, "sdy.manual_computation": Rule(self._manual, ())}
+        return Lowering(
+            builder, table, self.functions, devices, _counts_replicas(self.module)
+        )
+
+    def _host_code(self, function: FuncOp, host: TTIRBuilder) -> Sequence[SSAValue]:
+        """Ops around the manual computations run on the host."""
+        low = self._lowering(host, None)
+        old = function.body.block
+        low.values.update(zip(old.args, host.block.args, strict=True))
+        return low.lower_ops(old)
+
+    def _same_everywhere(
+        self, function: FuncOp, host: TTIRBuilder
+    ) -> Sequence[SSAValue]:
+        """The whole function on every device, on the same data.
+
+        Raises:
+            CompileError: there are shardings, so the module waits to be partitioned.
+        """
+        _require_no_shardings(function)
+        mesh, name = self._only_mesh()
+        devices = self._devices(mesh, name)
+        low = self._lowering(TTIRBuilder(host.block, name), devices)
+        old = function.body.block
+        for index, (before, given) in enumerate(
+            zip(old.args, host.block.args, strict=True)
+        ):
+            low.values[before] = self._replicate(
+                low, given, _is_sharded(argument_attributes(function)[index])
+            )
+        results = low.lower_ops(old)
+        entries = result_attributes(function)
+        return [
+            self._collect(low, value, _is_sharded(entry))
+            for value, entry in zip(results, entries, strict=True)
+        ]
+
+    def _replicate(self, low: Lowering, value: SSAValue, present: bool) -> SSAValue:
+        rank = len(shape_of(value))
+        kind = MeshShardType.IDENTITY if present else MeshShardType.REPLICATE
+        return self._shard(low, value, kind, _replicated(rank, low))
+
+    def _collect(self, low: Lowering, value: SSAValue, stays: bool) -> SSAValue:
+        rank = len(shape_of(value))
+        kind = MeshShardType.IDENTITY if stays else MeshShardType.REPLICATE
+        return self._unshard(low, value, kind, _replicated(rank, low))
+
+    # --- manual computations ------------------------------------------------
+
+    def _manual(
+        self, outer: Lowering, op: sdy.ManualComputationOp
+    ) -> Sequence[SSAValue]:
+        """The body as device code between mesh_shards."""
+        mesh, name = self._mesh_of(op)
+        devices = self._devices(mesh, name)
+        _require_all_axes_manual(op, mesh)
+        low = self._lowering(
+            TTIRBuilder(outer.builder.block, name, op.location), devices
+        )
+        mesh = mesh or Mesh((("x", 1), ("y", 1)))
+        block = op.body.block
+        for operand, argument, sharding in zip(
+            op.operands, block.args, op.in_shardings.data, strict=True
+        ):
+            low.values[argument] = self._bring(
+                low,
+                outer[operand],
+                argument,
+                _placement(sharding, mesh),
+                mesh,
+                present=_argument_is_sharded(operand),
+                where=op,
+            )
+        results = low.lower_ops(block)
+        low.builder.location = op.location
+        return [
+            self._take_back(
+                low,
+                value,
+                result,
+                _placement(sharding, mesh),
+                mesh,
+                stays=_result_is_sharded(result),
+                where=op,
+            )
+            for value, result, sharding in zip(
+                results, op.results, op.out_shardings.data, strict=True
+            )
+        ]
+
+    def _bring(
+        self,
+        low: Lowering,
+        value: SSAValue,
+        argument: SSAValue,
+        placement: Placement,
+        mesh: Mesh,
+        *,
+        present: bool,
+        where: Operation,
+    ) -> SSAValue:
+        """A host value as the devices' local one, of the shape that the body expects."""
+        kind = _shard_kind(placement, present, where)
+        self._require_even(tensor_type(value), placement, where)
+        value = self._shard(low, value, kind, placement)
+        if placement.moves:
+            value = low.builder.collective_permute(value, placement.moves)
+        for dim, axes in placement.picks:
+            parts = indices_along(mesh, axes)
+            value = keep_part(low, value, dim, max(parts) + 1, parts)
+        self._require_shape(value, tensor_type(argument), where)
+        return value
+
+    def _take_back(
+        self,
+        low: Lowering,
+        value: SSAValue,
+        result: SSAValue,
+        placement: Placement,
+        mesh: Mesh,
+        *,
+        stays: bool,
+        where: Operation,
+    ) -> SSAValue:
+        """The devices' local values as one host value of the global shape."""
+        kind = _shard_kind(placement, stays, where)
+        places = {device: place for place, device in enumerate(mesh.devices())}
+        for dim, axes in placement.picks:
+            groups = tuple(
+                tuple(places[device] for device in group)
+                for group in replica_groups(mesh, axes)
+            )
+            value = gather_along(low, value, dim, groups)
+        if placement.moves:
+            back = [(target, source) for source, target in placement.moves]
+            value = low.builder.collective_permute(value, back)
+        value = self._unshard(low, value, kind, placement)
+        self._require_shape(value, tensor_type(result), where)
+        return value
+
+    def _shard(
+        self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
+    ) -> SSAValue:
+        build = low.builder
+        type = tensor_type(value)
+        shape = [
+            size // parts
+            for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
+        ]
+        return build.mesh_shard(
+            value,
+            build.type(shape, type.element_type),
+            kind,
+            MeshShardDirection.FULL_TO_SHARD,
+            placement.shard_shape,
+            placement.shard_dims,
+        )
+
+    def _unshard(
+        self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
+    ) -> SSAValue:
+        host = TTIRBuilder(low.builder.block, None, low.builder.location)
+        type = tensor_type(value)
+        shape = [
+            size * parts
+            for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
+        ]
+        return host.mesh_shard(
+            value,
+            host.type(shape, type.element_type),
+            kind,
+            MeshShardDirection.SHARD_TO_FULL,
+            placement.shard_shape,
+            placement.shard_dims,
+        )
+
+    def _require_even(
+        self, type: Tensor, placement: Placement, where: Operation
+    ) -> None:
+        for dim, (size, parts) in enumerate(
+            zip(type.get_shape(), placement.shard_shape, strict=True)
+        ):
+            if size % parts:
+                raise UnsupportedError(
+                    f"dimension {dim} of size {size} does not split in {parts} parts",
+                    where,
+                )
+
+    def _require_shape(self, value: SSAValue, wanted: Tensor, where: Operation) -> None:
+        if shape_of(value) != wanted.get_shape():
+            raise CompileError(
+                f"the sharding gives shape {shape_of(value)}, the program says "
+                f"{wanted.get_shape()}",
+                where,
+                hint="run update-global-to-local-shapes first",
+            )
+
+
+# --- questions to the input program -----------------------------------------
+
+
+def _placement(sharding: TensorSharding, mesh: Mesh) -> Placement:
+    """Where a tensor lies; a sharding on a mesh without axes splits nothing."""
+    if not any(dim.axes for dim in sharding.dims):
+        count = len(mesh.axes)
+        return Placement((1,) * len(sharding.dims), (-1,) * count)
+    return place(sharding, mesh)
+
+
+def _replicated(rank: int, low: Lowering) -> Placement:
+    axes = 0 if low.devices is None else len(low.devices.shape)
+    return Placement((1,) * rank, (-1,) * axes)
+
+
+def _shard_kind(placement: Placement, present: bool, where: Operation) -> MeshShardType:
+    if present:
+        if not placement.is_plain:
+            raise UnsupportedError(
+                "data that lies on the devices already can only be split by whole mesh "
+                "axes in mesh order",
+                where,
+                hint="name the axes of a dimension in the order of the mesh, or mark "
+                "the argument as unsharded",
+            )
+        return MeshShardType.IDENTITY
+    return MeshShardType.REPLICATE if placement.is_replicated else MeshShardType.DEVICES
+
+
+def _is_sharded(entry: Mapping[str, Attribute]) -> bool:
+    status = entry.get(SHARD_STATUS_ATTRIBUTE)
+    return isinstance(status, ShardStatusAttr) and status.data == ShardStatus.SHARDED
+
+
+def _argument_is_sharded(operand: SSAValue) -> bool:
+    """Whether an operand is a function argument whose data is on the devices."""
+    if not isinstance(operand, BlockArgument):
+        return False
+    function = operand.block.parent_op()
+    if not isinstance(function, FuncOp):
+        return False
+    return _is_sharded(argument_attributes(function)[operand.index])
+
+
+def _result_is_sharded(result: SSAValue) -> bool:
+    """Whether a value only leaves the function by results that stay on the devices."""
+    uses = list(result.uses)
+    if not uses:
+        return False
+    for use in uses:
+        function = use.operation.parent_op()
+        if not isinstance(use.operation, ReturnOp) or not isinstance(function, FuncOp):
+            return False
+        if not _is_sharded(result_attributes(function)[use.index]):
+            return False
+    return True
+
+
+def _require_all_axes_manual(op: sdy.ManualComputationOp, mesh: Mesh | None) -> None:
+    manual = set(op.manual_axes.data)
+    free = [
+        n for n, size in (mesh.axes if mesh else ()) if size > 1 and n not in manual
+    ]
+    if free:
+        raise UnsupportedError(
+            f"mesh axes {', '.join(free)} are not manual: shapes inside are not local",
+            op,
+            hint="run tt-stablehlo-pipeline first",
+        )
+
+
+def _require_no_shardings(function: FuncOp) -> None:
+    entries = (*argument_attributes(function), *result_attributes(function))
+    sharded = any(sdy.SHARDING in entry for entry in entries)
+    for op in function.walk():
+        if op.name.startswith("sdy.") or sdy.SHARDING in op.attributes:
+            sharded = sharded or op.name != "sdy.constant"
+    if sharded:
+        raise CompileError(
+            f"@{function.sym_name.data} has shardings but is not partitioned",
+            function,
+            hint="run tt-stablehlo-pipeline first",
+        )
+
+
+def _drop_shardings(function: FuncOp) -> None:
+    set_argument_attributes(
+        function, [_without_sharding(e) for e in argument_attributes(function)]
+    )
+    set_result_attributes(
+        function, [_without_sharding(e) for e in result_attributes(function)]
+    )
+
+
+def _without_sharding(entry: dict[str, Attribute]) -> dict[str, Attribute]:
+    return {name: value for name, value in entry.items() if name != sdy.SHARDING}
+
+
+def _counts_replicas(module: ModuleOp) -> bool:
+    """Whether the program was exported for several replicas of one partition."""
+
+    def count(name: str) -> int:
+        attribute = module.attributes.get(name)
+        if not isinstance(attribute, IntegerAttr):
+            return 1
+        return cast("IntegerAttr[IntegerType]", attribute).value.data
+
+    return count("mhlo.num_replicas") > 1 and count("mhlo.num_partitions") == 1

@@ -1,0 +1,545 @@
+"""From ttir to ttnn: each op to the library call of the same meaning.
+
+Destinations and `ttir.empty` vanish. Each function gets the handle of its mesh from
+`ttnn.get_device`; `mesh_shard` and the collectives take it, the collectives with the
+number of ethernet links to use. Most ops are one line of the table; the few that ttnn
+lacks are spelled with others, exactly.
+
+A ttnn mesh has one or two axes in hardware. A module with more is lowered all the same,
+as the virtual mesh can run it, with a `HardwareWarning`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, Literal, TypeAlias, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    Signedness,
+    TensorType,
+    i32,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import ttir, ttnn
+from ttxdsl.dialects._tt_attrs import (
+    dense_i64,
+    i32_array,
+    ints,
+    si32_attr,
+    si64_attr,
+    ui32_attr,
+)
+from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS
+from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
+from ttxdsl.errors import CompileError, UnsupportedError
+
+SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
+
+Properties = dict[str, Attribute]
+Lowered = SSAValue | Sequence[SSAValue]
+
+HARDWARE_AXES = 2
+"""How many axes a mesh of Tenstorrent devices can have."""
+
+
+class HardwareWarning(UserWarning):
+    """The program runs on the virtual mesh, but no hardware has such a mesh."""
+
+
+def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
+    """Replace the ttir of a module by ttnn, in place.
+
+    Args:
+        module: functions of ttir ops, with `ttcore.meshes`.
+        num_links: ethernet links that each collective uses, at least 1.
+
+    Raises:
+        CompileError: `num_links` is not positive, or the module has no meshes.
+        UnsupportedError: an op that is not ttir's.
+    """
+    if num_links < 1:
+        raise CompileError(f"num-links is {num_links}, expected at least 1")
+    meshes = meshes_of(module)
+    for mesh in meshes.meshes if meshes else ():
+        if len(mesh.shape) > HARDWARE_AXES:
+            warnings.warn(
+                f'mesh "{mesh.mesh_name.data}" has {len(mesh.shape)} axes; devices have '
+                f"at most {HARDWARE_AXES}: this runs on the virtual mesh only",
+                HardwareWarning,
+                stacklevel=2,
+            )
+    for op in module.ops:
+        if isinstance(op, FuncOp) and not op.is_declaration:
+            _convert_function(op, num_links)
+
+
+@dataclass(frozen=True)
+class ConvertTTIRToTTNNPass(ModulePass):
+    """Lower ttir to ttnn.
+
+    `num-links` is the number of ethernet links that each collective uses.
+    """
+
+    name = "convert-ttir-to-ttnn"
+
+    num_links: int = 1
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Convert the module."""
+        del ctx
+        convert_ttir_to_ttnn(op, self.num_links)
+
+
+@dataclass(frozen=True, slots=True)
+class TTNNRule:
+    """How one ttir op becomes ttnn: the function, and the mnemonics that it writes."""
+
+    lower: Callable[[Lowering, Any], Lowered]
+    forms: tuple[str, ...]
+
+
+def _convert_function(function: FuncOp, num_links: int) -> None:
+    old = function.body.block
+    block = Block(arg_types=old.arg_types)
+    low = Lowering(block, num_links)
+    for name, shape in _meshes_used(function):
+        low.devices[name] = low.add(ttnn.GetDeviceOp(shape)).results[0]
+    low.values.update(zip(old.args, block.args, strict=True))
+    low.lower_block(old)
+    region = function.body
+    region.detach_block(old)
+    region.add_block(block)
+    old.erase(safe_erase=False)
+
+
+def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
+    """Names and shapes of the meshes that a function's tensors live on."""
+    meshes = meshes_of(function)
+    names = {
+        name: None
+        for op in function.walk()
+        for result in op.results
+        if (name := device_mesh_name(result.type)) is not None
+    }
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for name in names:
+        mesh = meshes.get_mesh(name) if meshes else None
+        if mesh is None:
+            raise CompileError(
+                f'tensors live on mesh "{name}", which the module does not list',
+                function,
+                hint='add ttcore.meshes = #ttcore.meshes<[<"mesh" = 2x4>]> to the module',
+            )
+        found.append((name, mesh.get_shape()))
+    return found
+
+
+@dataclass
+class Lowering:
+    """The state of lowering one block.
+
+    Attributes:
+        block: where ttnn ops go.
+        num_links: links that each collective uses.
+        devices: the handle of each mesh by name.
+        values: what has replaced each ttir value.
+        location: what the ops to come say about their origin.
+    """
+
+    block: Block
+    num_links: int
+    devices: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    location: LocationAttr = UNKNOWN_LOC
+
+    def add(self, op: Operation) -> Operation:
+        """Append any op."""
+        op.location = self.location
+        self.block.add_op(op)
+        return op
+
+    def all(self, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """The ttnn values that stand for several ttir values."""
+        return [self.values[value] for value in values]
+
+    def make(
+        self,
+        op: type[Operation],
+        operands: Sequence[SSAValue],
+        results: Sequence[Attribute],
+        properties: Mapping[str, Attribute],
+    ) -> Sequence[SSAValue]:
+        """An op with these operands, result types and properties."""
+        made = op.create(
+            operands=operands, result_types=results, properties=dict(properties)
+        )
+        return self.add(made).results
+
+    def one(
+        self,
+        op: type[Operation],
+        operands: Sequence[SSAValue],
+        result: Attribute,
+        properties: Mapping[str, Attribute],
+    ) -> SSAValue:
+        """An op with one result."""
+        return self.make(op, operands, [result], properties)[0]
+
+    def device_of(self, op: Operation) -> SSAValue:
+        """The handle of the mesh that an op's tensors live on."""
+        for value in (*op.results, *op.operands):
+            name = device_mesh_name(value.type)
+            if name is not None:
+                return self.devices[name]
+        raise CompileError("no tensor of it lives on a mesh", op)
+
+    def lower_block(self, block: Block) -> None:
+        """Lower all ops of a block.
+
+        Raises:
+            UnsupportedError: there is no rule for an op.
+        """
+        for op in block.ops:
+            self.location = op.location
+            if op.name == "func.return":
+                self.add(op.clone(value_mapper=dict(self.values)))
+                continue
+            rule = TABLE.get(op.name)
+            if rule is None:
+                raise UnsupportedError("it is no ttir op", op)
+            lowered = rule.lower(self, op)
+            results = [lowered] if isinstance(lowered, SSAValue) else lowered
+            self.values.update(zip(op.results, results, strict=True))
+
+    def region(self, region: Region) -> Region:
+        """A region with its ops lowered."""
+        block = Block(arg_types=region.block.arg_types)
+        inner = replace(self, block=block, values=dict(self.values))
+        inner.values.update(zip(region.block.args, block.args, strict=True))
+        inner.lower_block(region.block)
+        return Region(block)
+
+    # --- idioms of the rules below -------------------------------------------
+
+    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """`ttnn.reshape`, unless the shape is that already."""
+        if tensor_type(value).get_shape() == tuple(shape):
+            return value
+        properties: Properties = {"shape": i32_array(shape)}
+        result = _with_shape(tensor_type(value), shape)
+        return self.one(ttnn.ReshapeOp, [value], result, properties)
+
+    def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """`ttnn.permute`, unless the order is that already."""
+        if tuple(order) == tuple(range(len(order))):
+            return value
+        shape = tensor_type(value).get_shape()
+        result = _with_shape(tensor_type(value), [shape[dim] for dim in order])
+        properties: Properties = {"permutation": dense_i64(order)}
+        return self.one(ttnn.PermuteOp, [value], result, properties)
+
+    def typecast(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """`ttnn.typecast`."""
+        type = tensor_type(value)
+        result = TensorType(element, type.get_shape(), type.encoding)
+        return self.one(ttnn.ELEMENTWISE_OPS["typecast"], [value], result, {})
+
+
+def _with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:
+    return TensorType(type.element_type, shape, type.encoding)
+
+
+def _dps_inputs(op: Operation) -> Sequence[SSAValue]:
+    """The operands without the destinations."""
+    if isinstance(op, ttir.DPSOp):
+        return op.dps_inputs
+    return op.operands
+
+
+# --- rules ------------------------------------------------------------------
+
+
+def _same(
+    target: type[Operation], **renamed: Callable[[Attribute], Attribute]
+) -> TTNNRule:
+    """The op of the same fields; `renamed` converts some properties."""
+
+    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
+        properties = {
+            name: renamed[name](value) if name in renamed else value
+            for name, value in op.properties.items()
+        }
+        types = [result.type for result in op.results]
+        return low.make(target, low.all(_dps_inputs(op)), types, properties)
+
+    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
+
+
+def _si32(attr: Attribute) -> Attribute:
+    return si32_attr(cast("IntegerAttr[IntegerType]", attr).value.data)
+
+
+def _si8(attr: Attribute) -> Attribute:
+    value = cast("IntegerAttr[IntegerType]", attr).value.data
+    return IntegerAttr(value, IntegerType(8, Signedness.SIGNED))
+
+
+def _shape(attr: Attribute) -> Attribute:
+    return ttnn.ShapeAttr(ints(cast("Any", attr)))
+
+
+def _collective(target: type[Operation], *, links: bool = True) -> TTNNRule:
+    """The op of the same fields with a device handle, and a number of links."""
+
+    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
+        properties = dict(op.properties)
+        if links:
+            properties["num_links"] = ui32_attr(low.num_links)
+        operands = [*low.all(_dps_inputs(op)), low.device_of(op)]
+        types = [result.type for result in op.results]
+        return low.make(target, operands, types, properties)
+
+    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
+
+
+def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
+    """Nothing: only destination operands use it, and ttnn has none of these."""
+    del low
+    # results of ops that vanish are never looked up; the op stands for itself
+    return op.results
+
+
+def _broadcast(low: Lowering, op: ttir.BroadcastOp) -> SSAValue:
+    properties: Properties = {
+        "repeat_dims": ttnn.ShapeAttr(ints(op.broadcast_dimensions))
+    }
+    return low.one(ttnn.RepeatOp, low.all(op.dps_inputs), op.result.type, properties)
+
+
+def _pad(low: Lowering, op: ttir.PadOp) -> SSAValue:
+    properties: Properties = {
+        **op.properties,
+        "use_multicore": BoolAttr.from_bool(True),
+    }
+    return low.one(ttnn.PadOp, low.all(op.dps_inputs), op.result.type, properties)
+
+
+def _arange(low: Lowering, op: ttir.ArangeOp) -> SSAValue:
+    """One dimension, reshaped to its place and repeated along the others."""
+    type = tensor_type(op.result)
+    shape, dim = type.get_shape(), op.arange_dimension.value.data
+    properties: Properties = {
+        "start": op.start,
+        "end": op.end,
+        "step": op.step,
+    }
+    value = low.one(ttnn.ArangeOp, [], _with_shape(type, [shape[dim]]), properties)
+    value = low.reshape(
+        value, [size if d == dim else 1 for d, size in enumerate(shape)]
+    )
+    factors = [1 if d == dim else size for d, size in enumerate(shape)]
+    if all(factor == 1 for factor in factors):
+        return value
+    repeat: Properties = {"repeat_dims": ttnn.ShapeAttr(factors)}
+    return low.one(ttnn.RepeatOp, [value], type, repeat)
+
+
+def _prod(low: Lowering, op: ttir.ReductionOp) -> SSAValue:
+    """One dimension after the other, the last first so that the others keep theirs."""
+    value = low.values[op.input]
+    for dim in sorted(op.reduced_dims(), reverse=True):
+        shape = list(tensor_type(value).get_shape())
+        shape[dim : dim + 1] = [1] if op.keep_dim else []
+        properties: Properties = {"dim_arg": si64_attr(dim), "keep_dim": op.keep_dim}
+        result = _with_shape(tensor_type(value), shape)
+        value = low.one(ttnn.ProdOp, [value], result, properties)
+    return value
+
+
+def _truth_reduction(name: str) -> TTNNRule:
+    """Truth values as integers: the largest says whether any, the smallest whether all."""
+
+    def lower(low: Lowering, op: ttir.ReductionOp) -> SSAValue:
+        type = tensor_type(op.result)
+        number = low.typecast(low.values[op.input], i32)
+        result = TensorType(i32, type.get_shape(), type.encoding)
+        target = ttnn.REDUCTION_OPS[name]
+        reduced = low.one(target, [number], result, op.properties)
+        return low.typecast(reduced, type.element_type)
+
+    return TTNNRule(lower, ("typecast", name))
+
+
+def _argmax(low: Lowering, op: ttir.ArgMaxOp) -> SSAValue:
+    properties: Properties = {
+        "dim": si32_attr(op.reduced_dims()[0]),
+        "keep_dim": op.keep_dim,
+    }
+    return low.one(ttnn.ArgMaxOp, [low.values[op.input]], op.result.type, properties)
+
+
+def _reverse(low: Lowering, op: ttir.ReverseOp) -> SSAValue:
+    """Rows looked up in reverse order, one dimension after the other."""
+    value = low.values[op.input]
+    for dim in ints(op.dimensions):
+        value = _reverse_dim(low, value, dim)
+    return value
+
+
+def _reverse_dim(low: Lowering, value: SSAValue, dim: int) -> SSAValue:
+    shape = tensor_type(value).get_shape()
+    size, rest = shape[dim], [*shape[:dim], *shape[dim + 1 :]]
+    if size < 2 or not prod(shape):
+        return value
+    front = [dim, *(d for d in range(len(shape)) if d != dim)]
+    rows = low.reshape(low.permute(value, front), [size, prod(rest)])
+    encoding = tensor_type(value).encoding
+    order = DenseIntOrFPElementsAttr.from_list(
+        TensorType(i32, [size]), list(range(size - 1, -1, -1))
+    )
+    constant: Properties = {"value": cast(Attribute, order)}
+    index = low.one(ttnn.ConstantOp, [], TensorType(i32, [size], encoding), constant)
+    picked = low.one(ttnn.EmbeddingOp, [index, rows], rows.type, {})
+    back = [*range(1, dim + 1), 0, *range(dim + 1, len(shape))]
+    return low.permute(low.reshape(picked, [size, *rest]), back)
+
+
+def _dot_general(low: Lowering, op: ttir.DotGeneralOp) -> SSAValue:
+    """A matmul of `[batch…, m, k]` and `[batch…, k, n]`, shaped before and after.
+
+    An operand that has its dimensions as the other one would need them is transposed
+    by the matmul itself.
+    """
+    batch = ints(op.batch_dims_lhs), ints(op.batch_dims_rhs)
+    contract = ints(op.contract_dims_lhs), ints(op.contract_dims_rhs)
+    a, transpose_a = _matrix(low, low.values[op.lhs], batch[0], contract[0], last=True)
+    b, transpose_b = _matrix(low, low.values[op.rhs], batch[1], contract[1], last=False)
+    rows = tensor_type(a).get_shape()[-1 if transpose_a else -2]
+    columns = tensor_type(b).get_shape()[-2 if transpose_b else -1]
+    type = tensor_type(op.result)
+    shape = [*tensor_type(a).get_shape()[:-2], rows, columns]
+    properties: Properties = {
+        "transpose_a": BoolAttr.from_bool(transpose_a),
+        "transpose_b": BoolAttr.from_bool(transpose_b),
+    }
+    product = low.one(ttnn.MatmulOp, [a, b], _with_shape(type, shape), properties)
+    return low.reshape(product, type.get_shape())
+
+
+def _matrix(
+    low: Lowering,
+    value: SSAValue,
+    batch: Sequence[int],
+    contract: Sequence[int],
+    *,
+    last: bool,
+) -> tuple[SSAValue, bool]:
+    """An operand as `[batch…, free, contracted]`, or the last two swapped.
+
+    Args:
+        low: where ops go.
+        value: the operand.
+        batch: its batch dimensions, in order.
+        contract: its contracted dimensions, in order.
+        last: whether the contracted dimension should be the last one.
+
+    Returns:
+        The operand, and whether its last two dimensions are still the wrong way round.
+    """
+    shape = tensor_type(value).get_shape()
+    free = [dim for dim in range(len(shape)) if dim not in (*batch, *contract)]
+    sizes = {
+        True: prod(shape[dim] for dim in contract),
+        False: prod(shape[dim] for dim in free),
+    }
+    leading = [shape[dim] for dim in batch]
+    wanted = [*batch, *free, *contract] if last else [*batch, *contract, *free]
+    other = [*batch, *contract, *free] if last else [*batch, *free, *contract]
+    in_place = list(range(len(shape)))
+    swapped = other == in_place and wanted != in_place
+    value = low.permute(value, other if swapped else wanted)
+    contracted_last = last != swapped
+    matrix = [*leading, sizes[not contracted_last], sizes[contracted_last]]
+    return low.reshape(value, matrix), swapped
+
+
+def _constant(low: Lowering, op: ttir.ConstantOp) -> SSAValue:
+    return low.one(ttnn.ConstantOp, [], op.result.type, op.properties)
+
+
+def _regions(target: type[Operation]) -> TTNNRule:
+    """Control flow: the same op with its regions lowered."""
+
+    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
+        made = target.create(
+            operands=low.all(op.operands),
+            result_types=[result.type for result in op.results],
+            regions=[low.region(region) for region in op.regions],
+        )
+        return low.add(made).results
+
+    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
+
+
+TABLE: dict[str, TTNNRule] = {
+    **{f"ttir.{e.ttir}": _same(ttnn.ELEMENTWISE_OPS[e.ttir]) for e in ELEMENTWISE},
+    **{
+        f"ttir.{e.ttir}": _same(ttnn.REDUCTION_OPS[e.ttir])
+        for e in REDUCTIONS
+        if e.ttir in ttnn.REDUCTION_OPS
+    },
+    "ttir.all_gather": _collective(ttnn.AllGatherOp),
+    "ttir.all_reduce": _collective(ttnn.AllReduceOp),
+    "ttir.all_to_all": _collective(ttnn.AllToAllOp),
+    "ttir.arange": TTNNRule(_arange, ("arange", "reshape", "repeat")),
+    "ttir.argmax": TTNNRule(_argmax, ("argmax",)),
+    "ttir.broadcast": TTNNRule(_broadcast, ("repeat",)),
+    "ttir.case": _regions(ttnn.CaseOp),
+    "ttir.collective_permute": _collective(ttnn.CollectivePermuteOp, links=False),
+    "ttir.concat": _same(ttnn.ConcatOp),
+    "ttir.constant": TTNNRule(_constant, ("constant",)),
+    "ttir.cumprod": _same(ttnn.CumProdOp, dim=_si32),
+    "ttir.cumsum": _same(ttnn.CumSumOp, dim=_si32),
+    "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
+    "ttir.embedding": _same(ttnn.EmbeddingOp),
+    "ttir.empty": TTNNRule(_empty, ()),
+    "ttir.full": _same(ttnn.FullOp, shape=_shape),
+    "ttir.gather": _same(ttnn.GatherOp, dim=_si32),
+    "ttir.if": _regions(ttnn.IfOp),
+    "ttir.matmul": _same(ttnn.MatmulOp),
+    "ttir.mesh_partition": _same(ttnn.MeshPartitionOp),
+    "ttir.mesh_shard": _collective(ttnn.MeshShardOp, links=False),
+    "ttir.ones": _same(ttnn.OnesOp, shape=_shape),
+    "ttir.pad": TTNNRule(_pad, ("pad",)),
+    "ttir.permute": _same(ttnn.PermuteOp),
+    "ttir.prod": TTNNRule(_prod, ("prod",)),
+    "ttir.reduce_and": _truth_reduction("min"),
+    "ttir.reduce_or": _truth_reduction("max"),
+    "ttir.reduce_scatter": _collective(ttnn.ReduceScatterOp),
+    "ttir.reshape": _same(ttnn.ReshapeOp),
+    "ttir.reverse": TTNNRule(_reverse, ("permute", "reshape", "constant", "embedding")),
+    "ttir.scatter": _same(ttnn.ScatterOp, dim=_si32),
+    "ttir.slice_dynamic": _same(ttnn.SliceDynamicOp),
+    "ttir.slice_static": _same(ttnn.SliceStaticOp),
+    "ttir.sort": _same(ttnn.SortOp, dim=_si8),
+    "ttir.topk": _same(ttnn.TopKOp, dim=_si32),
+    "ttir.while": _regions(ttnn.WhileOp),
+    "ttir.yield": _same(ttnn.YieldOp),
+    "ttir.zeros": _same(ttnn.ZerosOp, shape=_shape),
+}
+"""How every ttir op is lowered, by its name."""
