@@ -47,6 +47,7 @@ PASSES: dict[str, str] = {
     "sdy-basic-propagate": f"{_TRANSFORMS}.propagation.basic:BasicPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_TRANSFORMS}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
     "sdy-drop-sharding-rules": f"{_TRANSFORMS}.sdy_drop_sharding_rules:DropShardingRulesPass",
+    "supply-sharding-rules": f"{_TRANSFORMS}.supply_sharding_rules:SupplyShardingRulesPass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",

@@ -293,6 +293,8 @@ def data_movement() -> Iterator[tuple[str, str]]:
         )
     for name, constant in (
         ("constant", "stablehlo.constant dense<1> : tensor<i32>"),
+        ("sdy.constant", "sdy.constant dense<1> : tensor<i32>"),
+        ("arith.constant", "arith.constant dense<1> : tensor<i32>"),
         ("iota", "stablehlo.convert %2 : (tensor<i64>) -> tensor<i32>"),
     ):
         yield (

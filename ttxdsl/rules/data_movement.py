@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import ConstantLike
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import ConstantOp
@@ -73,12 +74,17 @@ def dynamic_slice(op: stablehlo.DynamicSliceOp) -> Iterator[Factor]:
     )
 
 
+def _is_constant(value: SSAValue) -> bool:
+    op = value.owner
+    return isinstance(op, ConstantOp) or (
+        isinstance(op, Operation)
+        and op.has_trait(ConstantLike, value_if_unregistered=False)
+    )
+
+
 def starts_are_constant(op: stablehlo.DynamicUpdateSliceOp) -> bool:
     """Whether every start index is a constant."""
-    return all(
-        isinstance(index.owner, stablehlo.ConstantOp | ConstantOp)
-        for index in op.start_indices
-    )
+    return all(_is_constant(index) for index in op.start_indices)
 
 
 def dynamic_update_slice(op: stablehlo.DynamicUpdateSliceOp) -> Iterator[Factor]:

@@ -86,11 +86,11 @@ def sharding_rule(
     attribute = op.attributes.get(SHARDING_RULE)
     if isinstance(attribute, OpShardingRuleAttr):
         return _checked(op, attribute.data)
-    op_class = type(op)
-    if op_class in _registered:
-        return _from_user(op, _registered[op_class])
-    if op_class in RULES:
-        return _from_table(op, RULES[op_class], conservative)
+    if _registered and (written := _written_for(type(op))) is not None:
+        return _from_user(op, written)
+    line = RULES.get(type(op))
+    if line is not None:
+        return _from_table(op, line, conservative)
     trait = op.get_trait(ShardingRuleTrait)
     if trait is None or Shapes.of(op) is None:
         return None
@@ -120,6 +120,14 @@ def _from_table(
             _remembered.clear()
         _remembered[key] = rule
         return rule
+
+
+def _written_for(op_class: type[Operation]) -> RuleText | RuleOfOp | None:
+    """What is registered for the class, or else for the nearest base class."""
+    for base in op_class.__mro__:
+        if base in _registered:
+            return _registered[base]
+    return None
 
 
 def _from_user(op: Operation, written: RuleText | RuleOfOp) -> OpShardingRule | None:
@@ -188,7 +196,7 @@ def register_sharding_rule(
     *,
     replace: bool = False,
 ) -> None:
-    """Tell how all ops of a class may be partitioned.
+    """Tell how all ops of a class, and of those derived from it, may be partitioned.
 
     A text that fits all ops of the class, whatever their ranks, is enough for many:
 
@@ -208,7 +216,7 @@ def register_sharding_rule(
     known = op_class in RULES or op_class in _registered
     if known and not replace:
         raise CompileError(
-            f"ops '{op_class.name}' have a sharding rule already",
+            f"op class {op_class.__name__} has a sharding rule already",
             hint="pass replace=True to use yours instead",
         )
     if isinstance(rule, str):

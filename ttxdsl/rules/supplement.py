@@ -1,0 +1,120 @@
+"""Sharding rules of ops that Shardy has none for.
+
+XLA rewrites these ops to others before it runs Shardy, so Shardy never had to know
+them. A program as JAX prints it still has them: without a rule, everything around a
+`chlo.erf` or `chlo.square` would be replicated. They are kept apart from the registry,
+whose answers are Shardy's; `supply-sharding-rules` writes them on the ops, where every
+pass, also a C++ one, finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.ir import Operation
+
+from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, resized, shape_of
+from ttxdsl.rules.elementwise import like_result
+from ttxdsl.rules.table import OpRule, rule
+from ttxdsl.sharding.factors import OpShardingRule
+
+
+def batch_norm(
+    op: stablehlo.BatchNormTrainingOp | stablehlo.BatchNormGradOp,
+) -> Iterator[Factor]:
+    """Features are independent; the mean over all other dimensions needs them whole."""
+    feature = op.feature_index.value.data
+    operands, results = (
+        [shape_of(value) for value in values] for values in (op.operands, op.results)
+    )
+    rank = len(operands[0])
+
+    def along(shape: tuple[int, ...], dim: int) -> int | None:
+        if len(shape) == rank:
+            return dim
+        return 0 if dim == feature else None
+
+    for dim, size in enumerate(operands[0]):
+        yield Factor(
+            size,
+            tuple(along(shape, dim) for shape in operands),
+            tuple(along(shape, dim) for shape in results),
+            Kind.PASS_THROUGH if dim == feature else Kind.NEED_REPLICATION,
+        )
+
+
+def broadcast(op: stablehlo.BroadcastOp) -> Iterator[Factor]:
+    """The operand's dimensions are the result's last."""
+    result = shape_of(op.result)
+    new = len(result) - len(shape_of(op.operand))
+    for out, size in enumerate(result):
+        yield Factor(size, (out - new if out >= new else None,), (out,))
+
+
+def broadcast_elementwise(op: Operation) -> Iterator[Factor]:
+    """Operands' dimensions are the result's last, unless `broadcast_dimensions` tells.
+
+    Where an operand has a single element, it is repeated: it has no part in the factor.
+    """
+    result = shape_of(op.results[0])
+    rank = len(result)
+    sources: list[dict[int, int]] = []
+    for operand in op.operands:
+        shape = shape_of(operand)
+        outs = range(rank - len(shape), rank)
+        dims = getattr(op, "broadcast_dimensions", None)
+        if dims is not None and len(dims.get_values()) == len(shape) < rank:
+            outs = dims.get_values()
+        sources.append(
+            {
+                out: dim
+                for dim, (out, size) in enumerate(zip(outs, shape, strict=True))
+                if size == result[out]
+            }
+        )
+    for out, size in enumerate(result):
+        yield Factor(size, tuple(source.get(out) for source in sources), (out,))
+
+
+def top_k(op: chlo.TopKOp) -> Iterable[Factor]:
+    """Rows are independent; the last dimension is needed whole."""
+    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
+    return resized(before, after, Kind.NEED_REPLICATION, blocked=True)
+
+
+RULES: dict[type[Operation], OpRule] = {
+    line.op_class: line
+    for line in (
+        *(
+            rule(op_class, broadcast_elementwise)
+            for op_class in chlo.Chlo.operations
+            if issubclass(op_class, chlo.ChloBroadcastOp | chlo.BroadcastSelectOp)
+        ),
+        *(
+            rule(op_class, like_result)
+            for op_class in chlo.Chlo.operations
+            if issubclass(op_class, chlo.ChloUnaryOp | chlo.ChloBinaryOp)
+        ),
+        rule(chlo.TopKOp, top_k),
+        rule(stablehlo.BatchNormGradOp, batch_norm),
+        rule(stablehlo.BatchNormTrainingOp, batch_norm),
+        rule(stablehlo.BroadcastOp, broadcast),
+        rule(stablehlo.MapOp, like_result),
+    )
+}
+"""The ops that have a rule here."""
+
+
+def supplementary_rule(op: Operation) -> OpShardingRule | None:
+    """The rule of an op that Shardy has none for.
+
+    Returns:
+        A custom rule, which `sdy-drop-sharding-rules` keeps; None for all other ops.
+    """
+    line = RULES.get(type(op))
+    shapes = Shapes.of(op) if line else None
+    if line is None or shapes is None:
+        return None
+    factors = line.factors(op, False)
+    return None if factors is None else assemble(shapes, factors, is_custom=True)
