@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     TupleType,
     UnrankedTensorType,
+    UnregisteredOp,
 )
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
@@ -497,7 +498,8 @@ def _verify_nested(
         except VerifyException as error:
             position = source_position(op.location)
             place = f"{position}: " if position else ""
-            raise VerifyException(f"{place}'{op.name}' op {error}") from error
+            name = op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+            raise VerifyException(f"{place}'{name}' op {error}") from error
         if op.regions:
             inside = bound
             if isinstance(op, ManualComputationOp):
