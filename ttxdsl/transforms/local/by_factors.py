@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.errors import CompileError
+from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import (
     Axes,
     concatenate_merged,
@@ -147,6 +148,8 @@ def plan(
         while _also_replicated(every_part, replicated):
             pass
         axes = _axes_of_factors(op, rule, layouts, parts_of, replicated)
+        if axes is None:
+            continue
         kept = [
             None
             if layout is None
@@ -187,12 +190,16 @@ def _axes_of_factors(
     rule: OpShardingRule,
     layouts: Sequence[Layout | None],
     parts_of: Sequence[Sequence[DimParts]],
-    replicated: Collection[int],
-) -> dict[int, Axes]:
+    replicated: set[int],
+) -> dict[int, Axes] | None:
     """The axes of each local factor that is split.
 
+    Two tensors of an op that has no rule of Shardy's may disagree, for nobody saw to
+    it that they do not: the factor is then added to `replicated`, and the answer is
+    None.
+
     Raises:
-        CompileError: if two tensors disagree.
+        CompileError: if two tensors of any other op disagree.
     """
     found: dict[int, tuple[Axes, int, int]] = {}
     for tensor, parts in enumerate(parts_of):
@@ -205,9 +212,19 @@ def _axes_of_factors(
                     continue
                 axes = concatenate_merged((), axes, layout.mesh)
                 known = found.setdefault(factor, (axes, tensor, dim))
-                if known[0] != axes:
-                    raise _disagreement(op, rule, layouts, known[1:], (tensor, dim))
+                if known[0] == axes:
+                    continue
+                if not _is_kept_consistent(op):
+                    replicated.add(factor)
+                    return None
+                raise _disagreement(op, rule, layouts, known[1:], (tensor, dim))
     return {factor: axes for factor, (axes, _, _) in found.items() if axes}
+
+
+def _is_kept_consistent(op: Operation) -> bool:
+    """Whether `sdy-insert-explicit-reshards` makes the shardings of an op agree."""
+    rule = sharding_rule(op)
+    return rule is not None and not rule.is_custom
 
 
 def _disagreement(
