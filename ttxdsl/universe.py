@@ -45,6 +45,8 @@ PASSES: dict[str, str] = {
     "tt-stablehlo-pipeline": f"{_TRANSFORMS}.pipeline:TTStableHLOPipelinePass",
     # other propagation passes of Shardy
     "sdy-basic-propagate": f"{_TRANSFORMS}.propagation.basic:BasicPropagatePass",
+    "sdy-op-priority-propagate": f"{_TRANSFORMS}.propagation.op_priority:OpPriorityPropagatePass",
+    "sdy-user-priority-propagate": f"{_TRANSFORMS}.propagation.user_priority:UserPriorityPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_TRANSFORMS}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
     "sdy-drop-sharding-rules": f"{_TRANSFORMS}.sdy_drop_sharding_rules:DropShardingRulesPass",
     "supply-sharding-rules": f"{_TRANSFORMS}.supply_sharding_rules:SupplyShardingRulesPass",

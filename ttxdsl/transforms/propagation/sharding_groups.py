@@ -67,7 +67,7 @@ class ShardingGroups:
                 )
                 for index, member in enumerate(members):
                     constraint = _constrain(member, shardings[0])
-                    del self._group_of[member]
+                    self._group_of.pop(member, None)
                     self._group_of[constraint] = group
                     members[index] = constraint
 

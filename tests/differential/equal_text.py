@@ -1,0 +1,57 @@
+"""Whether our passes answer with the same text as the C++ passes."""
+
+from __future__ import annotations
+
+import difflib
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.parser import Parser
+from xdsl.passes import PassPipeline
+from xdsl.printer import Printer
+from xdsl.universe import Universe
+
+from tests.differential.oracle import Oracle
+from ttxdsl.remarks import collect_remarks
+
+
+def run_ours(text: str, pipeline: str) -> str:
+    """Parse and verify a module, run passes as `xdsl-opt -p` does, and print it."""
+    universe = Universe.get_multiverse()
+    context = Context()
+    for name, factory in universe.all_dialects.items():
+        context.register_dialect(name, factory)
+    module = Parser(context, text).parse_module()
+    module.verify()
+    with collect_remarks():
+        PassPipeline.parse_spec(universe.all_passes, pipeline).apply(context, module)
+    module.verify()
+    output = StringIO()
+    Printer(output).print_op(module)
+    return output.getvalue()
+
+
+def assert_equal_text(
+    oracle: Oracle, text: str, pipeline: str, theirs: str | None = None
+) -> None:
+    """Both sides, run on the same text, print the same.
+
+    Args:
+        oracle: the C++ side.
+        text: the input; the C++ side's print of it is what both are given.
+        pipeline: our passes.
+        theirs: the C++ side's passes if they are written otherwise.
+
+    Raises:
+        AssertionError: with input, expected and actual text.
+    """
+    text = oracle.run(text)
+    expected = oracle.run(text, theirs or pipeline)
+    actual = oracle.run(run_ours(text, pipeline))
+    if actual != expected:
+        difference = "\n".join(
+            difflib.unified_diff(
+                expected.splitlines(), actual.splitlines(), "C++", "ours", lineterm=""
+            )
+        )
+        raise AssertionError(f"{pipeline} differs\n{difference}\n\n--- input\n{text}")
