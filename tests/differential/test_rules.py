@@ -19,6 +19,7 @@ from ttxdsl.dialects.sdy import OpShardingRuleAttr
 from ttxdsl.rules import sharding_rule
 from ttxdsl.transforms.sdy_drop_sharding_rules import DropShardingRulesPass
 from ttxdsl.transforms.sdy_populate_op_sharding_rules import PopulateOpShardingRulesPass
+from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
 
 Rules = list[tuple[str, str | None]]
 
@@ -318,3 +319,27 @@ def test_differs_from_shardy_where_it_is_wrong(
         entry = (f"stablehlo.{name}", shardys)
         assert entry in theirs(context, oracle, text, False)
         assert (entry[0], shardys + right) in ours(context, text, False)
+
+
+def test_supplied_rules_are_honoured_by_shardy(
+    context: Context, oracle: Oracle
+) -> None:
+    """C++ propagation passes an op that it knows nothing of, and keeps its rule."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(
+        %x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}
+    ) -> tensor<4x8xf32> {
+      %0 = "chlo.square"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      return %0 : tensor<4x8xf32>
+    }
+    """
+    propagate = "sdy-aggressive-propagate"
+    assert "per_value" not in oracle.run(text, propagate)
+
+    module = parse(context, text)
+    SupplyShardingRulesPass().apply(context, module)
+    answer = oracle.run(str(module), propagate)
+    assert '#sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>' in answer
+    assert "custom>" in answer
+    assert rules_in(parse(context, answer)) == rules_in(module)
