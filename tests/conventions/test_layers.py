@@ -18,7 +18,7 @@ LAYERS: dict[str, set[str]] = {
     "dialects": {"sharding", "compat", "errors"},
     "rules": {"sharding", "dialects", "errors"},
     "interpreters": {"sharding", "dialects", "errors"},
-    "reporting": {"sharding", "dialects", "errors"},
+    "reporting": {"sharding", "dialects", "rules", "errors"},
     "transforms": {"sharding", "dialects", "rules", "compat", "errors", "remarks"},
     "conversion": {"sharding", "dialects", "errors", "remarks"},
 }

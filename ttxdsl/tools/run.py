@@ -28,6 +28,7 @@ from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, read_program
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
+from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs, random_inputs
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -167,20 +168,20 @@ def _collective_table(collectives: Sequence[Collective]) -> Table:
     return table
 
 
-def _result_table(comparisons: Sequence[Comparison]) -> Table:
+def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
     table = Table("result", "type", title="Results", title_justify="left")
     for column in ("max abs", "max rel", "PCC"):
         table.add_column(column, justify="right")
     table.add_column("")
-    for index, comparison in enumerate(comparisons):
-        shape = "x".join(map(str, (*comparison.shape, comparison.dtype)))
+    for index, (array, comparison) in enumerate(results):
+        shape = "x".join(map(str, (*array.shape, array.dtype)))
         table.add_row(
             str(index),
             shape,
             f"{comparison.max_abs:.2e}",
             f"{comparison.max_rel:.2e}",
             f"{comparison.pcc:.8f}",
-            "[green]pass[/]" if comparison.passed else "[bold red]FAIL[/]",
+            "[green]pass[/]" if comparison.ok else "[bold red]FAIL[/]",
         )
     return table
 
@@ -199,6 +200,7 @@ def execute(options: argparse.Namespace) -> int:
     module = read_program(options.file)
     function = entry_function(module)
     inputs = _inputs(options, function)
+    summed = summed_numbers(module)
     pipeline = TTStableHLOPipelinePass(
         mesh_shape=options.mesh_shape,
         argument_types=options.argument_types,
@@ -235,13 +237,16 @@ def execute(options: argparse.Namespace) -> int:
         start = time.perf_counter()
         found = run_module(module, inputs)
         simulation_seconds = time.perf_counter() - start
-    comparisons = [compare(*pair) for pair in zip(found, expected, strict=True)]
+    results = [
+        (pair[0], compare(*pair, reduction_length=summed))
+        for pair in zip(found, expected, strict=True)
+    ]
     for remark in result.remarks:
         print_remark(remark)
     report.print(f"[bold]{options.file}[/]  mesh {', '.join(result.meshes) or 'none'}")
     report.print(_stage_table(result.seconds))
     report.print(_collective_table(result.collectives))
-    report.print(_result_table(comparisons))
+    report.print(_result_table(results))
     report.print(
         f"single device {reference_seconds * 1e3:.1f} ms,"
         f" virtual mesh {simulation_seconds * 1e3:.1f} ms"
@@ -251,7 +256,7 @@ def execute(options: argparse.Namespace) -> int:
             write_whole(options.output, result.texts[emit])
         else:
             sys.stdout.write(result.texts[emit])
-    return 0 if all(comparison.passed for comparison in comparisons) else 1
+    return 0 if all(comparison.ok for _, comparison in results) else 1
 
 
 def _sizes(text: str) -> tuple[int, ...]:
