@@ -214,7 +214,9 @@ def execute(options: argparse.Namespace) -> int:
     steps = len(pipeline.stages()) + 5
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with (
-        Progress(*columns, console=report, transient=True) as progress,
+        Progress(
+            *columns, console=report, transient=True, disable=not report.is_terminal
+        ) as progress,
         collect_remarks() as result.remarks,
     ):
         task = progress.add_task("single device", total=steps)
