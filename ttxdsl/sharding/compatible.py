@@ -27,6 +27,7 @@ from ttxdsl.sharding.axes import (
     concatenate_merged,
     is_strict_prefix,
     lists_overlap,
+    subtract,
     total_size,
     truncate_without_overlap,
 )
@@ -460,6 +461,9 @@ def agree(
 ) -> Agreement:
     """Shardings under which an op can run on shards, near to the ones it has.
 
+    Axes that a tensor was explicitly replicated along and is now sharded by are no
+    longer listed as replicated.
+
     Args:
         rule: the op's rule.
         shardings: of all operands, then all results; None is replicated.
@@ -470,6 +474,9 @@ def agree(
             so must change mesh in any case.
         is_reshape: whether axes that do not fall on factor borders may be handed out
             anew.
+
+    Raises:
+        ValueError: if a tensor would be sharded by an axis that it is unreduced along.
     """
     projection = project(mesh, rule, shardings, closed_if_missing=True)
     overflows = any(
@@ -499,10 +506,17 @@ def agree(
 def _unproject(
     projection: Projection, rule: OpShardingRule, mesh_ref: str | Mesh, mesh: Mesh
 ) -> list[TensorSharding]:
-    return [
-        unproject_tensor(mesh_ref, mesh, rule, mapping, tensor)
-        for tensor, mapping in zip(projection.tensors, rule.tensors, strict=True)
-    ]
+    built: list[TensorSharding] = []
+    for tensor, mapping in zip(projection.tensors, rule.tensors, strict=True):
+        sharding = unproject_tensor(mesh_ref, mesh, rule, mapping, tensor)
+        used = sharding.sharding_axes
+        if lists_overlap(used, sharding.unreduced):
+            raise ValueError(f"an unreduced axis would have to shard in {sharding}")
+        if lists_overlap(used, sharding.replicated):
+            left = subtract(sharding.replicated, used, mesh)
+            sharding = sharding.with_replicated(left)
+        built.append(sharding)
+    return built
 
 
 def reshard_dot_result(

@@ -75,6 +75,8 @@ def plan_to_unreduced(
         from_shards += dropped
         dims.append(old if dropped else wanted)
         aligned = aligned and (bool(dropped) or old.axes == wanted.axes)
+    if aligned:
+        dims = list(source.dims)  # openness may differ from the target's
     from_whole = subtract(new, from_shards, mesh)
     unreduced = sort_and_merge(source.unreduced + from_whole, mesh)
     return ToUnreduced(

@@ -29,13 +29,10 @@ from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import (
-    CaseOp,
     ConcatenateOp,
     DotGeneralOp,
     DotOp,
-    OptimizationBarrierOp,
     ReshapeOp,
-    WhileOp,
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.rules.registry import sharding_rule
@@ -46,10 +43,10 @@ from ttxdsl.sharding.compatible import (
     shared_reduction_axes,
 )
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.projection import project
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.sharding.unreduced import plan_to_unreduced
+from ttxdsl.transforms.operands import DATA_FLOW_OPS, Operand, data_flow_edges
 from ttxdsl.transforms.sdy_reshard_to_collectives import skip_barriers
 
 Shardings = Sequence[TensorSharding | None]
@@ -92,83 +89,6 @@ def _replace_other_uses(value: SSAValue, new: Operation) -> None:
     value.replace_uses_with_if(new.results[0], lambda use: use.operation is not new)
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One operand of one op, to read and replace."""
-
-    op: Operation
-    index: int
-
-    @property
-    def value(self) -> SSAValue:
-        """The value used here."""
-        return self.op.operands[self.index]
-
-    def replace(self, value: SSAValue) -> None:
-        """Use another value here."""
-        self.op.operands[self.index] = value
-
-
-def data_flow_edges(
-    op: Operation,
-) -> Iterator[tuple[TensorSharding | None, list[Operand]]]:
-    """The edges on which data flows into results and block arguments of an op.
-
-    Yields for each edge the sharding that its sources are expected to have, seen from
-    where they stand, and the sources: operands of the op or of its regions' ends.
-    """
-    ends = [region.block.last_op for region in op.regions if region.blocks]
-    match op:
-        case sdy.ManualComputationOp() | sdy.NamedComputationOp():
-            end = _terminator(op, ends[0])
-            manual = (
-                op.manual_axes.data if isinstance(op, sdy.ManualComputationOp) else ()
-            )
-            for index in range(len(op.results)):
-                outer = op.out_shardings and op.out_shardings.data[index]
-                inner = outer and without_manual_axes(outer, manual)
-                yield inner, [Operand(end, index)]
-            for index in range(len(op.operands)):
-                outer = op.in_shardings and op.in_shardings.data[index]
-                yield outer, [Operand(op, index)]
-        case WhileOp():
-            body = _terminator(op, ends[1])
-            for index, sharding in enumerate(_result_shardings(op)):
-                yield sharding, [Operand(op, index), Operand(body, index)]
-        case CaseOp():
-            branches = [_terminator(op, end) for end in ends]
-            for index, sharding in enumerate(_result_shardings(op)):
-                yield sharding, [Operand(end, index) for end in branches]
-        case OptimizationBarrierOp():
-            for index, sharding in enumerate(_result_shardings(op)):
-                yield sharding, [Operand(op, index)]
-        case _:
-            return
-
-
-_DATA_FLOW_OPS = (
-    sdy.ManualComputationOp,
-    sdy.NamedComputationOp,
-    WhileOp,
-    CaseOp,
-    OptimizationBarrierOp,
-)
-
-
-def _terminator(op: Operation, end: Operation | None) -> Operation:
-    if end is None:
-        raise CompileError("a region of this op has no end", op)
-    return end
-
-
-def _result_shardings(op: Operation) -> list[TensorSharding | None]:
-    """What the op itself says of its results, whatever data flow edges say."""
-    shardings = op.attributes.get(sdy.SHARDING)
-    if isinstance(shardings, sdy.TensorShardingPerValueAttr):
-        return list(shardings.data)
-    return [None] * len(op.results)
-
-
 def _post_order(block: Block) -> Iterator[Operation]:
     """The ops of a block, each behind the ops of its regions, as they are now."""
     for op in tuple(block.ops):
@@ -205,7 +125,7 @@ class ReshardInserter:
 
     def visit(self, op: Operation) -> None:
         """Make one op compatible with its operands, results and regions."""
-        if isinstance(op, _DATA_FLOW_OPS):
+        if isinstance(op, DATA_FLOW_OPS):
             for target, sources in data_flow_edges(op):
                 for source in sources:
                     self.bring_to(source, target, _behind(source.value), self.full)
@@ -419,15 +339,22 @@ class ReshardInserter:
                 and self.mesh_of(op, sharding).device_ids != mesh.device_ids
                 for sharding in shardings
             )
-            agreement = agree(
-                rule,
-                shardings,
-                sizes,
-                mesh_ref,
-                mesh,
-                foreign,
-                is_reshape=isinstance(op, ReshapeOp),
-            )
+            try:
+                agreement = agree(
+                    rule,
+                    shardings,
+                    sizes,
+                    mesh_ref,
+                    mesh,
+                    foreign,
+                    is_reshape=isinstance(op, ReshapeOp),
+                )
+            except ValueError as error:
+                raise CompileError(
+                    str(error),
+                    op,
+                    hint="reduce the operands first, or shard by another axis",
+                ) from error
             self.reshard(op, agreement.shardings, mesh_ref)
             reduction: Axes = agreement.reduction
         else:
