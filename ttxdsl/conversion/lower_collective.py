@@ -23,9 +23,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.conversion.bodies import combining_kind, evaluate
 from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
-from ttxdsl.conversion.replica_groups import covering_axes, ordered_axes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt_verify import pair_rows, tensor_type
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType

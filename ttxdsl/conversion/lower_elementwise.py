@@ -48,11 +48,11 @@ def _compare(low: Lowering, op: stablehlo.CompareOp) -> SSAValue:
     direction = op.comparison_direction.data.value.lower()
     kind = op.compare_type
     if kind is not None and kind.data == stablehlo.ComparisonType.TOTALORDER:
-        lhs, rhs = _total_order(low, lhs), _total_order(low, rhs)
+        lhs, rhs = total_order(low, lhs), total_order(low, rhs)
     return low.builder.compare(direction, lhs, rhs)
 
 
-def _total_order(low: Lowering, value: SSAValue) -> SSAValue:
+def total_order(low: Lowering, value: SSAValue) -> SSAValue:
     """Integers that are ordered as IEEE's total order orders the floats."""
     build, bits = low.builder, bit_width(element_of(value))
     if bits is None:

@@ -23,7 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
-from ttxdsl.conversion.replica_groups import coordinates
+from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.dialects._tt_verify import Tensor
 from ttxdsl.errors import UnsupportedError
 

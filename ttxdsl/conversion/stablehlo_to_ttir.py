@@ -18,7 +18,14 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -29,13 +36,21 @@ from ttxdsl.conversion import (
     lower_control_flow,
     lower_data_movement,
     lower_elementwise,
+    lower_indexing,
     lower_reduction,
+    lower_sort,
+    lower_windowed,
 )
 from ttxdsl.conversion.builder import TTIRBuilder, shape_of
 from ttxdsl.conversion.cleanup import drop_unused
 from ttxdsl.conversion.lower_collective import gather_along, keep_part
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
-from ttxdsl.conversion.placement import Placement, place
+from ttxdsl.conversion.placement import (
+    Placement,
+    groups_along,
+    parts_along,
+    place,
+)
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import (
@@ -50,19 +65,14 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.transforms.function_attributes import (
-    argument_attributes,
-    entry_functions,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
-from ttxdsl.transforms.local.devices import indices_along, replica_groups
 
 TABLE: dict[str, Rule] = {
     **lower_elementwise.TABLE,
     **lower_data_movement.TABLE,
+    **lower_indexing.TABLE,
     **lower_reduction.TABLE,
+    **lower_sort.TABLE,
+    **lower_windowed.TABLE,
     **lower_contraction.TABLE,
     **lower_collective.TABLE,
     **lower_control_flow.TABLE,
@@ -108,12 +118,13 @@ class _ModuleLowering:
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
-        for function in entry_functions(self.module):
-            self._function(function)
-        entries = {id(function) for function in entry_functions(self.module)}
+        private = StringAttr("private")
+        for function in self.functions.values():
+            if function.sym_visibility != private and not function.is_declaration:
+                self._function(function)
         for op in list(self.module.ops):
             if isinstance(op, sdy.MeshOp) or (
-                isinstance(op, FuncOp) and id(op) not in entries
+                isinstance(op, FuncOp) and op.sym_visibility == private
             ):
                 op.detach()
                 op.erase(safe_erase=False)
@@ -213,13 +224,12 @@ class _ModuleLowering:
             zip(old.args, host.block.args, strict=True)
         ):
             low.values[before] = self._replicate(
-                low, given, _is_sharded(argument_attributes(function)[index])
+                low, given, _is_sharded(_entry(function.arg_attrs, index))
             )
         results = low.lower_ops(old)
-        entries = result_attributes(function)
         return [
-            self._collect(low, value, _is_sharded(entry))
-            for value, entry in zip(results, entries, strict=True)
+            self._collect(low, value, _is_sharded(_entry(function.res_attrs, index)))
+            for index, value in enumerate(results)
         ]
 
     def _replicate(self, low: Lowering, value: SSAValue, present: bool) -> SSAValue:
@@ -293,7 +303,7 @@ class _ModuleLowering:
         if placement.moves:
             value = low.builder.collective_permute(value, placement.moves)
         for dim, axes in placement.picks:
-            parts = indices_along(mesh, axes)
+            parts = parts_along(mesh, axes)
             value = keep_part(low, value, dim, max(parts) + 1, parts)
         self._require_shape(value, tensor_type(argument), where)
         return value
@@ -311,13 +321,8 @@ class _ModuleLowering:
     ) -> SSAValue:
         """The devices' local values as one host value of the global shape."""
         kind = _shard_kind(placement, stays, where)
-        places = {device: place for place, device in enumerate(mesh.devices())}
         for dim, axes in placement.picks:
-            groups = tuple(
-                tuple(places[device] for device in group)
-                for group in replica_groups(mesh, axes)
-            )
-            value = gather_along(low, value, dim, groups)
+            value = gather_along(low, value, dim, groups_along(mesh, axes))
         if placement.moves:
             back = [(target, source) for source, target in placement.moves]
             value = low.builder.collective_permute(value, back)
@@ -425,7 +430,7 @@ def _argument_is_sharded(operand: SSAValue) -> bool:
     function = operand.block.parent_op()
     if not isinstance(function, FuncOp):
         return False
-    return _is_sharded(argument_attributes(function)[operand.index])
+    return _is_sharded(_entry(function.arg_attrs, operand.index))
 
 
 def _result_is_sharded(result: SSAValue) -> bool:
@@ -437,7 +442,7 @@ def _result_is_sharded(result: SSAValue) -> bool:
         function = use.operation.parent_op()
         if not isinstance(use.operation, ReturnOp) or not isinstance(function, FuncOp):
             return False
-        if not _is_sharded(result_attributes(function)[use.index]):
+        if not _is_sharded(_entry(function.res_attrs, use.index)):
             return False
     return True
 
@@ -456,8 +461,8 @@ def _require_all_axes_manual(op: sdy.ManualComputationOp, mesh: Mesh | None) -> 
 
 
 def _require_no_shardings(function: FuncOp) -> None:
-    entries = (*argument_attributes(function), *result_attributes(function))
-    sharded = any(sdy.SHARDING in entry for entry in entries)
+    entries = [*(function.arg_attrs or ()), *(function.res_attrs or ())]
+    sharded = any(sdy.SHARDING in entry.data for entry in entries)
     for op in function.walk():
         if op.name.startswith("sdy.") or sdy.SHARDING in op.attributes:
             sharded = sharded or op.name != "sdy.constant"
@@ -470,16 +475,29 @@ def _require_no_shardings(function: FuncOp) -> None:
 
 
 def _drop_shardings(function: FuncOp) -> None:
-    set_argument_attributes(
-        function, [_without_sharding(e) for e in argument_attributes(function)]
-    )
-    set_result_attributes(
-        function, [_without_sharding(e) for e in result_attributes(function)]
-    )
+    function.arg_attrs = _without_sharding(function.arg_attrs)
+    function.res_attrs = _without_sharding(function.res_attrs)
 
 
-def _without_sharding(entry: dict[str, Attribute]) -> dict[str, Attribute]:
-    return {name: value for name, value in entry.items() if name != sdy.SHARDING}
+def _without_sharding(
+    attributes: ArrayAttr[DictionaryAttr] | None,
+) -> ArrayAttr[DictionaryAttr] | None:
+    if attributes is None:
+        return None
+    entries = [
+        {name: value for name, value in entry.data.items() if name != sdy.SHARDING}
+        for entry in attributes
+    ]
+    if not any(entries):
+        return None
+    return ArrayAttr(DictionaryAttr(entry) for entry in entries)
+
+
+def _entry(
+    attributes: ArrayAttr[DictionaryAttr] | None, index: int
+) -> Mapping[str, Attribute]:
+    """The attributes of one argument or result."""
+    return {} if attributes is None else attributes.data[index].data
 
 
 def _counts_replicas(module: ModuleOp) -> bool:

@@ -6,12 +6,11 @@ number of ethernet links to use. Most ops are one line of the table; the few tha
 lacks are spelled with others, exactly.
 
 A ttnn mesh has one or two axes in hardware. A module with more is lowered all the same,
-as the virtual mesh can run it, with a `HardwareWarning`.
+as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -36,6 +35,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt_attrs import (
+    dense_i32,
     dense_i64,
     i32_array,
     ints,
@@ -47,6 +47,7 @@ from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.remarks import emit_warning
 
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 
@@ -55,10 +56,6 @@ Lowered = SSAValue | Sequence[SSAValue]
 
 HARDWARE_AXES = 2
 """How many axes a mesh of Tenstorrent devices can have."""
-
-
-class HardwareWarning(UserWarning):
-    """The program runs on the virtual mesh, but no hardware has such a mesh."""
 
 
 def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
@@ -77,11 +74,10 @@ def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
     meshes = meshes_of(module)
     for mesh in meshes.meshes if meshes else ():
         if len(mesh.shape) > HARDWARE_AXES:
-            warnings.warn(
+            emit_warning(
                 f'mesh "{mesh.mesh_name.data}" has {len(mesh.shape)} axes; devices have '
                 f"at most {HARDWARE_AXES}: this runs on the virtual mesh only",
-                HardwareWarning,
-                stacklevel=2,
+                module,
             )
     for op in module.ops:
         if isinstance(op, FuncOp) and not op.is_declaration:
@@ -303,8 +299,8 @@ def _shape(attr: Attribute) -> Attribute:
     return ttnn.ShapeAttr(ints(cast("Any", attr)))
 
 
-def _collective(target: type[Operation], *, links: bool = True) -> TTNNRule:
-    """The op of the same fields with a device handle, and a number of links."""
+def _on_device(target: type[Operation], *, links: bool = False) -> TTNNRule:
+    """The op of the same fields with a device handle, maybe with a number of links."""
 
     def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
         properties = dict(op.properties)
@@ -478,6 +474,37 @@ def _matrix(
     return low.reshape(value, matrix), swapped
 
 
+def _conv2d(low: Lowering, op: ttir.Conv2dOp) -> SSAValue:
+    """The image flattened to one row of pixels, and back."""
+    image, kernel = low.all(op.dps_inputs)
+    batch, height, width, channels = tensor_type(image).get_shape()
+    features, _, *window = tensor_type(kernel).get_shape()
+    type = tensor_type(op.result)
+    top, left, bottom, right = ints(op.padding)
+
+    def number(value: int) -> Attribute:
+        return IntegerAttr(value, i32)
+
+    properties: Properties = {
+        "in_channels": number(channels),
+        "out_channels": number(features),
+        "batch_size": number(batch),
+        "input_height": number(height),
+        "input_width": number(width),
+        "kernel_size": dense_i32(window),
+        "stride": op.stride,
+        "padding": dense_i32([top, bottom, left, right]),
+        "dilation": op.dilation,
+        "groups": op.groups,
+    }
+    flat = low.reshape(image, [1, 1, batch * height * width, channels])
+    pixels = prod(type.get_shape()[:-1])
+    result = _with_shape(type, [1, 1, pixels, features])
+    operands = [flat, kernel, low.device_of(op)]
+    made = low.one(ttnn.Conv2dOp, operands, result, properties)
+    return low.reshape(made, type.get_shape())
+
+
 def _constant(low: Lowering, op: ttir.ConstantOp) -> SSAValue:
     return low.one(ttnn.ConstantOp, [], op.result.type, op.properties)
 
@@ -503,16 +530,18 @@ TABLE: dict[str, TTNNRule] = {
         for e in REDUCTIONS
         if e.ttir in ttnn.REDUCTION_OPS
     },
-    "ttir.all_gather": _collective(ttnn.AllGatherOp),
-    "ttir.all_reduce": _collective(ttnn.AllReduceOp),
-    "ttir.all_to_all": _collective(ttnn.AllToAllOp),
+    "ttir.all_gather": _on_device(ttnn.AllGatherOp, links=True),
+    "ttir.all_reduce": _on_device(ttnn.AllReduceOp, links=True),
+    "ttir.all_to_all": _on_device(ttnn.AllToAllOp, links=True),
     "ttir.arange": TTNNRule(_arange, ("arange", "reshape", "repeat")),
     "ttir.argmax": TTNNRule(_argmax, ("argmax",)),
     "ttir.broadcast": TTNNRule(_broadcast, ("repeat",)),
     "ttir.case": _regions(ttnn.CaseOp),
-    "ttir.collective_permute": _collective(ttnn.CollectivePermuteOp, links=False),
+    "ttir.collective_permute": _on_device(ttnn.CollectivePermuteOp),
     "ttir.concat": _same(ttnn.ConcatOp),
     "ttir.constant": TTNNRule(_constant, ("constant",)),
+    "ttir.conv2d": TTNNRule(_conv2d, ("reshape", "conv2d")),
+    "ttir.conv3d": _on_device(ttnn.Conv3dOp),
     "ttir.cumprod": _same(ttnn.CumProdOp, dim=_si32),
     "ttir.cumsum": _same(ttnn.CumSumOp, dim=_si32),
     "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
@@ -523,14 +552,14 @@ TABLE: dict[str, TTNNRule] = {
     "ttir.if": _regions(ttnn.IfOp),
     "ttir.matmul": _same(ttnn.MatmulOp),
     "ttir.mesh_partition": _same(ttnn.MeshPartitionOp),
-    "ttir.mesh_shard": _collective(ttnn.MeshShardOp, links=False),
+    "ttir.mesh_shard": _on_device(ttnn.MeshShardOp),
     "ttir.ones": _same(ttnn.OnesOp, shape=_shape),
     "ttir.pad": TTNNRule(_pad, ("pad",)),
     "ttir.permute": _same(ttnn.PermuteOp),
     "ttir.prod": TTNNRule(_prod, ("prod",)),
     "ttir.reduce_and": _truth_reduction("min"),
     "ttir.reduce_or": _truth_reduction("max"),
-    "ttir.reduce_scatter": _collective(ttnn.ReduceScatterOp),
+    "ttir.reduce_scatter": _on_device(ttnn.ReduceScatterOp, links=True),
     "ttir.reshape": _same(ttnn.ReshapeOp),
     "ttir.reverse": TTNNRule(_reverse, ("permute", "reshape", "constant", "embedding")),
     "ttir.scatter": _same(ttnn.ScatterOp, dim=_si32),

@@ -644,6 +644,53 @@ def matmul(
     _expect_shape(result, (*left[:-1], right[-1]), "the matrix product")
 
 
+def has_shape(name: str, found: Tensor, wanted: Sequence[int]) -> None:
+    """An operand or result has the shape that the attributes say."""
+    if found.get_shape() != tuple(wanted):
+        text = "x".join(str(size) for size in wanted)
+        raise VerifyException(
+            f"the {name} has shape {_shape(found)}, the attributes say {text}"
+        )
+
+
+def exactly(count: int, name: str, values: Sequence[int]) -> Sequence[int]:
+    """The values, if there are that many."""
+    if len(values) != count:
+        raise VerifyException(f"{name} has {len(values)} entries, expected {count}")
+    return values
+
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    result: Tensor,
+    stride: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    dilation: Sequence[int],
+    groups: int,
+) -> None:
+    """Input `[n, spatial…, c]`, weight `[o, c / groups, kernel…]`, one entry a dimension."""
+    image, kernel = input.get_shape(), weight.get_shape()
+    spatial = len(stride)
+    if len(image) != spatial + 2 or len(kernel) != spatial + 2:
+        raise VerifyException(
+            f"input of {_shape(input)} and weight of {_shape(weight)}: both need rank "
+            f"{spatial + 2}"
+        )
+    if groups < 1 or image[-1] != kernel[1] * groups or kernel[0] % groups:
+        raise VerifyException(
+            f"{image[-1]} input channels and {kernel[0]} output channels do not fit "
+            f"{groups} groups of {kernel[1]} input channels"
+        )
+    wanted = [image[0]]
+    for size, window, by, (low, high), gap in zip(
+        image[1:-1], kernel[2:], stride, padding, dilation, strict=True
+    ):
+        room = size + low + high - gap * (window - 1) - 1
+        wanted.append(room // by + 1 if room >= 0 else 0)
+    _expect_shape(result, [*wanted, kernel[0]], "windows in the padded input")
+
+
 # --- creation ---------------------------------------------------------------
 
 

@@ -591,6 +591,70 @@ class MatmulOp(DPSOp):
         check.matmul(a, b, tensor_type(self.result), *flags)
 
 
+@irdl_op_definition
+class Conv2dOp(DPSOp):
+    """Windows of an image times a kernel, summed: no kernel is flipped.
+
+    Input `[n, h, w, c]`, weight `[o, c / groups, kh, kw]`, result `[n, h', w', o]`.
+    `padding` is [top, left, bottom, right] of zeros; `dilation` spreads the kernel.
+    The sum accumulates at least in f32 for floats.
+    """
+
+    name = "ttir.conv2d"
+    input = operand_def(AnyTensorTypeConstr)
+    weight = operand_def(AnyTensorTypeConstr)
+    output = operand_def(AnyTensorTypeConstr)
+    stride = prop_def(DenseInts)
+    padding = prop_def(DenseInts)
+    dilation = prop_def(DenseInts)
+    groups = prop_def(IntegerAttr[I32])
+    result = result_def(AnyTensorTypeConstr)
+
+    def verify_shapes(self) -> None:
+        """Channels fit the groups; windows give the result."""
+        input, weight = tensor_type(self.input), tensor_type(self.weight)
+        top, left, bottom, right = check.exactly(4, "padding", ints(self.padding))
+        check.convolution(
+            input,
+            weight,
+            tensor_type(self.result),
+            check.exactly(2, "stride", ints(self.stride)),
+            ((top, bottom), (left, right)),
+            check.exactly(2, "dilation", ints(self.dilation)),
+            self.groups.value.data,
+        )
+
+
+@irdl_op_definition
+class Conv3dOp(DPSOp):
+    """As conv2d with a depth: `[n, d, h, w, c]` and `[o, c / groups, kd, kh, kw]`.
+
+    `padding` is one number a dimension, the same on both sides.
+    """
+
+    name = "ttir.conv3d"
+    input = operand_def(AnyTensorTypeConstr)
+    weight = operand_def(AnyTensorTypeConstr)
+    output = operand_def(AnyTensorTypeConstr)
+    stride = prop_def(DenseInts)
+    padding = prop_def(DenseInts)
+    groups = prop_def(IntegerAttr[I32])
+    result = result_def(AnyTensorTypeConstr)
+
+    def verify_shapes(self) -> None:
+        """Channels fit the groups; windows give the result."""
+        padding = check.exactly(3, "padding", ints(self.padding))
+        check.convolution(
+            tensor_type(self.input),
+            tensor_type(self.weight),
+            tensor_type(self.result),
+            check.exactly(3, "stride", ints(self.stride)),
+            [(amount, amount) for amount in padding],
+            (1, 1, 1),
+            self.groups.value.data,
+        )
+
+
 # --- creation ---------------------------------------------------------------
 
 
@@ -939,6 +1003,8 @@ TTIR = Dialect(
         CollectivePermuteOp,
         ConcatOp,
         ConstantOp,
+        Conv2dOp,
+        Conv3dOp,
         CumProdOp,
         CumSumOp,
         DotGeneralOp,

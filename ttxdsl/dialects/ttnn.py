@@ -17,6 +17,7 @@ there. Ops print in MLIR's generic form with their attributes as properties.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
@@ -585,6 +586,104 @@ class MatmulOp(TTNNOp):
         check.matmul(a, b, tensor_type(self.result), *flags)
 
 
+@irdl_op_definition
+class Conv2dOp(TTNNOp):
+    """See `ttir.conv2d`; here the image is flattened.
+
+    Input `[1, 1, n * h * w, c]`, weight `[o, c / groups, kh, kw]`, result
+    `[1, 1, n * h' * w', o]`. `padding` is [top, bottom, left, right].
+    """
+
+    name = "ttnn.conv2d"
+    input = operand_def(AnyTensorTypeConstr)
+    weight = operand_def(AnyTensorTypeConstr)
+    device = operand_def(DeviceType)
+    in_channels = prop_def(IntegerAttr[I32])
+    out_channels = prop_def(IntegerAttr[I32])
+    batch_size = prop_def(IntegerAttr[I32])
+    input_height = prop_def(IntegerAttr[I32])
+    input_width = prop_def(IntegerAttr[I32])
+    kernel_size = prop_def(DenseInts)
+    stride = prop_def(DenseInts)
+    padding = prop_def(DenseInts)
+    dilation = prop_def(DenseInts)
+    groups = prop_def(IntegerAttr[I32])
+    result = result_def(AnyTensorTypeConstr)
+
+    def image_shape(self) -> tuple[int, int, int, int]:
+        """The input's shape `[n, h, w, c]` before it was flattened."""
+        return (
+            self.batch_size.value.data,
+            self.input_height.value.data,
+            self.input_width.value.data,
+            self.in_channels.value.data,
+        )
+
+    def result_shape(self) -> tuple[int, int, int, int]:
+        """The result's shape `[n, h', w', o]` before it was flattened."""
+        batch, height, width, _ = self.image_shape()
+        pads = ints(self.padding)
+        sizes = [
+            (size + low + high - gap * (window - 1) - 1) // by + 1
+            for size, low, high, gap, window, by in zip(
+                (height, width),
+                pads[0::2],
+                pads[1::2],
+                ints(self.dilation),
+                ints(self.kernel_size),
+                ints(self.stride),
+                strict=True,
+            )
+        ]
+        return (batch, sizes[0], sizes[1], self.out_channels.value.data)
+
+    def verify_shapes(self) -> None:
+        """The attributes say the shapes of the flattened tensors."""
+        check.exactly(4, "padding", ints(self.padding))
+        for name in ("kernel_size", "stride", "dilation"):
+            check.exactly(2, name, ints(getattr(self, name)))
+        *image, channels = self.image_shape()
+        check.has_shape("input", tensor_type(self.input), (1, 1, prod(image), channels))
+        *image, channels = self.result_shape()
+        check.has_shape(
+            "result", tensor_type(self.result), (1, 1, prod(image), channels)
+        )
+        groups = self.groups.value.data
+        if groups < 1:
+            raise VerifyException(f"groups is {groups}, expected at least 1")
+        shape = (channels, self.in_channels.value.data // groups)
+        check.has_shape(
+            "weight", tensor_type(self.weight), (*shape, *ints(self.kernel_size))
+        )
+
+
+@irdl_op_definition
+class Conv3dOp(TTNNOp):
+    """See `ttir.conv3d`, which has the same fields but the device handle."""
+
+    name = "ttnn.conv3d"
+    input = operand_def(AnyTensorTypeConstr)
+    weight = operand_def(AnyTensorTypeConstr)
+    device = operand_def(DeviceType)
+    stride = prop_def(DenseInts)
+    padding = prop_def(DenseInts)
+    groups = prop_def(IntegerAttr[I32])
+    result = result_def(AnyTensorTypeConstr)
+
+    def verify_shapes(self) -> None:
+        """Channels fit the groups; windows give the result."""
+        padding = check.exactly(3, "padding", ints(self.padding))
+        check.convolution(
+            tensor_type(self.input),
+            tensor_type(self.weight),
+            tensor_type(self.result),
+            check.exactly(3, "stride", ints(self.stride)),
+            [(amount, amount) for amount in padding],
+            (1, 1, 1),
+            self.groups.value.data,
+        )
+
+
 # --- creation ---------------------------------------------------------------
 
 
@@ -869,6 +968,8 @@ TTNN = Dialect(
         CollectivePermuteOp,
         ConcatOp,
         ConstantOp,
+        Conv2dOp,
+        Conv3dOp,
         CumProdOp,
         CumSumOp,
         EmbeddingOp,

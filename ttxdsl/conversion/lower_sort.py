@@ -1,0 +1,229 @@
+"""StableHLO's sort and chlo's top_k in ttir.
+
+ttir sorts one tensor by its values. A comparator that compares the same function of
+both sides is a sort of that function's values, whose places then move all operands. Any
+other comparator is asked for all pairs: an element's rank is the number of elements
+that come before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ttxdsl.conversion.bodies import evaluate
+from ttxdsl.conversion.builder import shape_of
+from ttxdsl.conversion.lower_elementwise import total_order
+from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
+from ttxdsl.dialects import stablehlo, ttir
+from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects.ttcore import ReduceType
+from ttxdsl.errors import UnsupportedError
+
+_ALL_PAIRS = 4096
+"""The most elements that are compared pair by pair; a matrix of that size squared."""
+
+
+def _sort(low: Lowering, op: stablehlo.SortOp) -> Sequence[SSAValue]:
+    build, values = low.builder, low.all(op.inputs)
+    rank = len(shape_of(values[0]))
+    dim = op.dimension.value.data % rank if rank else 0
+    if not rank or shape_of(values[0])[dim] < 2:
+        return values
+    places = _places_by_key(low, op, values, dim)
+    if places is None:
+        places = _places_by_rank(low, op, values, dim)
+    return [build.gather(value, places, dim) for value in values]
+
+
+# --- by a key ---------------------------------------------------------------
+
+
+def _places_by_key(
+    low: Lowering, op: stablehlo.SortOp, values: Sequence[SSAValue], dim: int
+) -> SSAValue | None:
+    """Where each sorted element comes from, if the comparator compares keys."""
+    block = op.comparator.block
+    found = _compared(block)
+    if found is None:
+        return None
+    compare, left, right = found
+    # arguments come in pairs: of the one element, of the other
+    sides = [{index % 2 for index in _parameters(v, block)} for v in (left, right)]
+    if sides not in ([{0}, {1}], [{1}, {0}]):
+        return None
+    swapped = sides == [{1}, {0}]
+    if not _same_function(left, right, block):
+        return None
+    build = low.builder
+    stand_ins = [values[index // 2] for index in range(len(block.args))]
+    key = _evaluate_value(low, block, left, stand_ins, shape_of(values[0]))
+    kind = compare.compare_type
+    if kind is not None and kind.data == stablehlo.ComparisonType.TOTALORDER:
+        key = total_order(low, key)
+    descending = (compare.comparison_direction.data.value == "GT") != swapped
+    _, places = build.sort(key, dim, descending=descending, stable=True)
+    return places
+
+
+def _compared(
+    block: Block,
+) -> tuple[stablehlo.CompareOp, SSAValue, SSAValue] | None:
+    """The comparison whose truth the comparator returns, and what it compares."""
+    last = block.last_op
+    owner = last.operands[0].owner if last is not None else None
+    if not isinstance(owner, stablehlo.CompareOp):
+        return None
+    if owner.comparison_direction.data.value not in ("LT", "GT"):
+        return None
+    return owner, owner.lhs, owner.rhs
+
+
+def _parameters(value: SSAValue, block: Block) -> set[int]:
+    """The numbers of the block's arguments that a value is computed from."""
+    found: set[int] = set()
+    seen: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current in block.args:
+            found.add(block.args.index(current))
+        elif isinstance(current.owner, Operation):
+            pending.extend(current.owner.operands)
+    return found
+
+
+def _same_function(left: SSAValue, right: SSAValue, block: Block) -> bool:
+    """Whether two values are the same ops of the two sides' arguments."""
+    pending = [(left, right)]
+    while pending:
+        one, other = pending.pop()
+        if one in block.args or other in block.args:
+            if one not in block.args or other not in block.args:
+                return False
+            if block.args.index(one) // 2 != block.args.index(other) // 2:
+                return False
+            continue
+        first, second = one.owner, other.owner
+        if first is second:
+            continue
+        if not isinstance(first, Operation) or not isinstance(second, Operation):
+            return False
+        if (
+            first.name != second.name
+            or first.properties != second.properties
+            or len(first.operands) != len(second.operands)
+        ):
+            return False
+        pending.extend(zip(first.operands, second.operands, strict=True))
+    return True
+
+
+def _evaluate_value(
+    low: Lowering,
+    block: Block,
+    wanted: SSAValue,
+    arguments: Sequence[SSAValue],
+    shape: Sequence[int],
+) -> SSAValue:
+    """One value of a computation on scalars, for a whole tensor of them."""
+    if wanted in block.args:
+        return arguments[block.args.index(wanted)]
+    needed: list[Operation] = []
+    seen: set[Operation] = set()
+
+    def visit(value: SSAValue) -> None:
+        owner = value.owner
+        if isinstance(owner, Operation) and owner not in seen and owner.parent is block:
+            seen.add(owner)
+            for operand in owner.operands:
+                visit(operand)
+            needed.append(owner)
+
+    visit(wanted)
+    inner = replace(low, values=dict(low.values))
+    inner.values.update(zip(block.args, arguments, strict=True))
+    for op in needed:
+        number = constant_splat(op.results[0])
+        if number is not None:
+            element = tensor_type(op.results[0]).element_type
+            inner.values[op.results[0]] = low.builder.full(shape, element, number)
+        else:
+            inner.lower_op(op)
+    return inner[wanted]
+
+
+# --- by rank ----------------------------------------------------------------
+
+
+def _places_by_rank(
+    low: Lowering, op: stablehlo.SortOp, values: Sequence[SSAValue], dim: int
+) -> SSAValue:
+    """Where each sorted element comes from, by asking the comparator for all pairs."""
+    build = low.builder
+    size = shape_of(values[0])[dim]
+    if size > _ALL_PAIRS:
+        raise UnsupportedError(
+            f"its comparator compares no key, and {size} elements are too many to "
+            "compare pair by pair",
+            op,
+        )
+    last = len(shape_of(values[0])) - 1
+    moved = [build.move_dim(value, dim, last) for value in values]
+    lead = shape_of(moved[0])[:-1]
+    square = (*lead, size, size)
+    rows = [build.broadcast(build.reshape(v, (*lead, size, 1)), square) for v in moved]
+    columns = [
+        build.broadcast(build.reshape(v, (*lead, 1, size)), square) for v in moved
+    ]
+    block = op.comparator.block
+    forward = [v for pair in zip(rows, columns, strict=True) for v in pair]
+    backward = [v for pair in zip(columns, rows, strict=True) for v in pair]
+    before = evaluate(low, block, forward, square)[0]
+    after = evaluate(low, block, backward, square)[0]
+    # [i, j]: i comes before j, or they are equal and i was first
+    index = [build.arange(square, len(lead) + side, i32) for side in (0, 1)]
+    earlier = build.compare("lt", index[0], index[1])
+    equal = build.elementwise(
+        "logical_not", build.elementwise("logical_or", before, after)
+    )
+    tie = build.elementwise("logical_and", equal, earlier)
+    precedes = build.elementwise("logical_or", before, tie)
+    ranks = build.reduce("sum", build.typecast(precedes, i32), (len(lead),))
+    # the element with rank r stands at place r
+    source = build.arange(shape_of(ranks), len(lead), i32)
+    places = build.scatter(
+        build.like(ranks, 0), ranks, source, len(lead), ReduceType.INVALID
+    )
+    return build.move_dim(places, last, dim)
+
+
+def _top_k(low: Lowering, op: Operation) -> Sequence[SSAValue]:
+    build, value = low.builder, low[op.operands[0]]
+    types = [build.here(result.type) for result in op.results]
+    dim = len(shape_of(value)) - 1
+    k = types[0].get_shape()[dim]
+    properties: dict[str, Attribute] = {
+        "k": IntegerAttr(k, i32),
+        "dim": IntegerAttr(dim, i32),
+        "largest": BoolAttr.from_bool(True),
+        "sorted": BoolAttr.from_bool(True),
+    }
+    return build.compute(ttir.TopKOp, [value], types, properties)
+
+
+TABLE: dict[str, Rule] = {
+    "chlo.top_k": Rule(_top_k, ("topk",)),
+    "stablehlo.sort": Rule(
+        _sort,
+        ("sort", "gather"),
+        "a comparator without a key: ranks from all pairs (sum, scatter)",
+    ),
+}
+"""The rules of this family, by StableHLO or chlo name."""
