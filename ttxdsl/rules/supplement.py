@@ -77,6 +77,48 @@ def broadcast_elementwise(op: Operation) -> Iterator[Factor]:
         yield Factor(size, tuple(source.get(out) for source in sources), (out,))
 
 
+def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
+    """A dot whose rows of one left dimension fall into groups, of the sizes given.
+
+    Which group a row is in depends on all rows before it, so that dimension is needed
+    whole, and so are the groups. If it is contracted, each group has its own result.
+    """
+    lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
+    numbers = op.ragged_dot_dimension_numbers.data
+    batch = (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions)
+    contracted = (
+        numbers.lhs_contracting_dimensions,
+        numbers.rhs_contracting_dimensions,
+    )
+    groups = numbers.rhs_group_dimensions
+
+    def kind(left: int, otherwise: Kind = Kind.PASS_THROUGH) -> Kind:
+        ragged = left in numbers.lhs_ragged_dimensions
+        return Kind.NEED_REPLICATION if ragged else otherwise
+
+    # the group sizes, the last operand, stay whole
+    out = 0
+    if any(left in contracted[0] for left in numbers.lhs_ragged_dimensions):
+        yield Factor(shape_of(op.result)[0], None, (0,), Kind.NEED_REPLICATION)
+        out = 1
+    for left, right in zip(*batch, strict=True):
+        yield Factor(lhs[left], (left, right, None), (out,), kind(left))
+        out += 1
+    for left, size in enumerate(lhs):
+        if left not in batch[0] and left not in contracted[0]:
+            yield Factor(size, (left, None, None), (out,), kind(left))
+            out += 1
+    for right, size in enumerate(rhs):
+        if right not in batch[1] + contracted[1] + groups:
+            yield Factor(size, (None, right, None), (out,))
+            out += 1
+    for right in groups:
+        yield Factor(rhs[right], (None, right, None), None, Kind.NEED_REPLICATION)
+    for left, right in zip(*contracted, strict=True):
+        cost = kind(left, Kind.REDUCTION)
+        yield Factor(lhs[left], (left, right, None), None, cost)
+
+
 def top_k(op: chlo.TopKOp) -> Iterable[Factor]:
     """Rows are independent; the last dimension is needed whole."""
     before, after = shape_of(op.operands[0]), shape_of(op.results[0])
@@ -96,6 +138,7 @@ RULES: dict[type[Operation], OpRule] = {
             for op_class in chlo.Chlo.operations
             if issubclass(op_class, chlo.ChloUnaryOp | chlo.ChloBinaryOp)
         ),
+        rule(chlo.RaggedDotOp, ragged_dot),
         rule(chlo.TopKOp, top_k),
         rule(stablehlo.BatchNormGradOp, batch_norm),
         rule(stablehlo.BatchNormTrainingOp, batch_norm),

@@ -1,0 +1,111 @@
+"""Rules of ops that Shardy has none for."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects import test
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.dialects.chlo import Chlo, RaggedDotDimensionNumbersAttr, RaggedDotDims
+from ttxdsl.rules import sharding_rule
+from ttxdsl.rules.registry import RULES as SHARDYS
+from ttxdsl.rules.supplement import RULES, supplementary_rule
+from ttxdsl.rules.without import WITHOUT_RULE
+
+NOTHING_TO_PROPAGATE = {
+    chlo.ConstantOp: "has no operands",
+    chlo.ConstantLikeOp: "its operand gives the shape only",
+    chlo.ScanOp: "its body decides",
+}
+
+
+def value(*shape: int, of: Attribute = f32) -> SSAValue:
+    return test.TestPureOp(result_types=[TensorType(of, shape)]).results[0]
+
+
+@pytest.mark.parametrize("op_class", list(Chlo.operations), ids=lambda op: op.name)
+def test_every_chlo_op_has_a_rule_or_a_reason(op_class: type[Operation]):
+    assert (op_class in RULES) != (op_class in NOTHING_TO_PROPAGATE)
+
+
+def test_shardys_rules_are_not_repeated():
+    assert not RULES.keys() & SHARDYS.keys()
+    assert {op for op in RULES if op.name.startswith("stablehlo.")} <= set(WITHOUT_RULE)
+
+
+def test_rule_is_custom_and_not_the_registrys():
+    op = chlo.ErfOp(value(4, 8))
+    assert str(supplementary_rule(op)) == "([i, j])->([i, j]) {i=4, j=8}, custom"
+    assert sharding_rule(op) is None
+    assert supplementary_rule(stablehlo.NegOp(value(4))) is None
+    assert supplementary_rule(chlo.ErfOp(value(DYNAMIC_INDEX))) is None
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "sizes", "result", "dims", "rule"),
+    [
+        pytest.param(
+            (2, 8, 5),
+            (3, 2, 5, 7),
+            (2, 3),
+            (2, 8, 7),
+            RaggedDotDims((0,), (1,), (2,), (2,), (1,), (0,)),
+            "([i, j, m], [l, i, m, k], [n, o])->([i, j, k]) "
+            "{i=2, j=8, k=7, l=3, m=5, n=1, o=1} reduction={m} need_replication={j, l}",
+            id="rows in groups",
+        ),
+        pytest.param(
+            (8, 5),
+            (8, 7),
+            (3,),
+            (3, 5, 7),
+            RaggedDotDims((), (), (0,), (0,), (0,), ()),
+            "([l, j], [l, k], [m])->([i, j, k]) "
+            "{i=3, j=5, k=7, l=8, m=1} need_replication={i, l}",
+            id="contracted dimension in groups",
+        ),
+        pytest.param(
+            (4, 8, 5),
+            (4, 5, 7),
+            (3,),
+            (4, 8, 7),
+            RaggedDotDims((0,), (0,), (2,), (1,), (0,), ()),
+            "([i, j, l], [i, l, k], [m])->([i, j, k]) "
+            "{i=4, j=8, k=7, l=5, m=1} reduction={l} need_replication={i}",
+            id="batch in groups",
+        ),
+    ],
+)
+def test_ragged_dot(
+    lhs: tuple[int, ...],
+    rhs: tuple[int, ...],
+    sizes: tuple[int, ...],
+    result: tuple[int, ...],
+    dims: RaggedDotDims,
+    rule: str,
+):
+    op = chlo.RaggedDotOp(
+        value(*lhs),
+        value(*rhs),
+        value(*sizes, of=i32),
+        RaggedDotDimensionNumbersAttr(dims),
+        TensorType(f32, result),
+    )
+    found = supplementary_rule(op)
+    assert str(found) == f"{rule}, custom"
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "rule"),
+    [
+        ((4, 8), (4, 8), "([i, j], [i, j])->([i, j]) {i=4, j=8}"),
+        ((4, 8), (), "([i, j], [])->([i, j]) {i=4, j=8}"),
+        ((4, 1), (8,), "([i, k], [j])->([i, j]) {i=4, j=8, k=1}"),
+        ((4, 8), (1, 8), "([i, j], [k, j])->([i, j]) {i=4, j=8, k=1}"),
+    ],
+)
+def test_broadcast(lhs: tuple[int, ...], rhs: tuple[int, ...], rule: str):
+    op = chlo.BroadcastAddOp(value(*lhs), value(*rhs), TensorType(f32, [4, 8]))
+    assert str(supplementary_rule(op)) == f"{rule}, custom"
