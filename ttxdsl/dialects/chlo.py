@@ -60,7 +60,8 @@ from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
     Integer,
-    IntegerArray,
+    Integers,
+    NotNegative,
     PrettyOp,
     StableHLOOp,
 )
@@ -447,7 +448,7 @@ class ChloBroadcastOp(PrettyOp, ABC):
 
     lhs = operand_def(_ANY)
     rhs = operand_def(_ANY)
-    broadcast_dimensions = opt_prop_def(IntegerArray)
+    broadcast_dimensions = opt_prop_def(Integers)
     result = result_def(_ANY)
 
     traits = traits_def(Pure())
@@ -843,7 +844,7 @@ class ScanOp(StableHLOOp):
 
     inputs = var_operand_def(_ANY)
     inits = var_operand_def(_ANY)
-    dimension = prop_def(Integer)
+    dimension = prop_def(NotNegative)
     scan_dim_size = opt_prop_def(Integer)
     is_reverse = opt_prop_def(Bool, BoolAttr.from_bool(False))
     is_associative = opt_prop_def(Bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self, TypeVar, cast
 
@@ -11,13 +11,16 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IndexType,
     IntegerAttr,
     IntegerType,
     StringAttr,
+    i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, Block, Operation, Region
-from xdsl.irdl import AttrConstraint, BaseAttr, IRDLOperation
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, BaseAttr, IRDLOperation, VerificationContext
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -35,14 +38,115 @@ from ttxdsl.dialects.stablehlo._syntax import (
     print_signature,
     print_values,
 )
+from ttxdsl.dialects.stablehlo.attributes import PrecisionAttr
+from ttxdsl.dialects.stablehlo.types import FixedConstraint
 
-# The attribute types of properties. The element type of an `array<…>` is part of the
-# verification of the op (`require_integers`): a generic constraint costs more.
-IntegerArray = BaseAttr[DenseArrayBase[IntegerType]](DenseArrayBase)
-Integer = BaseAttr[IntegerAttr[IntegerType]](IntegerAttr)
-Bool = cast("AttrConstraint[BoolAttr]", Integer)
+
+@dataclass(frozen=True)
+class IntegerOf(FixedConstraint[IntegerAttr[IntegerType]]):
+    """An integer of a width, not below `least` and not above `most`."""
+
+    width: int
+    least: int | None = None
+    most: int | None = None
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another type, or a number out of range."""
+        if isinstance(attr, IntegerAttr):
+            integer = cast("IntegerAttr[IntegerType]", attr)
+            kind, value = integer.type, integer.value.data
+            if isinstance(kind, IntegerType) and kind.width.data == self.width:
+                if self.least is not None and value < self.least:
+                    raise VerifyException(f"must be {self.least} or more, got {value}")
+                if self.most is not None and value > self.most:
+                    raise VerifyException(f"must be {self.most} or less, got {value}")
+                return
+        raise VerifyException(f"expected an i{self.width}, got {attr}")
+
+
+@dataclass(frozen=True)
+class ArrayOf(FixedConstraint[DenseArrayBase[IntegerType]]):
+    """An `array<…>` of integers of a width."""
+
+    width: int
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another type of attribute or of elements."""
+        if isinstance(attr, DenseArrayBase):
+            kind = cast("DenseArrayBase[IntegerType]", attr).elt_type
+            if isinstance(kind, IntegerType) and kind.width.data == self.width:
+                return
+        raise VerifyException(f"expected an array of i{self.width}, got {attr}")
+
+
+@dataclass(frozen=True)
+class ElementsOf(FixedConstraint[DenseIntOrFPElementsAttr[IntegerType]]):
+    """A `dense<…>` tensor of 64-bit integers or of indices."""
+
+    index: bool = False
+    rank: int | None = None
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another type of attribute or of elements."""
+        if isinstance(attr, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", attr)
+            kind = cast(Attribute, dense.get_element_type())
+            fits = isinstance(kind, IndexType) if self.index else kind == i64
+            if fits and self.rank in (None, len(dense.get_shape())):
+                return
+        what = "indices" if self.index else "i64"
+        raise VerifyException(f"expected dense elements of {what}, got {attr}")
+
+
+@dataclass(frozen=True)
+class ListOf(FixedConstraint[ArrayAttr[Attribute]]):
+    """A `[…]` whose entries satisfy a constraint."""
+
+    entry: AttrConstraint
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another type of attribute or of an entry."""
+        if not isinstance(attr, ArrayAttr):
+            raise VerifyException(f"expected a list, got {attr}")
+        for one in cast("ArrayAttr[Attribute]", attr).data:
+            self.entry.verify(one, constraint_context or VerificationContext())
+
+
+@dataclass(frozen=True)
+class EitherOf(FixedConstraint[Attribute]):
+    """An attribute of one of several classes."""
+
+    classes: tuple[type[Attribute], ...]
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another class."""
+        if not isinstance(attr, self.classes):
+            names = " or ".join(one.name for one in self.classes)
+            raise VerifyException(f"expected {names}, got {attr}")
+
+
+Integers = ArrayOf(64)
+Booleans = ArrayOf(1)
+Integer = IntegerOf(64)
+NotNegative = IntegerOf(64, 0)
+Positive = IntegerOf(64, 1)
+Bool = cast("AttrConstraint[BoolAttr]", IntegerOf(1))
 String = BaseAttr(StringAttr)
 Array = BaseAttr[ArrayAttr[Attribute]](ArrayAttr)
+Precisions = ListOf(BaseAttr(PrecisionAttr))
+Padding = ElementsOf()
+Layouts = ListOf(ElementsOf(index=True, rank=1))
+Tilings = ListOf(Layouts)
 
 
 class StableHLOOp(IRDLOperation, ABC):
@@ -170,32 +274,3 @@ class PrettyOp(StableHLOOp, ABC):
         print_attr_dict(printer, self, self.printed_properties(), self.DEFAULTS)
         printer.print_string(" : ")
         self.print_types(printer)
-
-
-def require(condition: bool, message: str) -> None:
-    """Refuse an op whose constraint does not hold."""
-    if not condition:
-        raise VerifyException(message)
-
-
-def only_block(region: Region) -> Block:
-    """The block of a region that must have exactly one."""
-    block = region.blocks.first
-    if block is None or block.next_block is not None:
-        raise VerifyException("a region must have exactly one block")
-    return block
-
-
-def terminator_of(block: Block) -> Operation:
-    """The `stablehlo.return` that ends a block."""
-    last = block.last_op
-    if last is None or last.name != "stablehlo.return":
-        raise VerifyException("a region must end with stablehlo.return")
-    return last
-
-
-def integers(value: DenseArrayBase[IntegerType] | Sequence[int]) -> tuple[int, ...]:
-    """The numbers of an `array<i64: …>`."""
-    if isinstance(value, DenseArrayBase):
-        return value.get_values()
-    return tuple(value)

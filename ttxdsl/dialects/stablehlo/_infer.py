@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    FixedBitwidthType,
+    IndexType,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo._shapes import shapes_fit
+from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
 from ttxdsl.dialects.stablehlo.types import Kind, Tensor, element_kind
 
 
-def sizes_fit(one: int, other: int) -> bool:
-    """Whether two sizes of a dimension can be the same at run time."""
-    return one == other or DYNAMIC_INDEX in (one, other)
-
-
-def shapes_fit(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether two shapes can be the same at run time."""
-    return one == other or (len(one) == len(other) and all(map(sizes_fit, one, other)))
-
-
 def elements_fit(one: Attribute, other: Attribute) -> bool:
-    """Whether two element types are the same, but for how they are quantized."""
-    if one == other:
+    """Whether two element types are the same, but for scales and zero points."""
+    if one is other or one == other:
         return True
-    quantized = Kind.QUANT | Kind.QUANT_PER_AXIS
-    return (
-        element_kind(one) in quantized
-        and element_kind(other) in quantized
-        and bool(element_kind(one))
-        and bool(element_kind(other))
+    if isinstance(one, QuantizedType) and isinstance(other, QuantizedType):
+        return one.data.without_scales() == other.data.without_scales()
+    return False
+
+
+def _within_bounds(sizes: tuple[int, ...], encoding: Attribute) -> bool:
+    if not isinstance(encoding, TypeExtensionsAttr):
+        return True
+    return all(
+        bound == DYNAMIC_INDEX or size <= bound
+        for size, bound in zip(sizes, encoding.bounds, strict=False)
     )
 
 
@@ -41,8 +49,12 @@ def types_fit(one: Attribute, other: Attribute) -> bool:
     if not (isinstance(one, TensorType) and isinstance(other, TensorType)):
         return False
     left, right = cast(Tensor, one), cast(Tensor, other)
-    return elements_fit(left.element_type, right.element_type) and shapes_fit(
-        left.get_shape(), right.get_shape()
+    left_shape, right_shape = left.get_shape(), right.get_shape()
+    return (
+        shapes_fit(left_shape, right_shape)
+        and elements_fit(left.element_type, right.element_type)
+        and _within_bounds(left_shape, right.encoding)
+        and _within_bounds(right_shape, left.encoding)
     )
 
 
@@ -59,8 +71,125 @@ def require_shape(got: Attribute, expected: Attribute, what: str = "result") -> 
         raise VerifyException(f"{what}: expected the shape of {expected}, got {got}")
 
 
+def require_sizes(got: Attribute, shape: tuple[int, ...], what: str = "result") -> None:
+    """Refuse a tensor that cannot have these sizes."""
+    if not shapes_fit(cast(Tensor, got).get_shape(), shape):
+        text = "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in shape)
+        raise VerifyException(
+            f"{what}: expected the sizes {text or 'of a scalar'}, got {got}"
+        )
+
+
 def require_element(got: Attribute, expected: Attribute, what: str = "result") -> None:
     """Refuse a tensor whose element type does not fit another's."""
     left, right = cast(Tensor, got), cast(Tensor, expected)
     if left is not right and not elements_fit(left.element_type, right.element_type):
         raise VerifyException(f"{what}: expected elements as in {expected}, got {got}")
+
+
+def bits(element: Attribute) -> int:
+    """The width of an element in bits; of a quantized one, of its storage."""
+    if isinstance(element, ComplexType):
+        return 2 * bits(cast(Attribute, element.element_type))
+    if isinstance(element, QuantizedType):
+        return bits(element.data.storage_type)
+    if isinstance(element, FixedBitwidthType):
+        return element.bitwidth
+    raise VerifyException(f"{element} has no width")
+
+
+_FAMILIES = (
+    Kind.PRED | Kind.INT,
+    Kind.FLOAT,
+    Kind.COMPLEX,
+    Kind.QUANT | Kind.QUANT_PER_AXIS,
+)
+
+
+def promotable(source: Attribute, target: Attribute) -> bool:
+    """Whether values of an element type can be combined in a wider one.
+
+    Floating-point types of any precision can be promoted to each other, as C++ has it.
+    """
+    one, other = element_kind(source), element_kind(target)
+    family = next((kinds for kinds in _FAMILIES if one & kinds), None)
+    if family is None or not other & family:
+        return False
+    if isinstance(source, QuantizedType) and isinstance(target, QuantizedType):
+        if source.data.expressed_type != target.data.expressed_type:
+            return False
+    return bool(family & Kind.FLOAT) or bits(source) <= bits(target)
+
+
+def same_but_precision(one: Attribute, other: Attribute) -> bool:
+    """Whether element types are equal, or both floating-point."""
+    return one == other or bool(element_kind(one) & element_kind(other) & Kind.FLOAT)
+
+
+def tensors_of(values: Iterable[SSAValue]) -> tuple[Tensor, ...]:
+    """The types of values that are all tensors."""
+    return tuple(cast(Tensor, value.type) for value in values)
+
+
+def require_results(
+    op: Operation, expected: Sequence[Attribute], constraint: str
+) -> None:
+    """Refuse an op whose results are not these types."""
+    if len(op.results) != len(expected):
+        raise VerifyException(
+            f"{constraint}: expected {len(expected)} results, got {len(op.results)}"
+        )
+    for index, (result, one) in enumerate(zip(op.results, expected, strict=True)):
+        require_type(result.type, one, f"result {index} ({constraint})")
+
+
+def require_same_indices(indices: Sequence[SSAValue], constraint: str) -> None:
+    """Refuse start indices of different types."""
+    types = {index.type for index in indices}
+    if len(types) > 1:
+        raise VerifyException(
+            f"{constraint}: start indices must have one type, got "
+            f"{', '.join(sorted(map(str, types)))}"
+        )
+
+
+def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
+    """The integers that a value holds if a constant op defines it."""
+    owner = value.owner
+    if isinstance(owner, Operation) and owner.has_trait(ConstantLike):
+        found = owner.properties.get("value")
+        if isinstance(found, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", found)
+            if isinstance(dense.get_element_type(), IntegerType | IndexType):
+                return dense.get_values()
+    return None
+
+
+def require_computed_shape(shape: SSAValue, result: Attribute, constraint: str) -> None:
+    """Refuse a result that cannot have the shape that a constant says."""
+    values = constant_ints(shape)
+    if values is None:
+        return
+    if any(value < 0 for value in values):
+        raise VerifyException(f"{constraint}: the shape {list(values)} has a negative")
+    require_sizes(result, values, f"result ({constraint})")
+
+
+def require_static_or_one_bound(result: Attribute) -> None:
+    """Refuse a shape that is not static, but for one dimension with a bound."""
+    tensor = cast(Tensor, result)
+    dynamic = [
+        dim for dim, size in enumerate(tensor.get_shape()) if size == DYNAMIC_INDEX
+    ]
+    if not dynamic:
+        return
+    encoding = tensor.encoding
+    if (
+        len(dynamic) > 1
+        or not isinstance(encoding, TypeExtensionsAttr)
+        or encoding.bounds[dynamic[0]] == DYNAMIC_INDEX
+    ):
+        raise VerifyException(
+            f"the result must have a static shape, or one bounded dimension, got "
+            f"{result}"
+        )

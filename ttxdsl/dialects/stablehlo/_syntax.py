@@ -231,12 +231,31 @@ def print_attr_dict(
         )
 
 
-def i64_array(values: Iterable[int]) -> DenseArrayBase:
+Ints = Sequence[int] | DenseArrayBase[IntegerType]
+"""Integers, or the `array<i64: …>` that holds them."""
+
+
+def i64_array(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
     """An `array<i64: …>`."""
     return DenseArrayBase.from_list(i64, tuple(values))
 
 
-def bool_array(values: Iterable[bool]) -> DenseArrayBase:
+def int_array(values: Ints) -> DenseArrayBase[IntegerType]:
+    """Integers as an `array<i64: …>`."""
+    return values if isinstance(values, DenseArrayBase) else i64_array(values)
+
+
+def optional_int_array(values: Ints | None) -> DenseArrayBase[IntegerType] | None:
+    """Integers as an `array<i64: …>`, if there are any to say."""
+    return None if values is None else int_array(values)
+
+
+def int_values(values: Ints) -> tuple[int, ...]:
+    """Integers as a tuple."""
+    return values.get_values() if isinstance(values, DenseArrayBase) else tuple(values)
+
+
+def bool_array(values: Iterable[bool]) -> DenseArrayBase[IntegerType]:
     """An `array<i1: …>`."""
     return DenseArrayBase.from_list(i1, tuple(int(value) for value in values))
 

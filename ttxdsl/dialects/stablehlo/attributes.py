@@ -896,16 +896,11 @@ class ResultAccuracyAttr(ParametrizedAttribute):
             printer.print_attribute(self.mode)
 
     def verify(self) -> None:
-        """Tolerances are not negative, and count only in mode TOLERANCE."""
+        """Tolerances are not negative, and are only given in mode TOLERANCE."""
         tolerances = (self.atol.value.data, self.rtol.value.data, self.ulps.value.data)
-        if self.mode.data is ResultAccuracyMode.TOLERANCE:
-            if min(tolerances) < 0:
-                raise VerifyException("result accuracy: a tolerance is negative")
-            if not any(tolerances):
-                raise VerifyException(
-                    "result accuracy: mode TOLERANCE needs a tolerance above zero"
-                )
-        elif any(tolerances):
+        if min(tolerances) < 0:
+            raise VerifyException("result accuracy: a tolerance is negative")
+        if self.mode.data is not ResultAccuracyMode.TOLERANCE and any(tolerances):
             raise VerifyException(
                 "result accuracy: tolerances are given, but the mode is "
                 f"{self.mode.data.value}, not TOLERANCE"

@@ -41,7 +41,8 @@ from xdsl.traits import Pure
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
-    Integer,
+    NotNegative,
+    Positive,
     PrettyOp,
     StableHLOOp,
     String,
@@ -135,7 +136,7 @@ class AllGatherOp(_GroupedOp):
     name = "stablehlo.all_gather"
 
     inputs = var_operand_def(TENSOR)
-    all_gather_dim = prop_def(Integer)
+    all_gather_dim = prop_def(NotNegative)
     use_global_device_ids = opt_prop_def(_Unit)
     outputs = var_result_def(TENSOR)
 
@@ -198,7 +199,7 @@ class ReduceScatterOp(_GroupedOp):
     name = "stablehlo.reduce_scatter"
 
     operand = operand_def(TENSOR)
-    scatter_dimension = prop_def(Integer)
+    scatter_dimension = prop_def(NotNegative)
     use_global_device_ids = opt_prop_def(_Unit)
     computation = region_def()
     result = result_def(TENSOR)
@@ -233,9 +234,9 @@ class AllToAllOp(_GroupedOp):
     name = "stablehlo.all_to_all"
 
     inputs = var_operand_def(TENSOR)
-    split_dimension = prop_def(Integer)
-    concat_dimension = prop_def(Integer)
-    split_count = prop_def(Integer)
+    split_dimension = prop_def(NotNegative)
+    concat_dimension = prop_def(NotNegative)
+    split_count = prop_def(Positive)
     outputs = var_result_def(TENSOR)
 
     def __init__(

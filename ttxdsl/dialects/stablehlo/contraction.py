@@ -6,15 +6,17 @@ Source: StableHLO specification, sections "dot_general", "cholesky",
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
-    DenseArrayBase,
-    IntegerType,
+    ComplexType,
+    Float32Type,
+    Float64Type,
     StringAttr,
+    f32,
+    f64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -30,22 +32,31 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
-    Array,
     Bool,
     Field,
-    IntegerArray,
+    Integers,
+    Precisions,
     PrettyOp,
     StableHLOOp,
     String,
     enum_codec,
 )
+from ttxdsl.dialects.stablehlo._infer import (
+    require_element,
+    require_sizes,
+    require_type,
+)
+from ttxdsl.dialects.stablehlo._quantized import check_quantized_dot
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     BOOL,
     I64S,
     STRING,
+    Ints,
     dims_text,
-    i64_array,
+    int_array,
     parse_dims,
 )
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -67,6 +78,8 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR_PER_AXIS,
     Kind,
     TensorOf,
+    element_of,
+    shape_of,
 )
 
 DEFAULT_PRECISION = ArrayAttr[Attribute](
@@ -95,6 +108,14 @@ def precision_text(config: ArrayAttr[Attribute] | None) -> str:
     return f", precision = [{', '.join(names)}]"
 
 
+def check_precision(config: ArrayAttr[Attribute] | None, constraint: str) -> None:
+    """At most one entry an operand."""
+    require(
+        config is None or len(config.data) <= 2,
+        f"{constraint}: precision must have one entry an operand, got {config}",
+    )
+
+
 @irdl_op_definition
 class DotGeneralOp(PrettyOp):
     """Sums of products over the contracted dimensions. Spec section "dot_general".
@@ -108,7 +129,7 @@ class DotGeneralOp(PrettyOp):
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR_PER_AXIS)
     dot_dimension_numbers = prop_def(BaseAttr(DotDimensionNumbersAttr))
-    precision_config = opt_prop_def(Array)
+    precision_config = opt_prop_def(Precisions)
     algorithm = opt_prop_def(BaseAttr(DotAlgorithmAttr))
     result = result_def(TENSOR_PER_AXIS)
 
@@ -188,6 +209,22 @@ class DotGeneralOp(PrettyOp):
         """All properties."""
         return ("algorithm", "dot_dimension_numbers", "precision_config")
 
+    def verify_(self) -> None:
+        """C1 to C10: dimensions; C11, C21: precision; C12, C13: the result."""
+        lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
+        check_precision(self.precision_config, "C11")
+        dims = self.dot_dimension_numbers.data
+        shape = shapes.dot_general(shape_of(lhs), shape_of(rhs), dims)
+        require_sizes(result, shape, "result (C12)")
+        config = self.precision_config
+        require(
+            self.algorithm is None
+            or config is None
+            or all(one == PrecisionAttr(Precision.DEFAULT) for one in config.data),
+            "C21: with an algorithm, precision must be DEFAULT",
+        )
+        check_quantized_dot(lhs, rhs, result, dims.rhs_contracting_dimensions)
+
 
 @irdl_op_definition
 class DotOp(PrettyOp):
@@ -197,7 +234,7 @@ class DotOp(PrettyOp):
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR_PER_AXIS)
-    precision_config = opt_prop_def(Array)
+    precision_config = opt_prop_def(Precisions)
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
@@ -228,6 +265,12 @@ class DotOp(PrettyOp):
     def printed_properties(cls) -> tuple[str, ...]:
         """The precision."""
         return ("precision_config",)
+
+    def verify_(self) -> None:
+        """Inner sizes agree."""
+        check_precision(self.precision_config, "precision_config")
+        shape = shapes.dot(shape_of(self.lhs.type), shape_of(self.rhs.type))
+        require_sizes(self.result.type, shape)
 
 
 @irdl_op_definition
@@ -302,6 +345,11 @@ class CholeskyOp(PrettyOp):
             properties={"lower": BoolAttr.from_bool(lower)},
         )
 
+    def verify_(self) -> None:
+        """C1: one type; C2, C3: square matrices."""
+        require_type(self.result.type, self.a.type, "result (C1)")
+        shapes.check_cholesky(shape_of(self.a.type))
+
 
 @irdl_op_definition
 class TriangularSolveOp(StableHLOOp):
@@ -340,6 +388,19 @@ class TriangularSolveOp(StableHLOOp):
             },
         )
 
+    def verify_(self) -> None:
+        """C1: element types; C2, C3: shapes; C4: the result."""
+        a, b = self.a.type, self.b.type
+        require_element(b, a, "b (C1)")
+        shapes.check_triangular_solve(
+            shape_of(a), shape_of(b), bool(self.left_side.value.data)
+        )
+        require(
+            self.transpose_a.data is not Transpose.TRANSPOSE_INVALID,
+            "transpose_a must not be TRANSPOSE_INVALID",
+        )
+        require_type(self.result.type, b, "result (C4)")
+
 
 @irdl_op_definition
 class FftOp(PrettyOp):
@@ -354,7 +415,7 @@ class FftOp(PrettyOp):
 
     operand = operand_def(FLOAT_OR_COMPLEX_TENSOR)
     fft_type = prop_def(BaseAttr(FftTypeAttr))
-    fft_length = prop_def(IntegerArray)
+    fft_length = prop_def(Integers)
     result = result_def(FLOAT_OR_COMPLEX_TENSOR)
 
     traits = traits_def(Pure())
@@ -363,13 +424,39 @@ class FftOp(PrettyOp):
         self,
         operand: SSAValue,
         fft_type: FftType,
-        fft_length: Sequence[int] | DenseArrayBase[IntegerType],
+        fft_length: Ints,
         result_type: Attribute,
     ):
-        if not isinstance(fft_length, DenseArrayBase):
-            fft_length = i64_array(fft_length)
         super().__init__(
             operands=[operand],
             result_types=[result_type],
-            properties={"fft_length": fft_length, "fft_type": FftTypeAttr(fft_type)},
+            properties={
+                "fft_length": int_array(fft_length),
+                "fft_type": FftTypeAttr(fft_type),
+            },
         )
+
+    def verify_(self) -> None:
+        """C1, C3: ranks; C2: element types; C4, C5: sizes."""
+        operand, result = self.operand.type, self.result.type
+        kind = self.fft_type.data
+        element = element_of(operand)
+        expected = element
+        if kind is FftType.RFFT:
+            require(
+                element in (f32, f64), f"C2: an RFFT takes f32 or f64, got {element}"
+            )
+            expected = ComplexType(cast("Float32Type | Float64Type", element))
+        else:
+            require(
+                isinstance(element, ComplexType),
+                f"C2: {kind.value} takes complex numbers, got {element}",
+            )
+            if kind is FftType.IRFFT:
+                expected = cast("ComplexType[Float32Type]", element).element_type
+        shape = shapes.fft(shape_of(operand), kind.value, self.fft_length.get_values())
+        require(
+            element_of(result) == expected,
+            f"C2: the result of {kind.value} has elements {expected}, got {result}",
+        )
+        require_sizes(result, shape, "result (C4, C5)")

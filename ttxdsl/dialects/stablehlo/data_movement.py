@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
+    DYNAMIC_INDEX,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
     IntegerAttr,
@@ -33,18 +34,39 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
 
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
     Field,
-    Integer,
-    IntegerArray,
+    Integers,
+    NotNegative,
     PrettyOp,
     StableHLOOp,
 )
+from ttxdsl.dialects.stablehlo._infer import (
+    bits,
+    constant_ints,
+    require_computed_shape,
+    require_element,
+    require_same_indices,
+    require_sizes,
+    require_static_or_one_bound,
+    require_type,
+)
+from ttxdsl.dialects.stablehlo._quantized import (
+    check_quantized_broadcast,
+    check_quantized_reshape,
+    check_quantized_transpose,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     I64,
     I64S,
+    Ints,
     Types,
     i64_array,
+    int_array,
+    int_values,
     parse_attr_dict,
     parse_type,
     print_attr_dict,
@@ -60,19 +82,11 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR_PER_AXIS,
     Kind,
     TensorOf,
+    element_of,
     shape_of,
+    with_element,
     with_shape,
 )
-
-_Ints = Sequence[int] | DenseArrayBase[IntegerType]
-
-
-def _array(values: _Ints) -> DenseArrayBase:
-    return values if isinstance(values, DenseArrayBase) else i64_array(values)
-
-
-def _values(values: _Ints) -> tuple[int, ...]:
-    return values.get_values() if isinstance(values, DenseArrayBase) else tuple(values)
 
 
 class ConstantFolds(HasFolder):
@@ -151,6 +165,20 @@ class ConstantOp(StableHLOOp):
         printer.print_string(" ")
         printer.print_attribute(value)
 
+    def verify_(self) -> None:
+        """The result has the value's type; a quantized one its storage type."""
+        value = self.value
+        require(
+            isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr),
+            f"the value must be dense elements, got {value}",
+        )
+        expected = cast("DenseResourceAttr", value).get_type()
+        got = self.output.type
+        element = element_of(got)
+        if isinstance(element, QuantizedType):
+            got = with_element(got, element.data.storage_type)
+        require(got == expected, f"the value has type {expected}, the result {got}")
+
 
 @irdl_op_definition
 class IotaOp(PrettyOp):
@@ -160,7 +188,7 @@ class IotaOp(PrettyOp):
 
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dim", "iota_dimension", I64),)
 
-    iota_dimension = prop_def(Integer)
+    iota_dimension = prop_def(NotNegative)
     output = result_def(
         TensorOf(Kind.INT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT, static=True)
     )
@@ -182,6 +210,14 @@ class IotaOp(PrettyOp):
         """Print the result's type."""
         print_type(printer, self.output.type)
 
+    def verify_(self) -> None:
+        """C1: the dimension is one of the result."""
+        rank = len(shape_of(self.output.type))
+        require(
+            self.iota_dimension.value.data < rank,
+            f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, {rank})",
+        )
+
 
 @irdl_op_definition
 class DynamicIotaOp(PrettyOp):
@@ -192,7 +228,7 @@ class DynamicIotaOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dim", "iota_dimension", I64),)
 
     output_shape = operand_def(STATIC_DIMENSION_TENSOR)
-    iota_dimension = prop_def(Integer)
+    iota_dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -206,6 +242,15 @@ class DynamicIotaOp(PrettyOp):
             properties={"iota_dimension": IntegerAttr(iota_dimension, i64)},
         )
 
+    def verify_(self) -> None:
+        """C1: the dimension is one of the result; C2: the shape is the result's."""
+        rank = len(shape_of(self.result.type))
+        require(
+            self.iota_dimension.value.data < rank,
+            f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, {rank})",
+        )
+        require_computed_shape(self.output_shape, self.result.type, "C2")
+
 
 @irdl_op_definition
 class BroadcastOp(PrettyOp):
@@ -216,18 +261,28 @@ class BroadcastOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("sizes", "broadcast_sizes", I64S),)
 
     operand = operand_def(TENSOR)
-    broadcast_sizes = prop_def(IntegerArray)
+    broadcast_sizes = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
 
-    def __init__(self, operand: SSAValue, broadcast_sizes: _Ints):
-        sizes = _values(broadcast_sizes)
+    def __init__(self, operand: SSAValue, broadcast_sizes: Ints):
+        sizes = int_values(broadcast_sizes)
         super().__init__(
             operands=[operand],
             result_types=[with_shape(operand.type, sizes + shape_of(operand.type))],
-            properties={"broadcast_sizes": _array(sizes)},
+            properties={"broadcast_sizes": int_array(sizes)},
         )
+
+    def verify_(self) -> None:
+        """Sizes are not negative and come before the operand's."""
+        sizes = self.broadcast_sizes.get_values()
+        require(
+            all(size >= 0 for size in sizes),
+            f"broadcast_sizes {list(sizes)} has a negative",
+        )
+        require_element(self.result.type, self.operand.type)
+        require_sizes(self.result.type, sizes + shape_of(self.operand.type))
 
 
 @irdl_op_definition
@@ -242,19 +297,28 @@ class BroadcastInDimOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dims", "broadcast_dimensions", I64S),)
 
     operand = operand_def(TENSOR_PER_AXIS)
-    broadcast_dimensions = prop_def(IntegerArray)
+    broadcast_dimensions = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
 
     def __init__(
-        self, operand: SSAValue, broadcast_dimensions: _Ints, result_type: Attribute
+        self, operand: SSAValue, broadcast_dimensions: Ints, result_type: Attribute
     ):
         super().__init__(
             operands=[operand],
             result_types=[result_type],
-            properties={"broadcast_dimensions": _array(broadcast_dimensions)},
+            properties={"broadcast_dimensions": int_array(broadcast_dimensions)},
         )
+
+    def verify_(self) -> None:
+        """C1: element types; C2 to C6: dimensions and sizes."""
+        operand, result = self.operand.type, self.result.type
+        require_element(result, operand, "result (C1)")
+        require_static_or_one_bound(result)
+        dims = self.broadcast_dimensions.get_values()
+        shapes.check_broadcast(shape_of(operand), dims, shape_of(result))
+        check_quantized_broadcast(operand, dims, result)
 
 
 @irdl_op_definition
@@ -267,9 +331,9 @@ class DynamicBroadcastInDimOp(PrettyOp):
 
     operand = operand_def(TENSOR_PER_AXIS)
     output_dimensions = operand_def(STATIC_DIMENSION_TENSOR)
-    broadcast_dimensions = prop_def(IntegerArray)
-    known_expanding_dimensions = opt_prop_def(IntegerArray)
-    known_nonexpanding_dimensions = opt_prop_def(IntegerArray)
+    broadcast_dimensions = prop_def(Integers)
+    known_expanding_dimensions = opt_prop_def(Integers)
+    known_nonexpanding_dimensions = opt_prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
@@ -278,14 +342,55 @@ class DynamicBroadcastInDimOp(PrettyOp):
         self,
         operand: SSAValue,
         output_dimensions: SSAValue,
-        broadcast_dimensions: _Ints,
+        broadcast_dimensions: Ints,
         result_type: Attribute,
     ):
         super().__init__(
             operands=[operand, output_dimensions],
             result_types=[result_type],
-            properties={"broadcast_dimensions": _array(broadcast_dimensions)},
+            properties={"broadcast_dimensions": int_array(broadcast_dimensions)},
         )
+
+    def verify_(self) -> None:
+        """C1 to C10."""
+        operand, result = self.operand.type, self.result.type
+        require_element(result, operand, "result (C1)")
+        dims = self.broadcast_dimensions.get_values()
+        shape, target = shape_of(operand), shape_of(result)
+        require(
+            len(target) >= len(shape),
+            f"C3: the result has rank {len(target)}, the operand {len(shape)}",
+        )
+        shapes.require_length(dims, len(shape), "broadcast_dimensions", "C2")
+        shapes.require_unique(dims, "broadcast_dimensions", "C4")
+        shapes.require_dims(dims, len(target), "broadcast_dimensions", "C5", "result")
+        for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
+            require(
+                size == 1 or shapes.sizes_fit(size, target[dim]),
+                f"C5: operand dimension {index} has size {size}, result dimension {dim} "
+                f"has {target[dim]}",
+            )
+        require_computed_shape(self.output_dimensions, result, "C7")
+        known = tuple(
+            dim
+            for array in (
+                self.known_expanding_dimensions,
+                self.known_nonexpanding_dimensions,
+            )
+            if array is not None
+            for dim in array.get_values()
+        )
+        shapes.require_unique(known, "known dimensions", "C8")
+        shapes.require_dims(known, len(shape), "known dimensions", "C9, C10")
+        values = constant_ints(self.output_dimensions)
+        if values is not None and DYNAMIC_INDEX not in shape:
+            for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
+                require(
+                    size in (1, values[dim]),
+                    f"C5: operand dimension {index} has size {size}, but "
+                    f"output_dimensions has {values[dim]}",
+                )
+        check_quantized_broadcast(operand, dims, result)
 
 
 @irdl_op_definition
@@ -301,6 +406,14 @@ class ReshapeOp(PrettyOp):
 
     def __init__(self, operand: SSAValue, result_type: Attribute):
         super().__init__(operands=[operand], result_types=[result_type])
+
+    def verify_(self) -> None:
+        """C1: element types; C2: numbers of elements."""
+        operand, result = self.operand.type, self.result.type
+        require_element(result, operand, "result (C1)")
+        require_static_or_one_bound(result)
+        shapes.check_reshape(shape_of(operand), shape_of(result))
+        check_quantized_reshape(operand, result)
 
 
 @irdl_op_definition
@@ -320,6 +433,22 @@ class DynamicReshapeOp(PrettyOp):
     ):
         super().__init__(operands=[operand, output_shape], result_types=[result_type])
 
+    def verify_(self) -> None:
+        """C1: element types; C2: numbers of elements; C4: the shape."""
+        operand, result = self.operand.type, self.result.type
+        require_element(result, operand, "result (C1)")
+        shapes.check_reshape(shape_of(operand), shape_of(result))
+        require_computed_shape(self.output_shape, result, "C4")
+        rank = shape_of(self.output_shape.type)[0]
+        require(
+            rank == len(shape_of(result)),
+            f"C4: output_shape has {rank} entries, but the result {result}",
+        )
+        values = constant_ints(self.output_shape)
+        if values is not None:
+            shapes.check_reshape(shape_of(operand), values)
+        check_quantized_reshape(operand, result)
+
 
 @irdl_op_definition
 class TransposeOp(PrettyOp):
@@ -333,7 +462,7 @@ class TransposeOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dims", "permutation", I64S),)
 
     operand = operand_def(TENSOR_PER_AXIS)
-    permutation = prop_def(IntegerArray)
+    permutation = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
@@ -341,19 +470,26 @@ class TransposeOp(PrettyOp):
     def __init__(
         self,
         operand: SSAValue,
-        permutation: _Ints,
+        permutation: Ints,
         result_type: Attribute | None = None,
     ):
         if result_type is None:
-            shape = shape_of(operand.type)
-            result_type = with_shape(
-                operand.type, (shape[dim] for dim in _values(permutation))
-            )
+            shape = shapes.transpose(shape_of(operand.type), int_values(permutation))
+            result_type = with_shape(operand.type, shape)
         super().__init__(
             operands=[operand],
             result_types=[result_type],
-            properties={"permutation": _array(permutation)},
+            properties={"permutation": int_array(permutation)},
         )
+
+    def verify_(self) -> None:
+        """C1: element types; C2: a permutation; C3: sizes."""
+        operand, result = self.operand.type, self.result.type
+        require_element(result, operand, "result (C1)")
+        permutation = self.permutation.get_values()
+        shape = shapes.transpose(shape_of(operand), permutation)
+        require_sizes(result, shape, "result (C3)")
+        check_quantized_transpose(operand, permutation, result)
 
 
 @irdl_op_definition
@@ -366,17 +502,22 @@ class ReverseOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dims", "dimensions", I64S),)
 
     operand = operand_def(TENSOR)
-    dimensions = prop_def(IntegerArray)
+    dimensions = prop_def(Integers)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
 
-    def __init__(self, operand: SSAValue, dimensions: _Ints):
+    def __init__(self, operand: SSAValue, dimensions: Ints):
         super().__init__(
             operands=[operand],
             result_types=[operand.type],
-            properties={"dimensions": _array(dimensions)},
+            properties={"dimensions": int_array(dimensions)},
         )
+
+    def verify_(self) -> None:
+        """C1: one type; C2, C3: dimensions."""
+        require_type(self.result.type, self.operand.type, "result (C1)")
+        shapes.check_reverse(shape_of(self.operand.type), self.dimensions.get_values())
 
 
 @irdl_op_definition
@@ -386,9 +527,9 @@ class SliceOp(PrettyOp):
     name = "stablehlo.slice"
 
     operand = operand_def(TENSOR)
-    start_indices = prop_def(IntegerArray)
-    limit_indices = prop_def(IntegerArray)
-    strides = prop_def(IntegerArray)
+    start_indices = prop_def(Integers)
+    limit_indices = prop_def(Integers)
+    strides = prop_def(Integers)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -396,31 +537,26 @@ class SliceOp(PrettyOp):
     def __init__(
         self,
         operand: SSAValue,
-        start_indices: _Ints,
-        limit_indices: _Ints,
-        strides: _Ints,
+        start_indices: Ints,
+        limit_indices: Ints,
+        strides: Ints,
         result_type: Attribute | None = None,
     ):
         if result_type is None:
-            result_type = with_shape(
-                operand.type,
-                (
-                    -(-(limit - start) // stride)
-                    for start, limit, stride in zip(
-                        _values(start_indices),
-                        _values(limit_indices),
-                        _values(strides),
-                        strict=True,
-                    )
-                ),
+            shape = shapes.slice_(
+                shape_of(operand.type),
+                int_values(start_indices),
+                int_values(limit_indices),
+                int_values(strides),
             )
+            result_type = with_shape(operand.type, shape)
         super().__init__(
             operands=[operand],
             result_types=[result_type],
             properties={
-                "limit_indices": _array(limit_indices),
-                "start_indices": _array(start_indices),
-                "strides": _array(strides),
+                "limit_indices": int_array(limit_indices),
+                "start_indices": int_array(start_indices),
+                "strides": int_array(strides),
             },
         )
 
@@ -463,6 +599,21 @@ class SliceOp(PrettyOp):
         """The three arrays."""
         return ("start_indices", "limit_indices", "strides")
 
+    def verify_(self) -> None:
+        """C1: element types; C2 to C4: ranges; C5: sizes."""
+        operand, result = self.operand.type, self.result.type
+        require(
+            element_of(operand) == element_of(result),
+            f"C1: the operand is {operand}, the result {result}",
+        )
+        shape = shapes.slice_(
+            shape_of(operand),
+            self.start_indices.get_values(),
+            self.limit_indices.get_values(),
+            self.strides.get_values(),
+        )
+        require_sizes(result, shape, "result (C5)")
+
 
 @irdl_op_definition
 class DynamicSliceOp(PrettyOp):
@@ -474,7 +625,7 @@ class DynamicSliceOp(PrettyOp):
 
     operand = operand_def(TENSOR)
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
-    slice_sizes = prop_def(IntegerArray)
+    slice_sizes = prop_def(Integers)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -483,12 +634,12 @@ class DynamicSliceOp(PrettyOp):
         self,
         operand: SSAValue,
         start_indices: Sequence[SSAValue],
-        slice_sizes: _Ints,
+        slice_sizes: Ints,
     ):
         super().__init__(
             operands=[operand, start_indices],
-            result_types=[with_shape(operand.type, _values(slice_sizes))],
-            properties={"slice_sizes": _array(slice_sizes)},
+            result_types=[with_shape(operand.type, int_values(slice_sizes))],
+            properties={"slice_sizes": int_array(slice_sizes)},
         )
 
     @classmethod
@@ -500,6 +651,19 @@ class DynamicSliceOp(PrettyOp):
         """
         parser.parse_optional_punctuation(",")
         return super().parse_fields(parser, comma)
+
+    def verify_(self) -> None:
+        """C1: element types; C2 to C4: sizes; C5: the result."""
+        operand, result = self.operand.type, self.result.type
+        require_same_indices(self.start_indices, "C3")
+        require(
+            element_of(operand) == element_of(result),
+            f"C1: the operand is {operand}, the result {result}",
+        )
+        shape = shapes.dynamic_slice(
+            shape_of(operand), len(self.start_indices), self.slice_sizes.get_values()
+        )
+        require_sizes(result, shape, "result (C5)")
 
 
 @irdl_op_definition
@@ -521,6 +685,19 @@ class DynamicUpdateSliceOp(PrettyOp):
         super().__init__(
             operands=[operand, update, start_indices], result_types=[operand.type]
         )
+
+    def verify_(self) -> None:
+        """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
+        operand, update = self.operand.type, self.update.type
+        require_same_indices(self.start_indices, "C5")
+        require(
+            element_of(operand) == element_of(update),
+            f"C2: the operand is {operand}, the update {update}",
+        )
+        shapes.check_update_slice(
+            shape_of(operand), shape_of(update), len(self.start_indices)
+        )
+        require_type(self.result.type, operand, "result (C1)")
 
 
 @irdl_op_definition
@@ -550,6 +727,25 @@ class RealDynamicSliceOp(PrettyOp):
             result_types=[result_type],
         )
 
+    def verify_(self) -> None:
+        """The indices have one type and one entry a dimension."""
+        operand, result = self.operand.type, self.result.type
+        require(
+            element_of(operand) == element_of(result),
+            f"the operand is {operand}, the result {result}",
+        )
+        rank = len(shape_of(operand))
+        for name, value in (
+            ("start_indices", self.start_indices),
+            ("limit_indices", self.limit_indices),
+            ("strides", self.strides),
+        ):
+            require(
+                value.type == self.start_indices.type
+                and shape_of(value.type) == (rank,),
+                f"{name} must have {rank} entries, got {value.type}",
+            )
+
 
 @irdl_op_definition
 class ConcatenateOp(PrettyOp):
@@ -560,7 +756,7 @@ class ConcatenateOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dim", "dimension", I64),)
 
     inputs = var_operand_def(TENSOR)
-    dimension = prop_def(Integer)
+    dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -572,14 +768,29 @@ class ConcatenateOp(PrettyOp):
         result_type: Attribute | None = None,
     ):
         if result_type is None:
-            shape = list(shape_of(inputs[0].type))
-            shape[dimension] = sum(shape_of(one.type)[dimension] for one in inputs)
+            shape = shapes.concatenate(
+                [shape_of(one.type) for one in inputs], dimension
+            )
             result_type = with_shape(inputs[0].type, shape)
         super().__init__(
             operands=[inputs],
             result_types=[result_type],
             properties={"dimension": IntegerAttr(dimension, i64)},
         )
+
+    def verify_(self) -> None:
+        """C1: element types; C2 to C4: shapes; C5, C6: the result."""
+        result = self.result.type
+        require(bool(self.inputs), "C3: there must be an input")
+        for one in self.inputs:
+            require(
+                element_of(one.type) == element_of(result),
+                f"C1, C5: an input is {one.type}, the result {result}",
+            )
+        shape = shapes.concatenate(
+            [shape_of(one.type) for one in self.inputs], self.dimension.value.data
+        )
+        require_sizes(result, shape, "result (C6)")
 
 
 @irdl_op_definition
@@ -596,9 +807,9 @@ class PadOp(PrettyOp):
 
     operand = operand_def(TENSOR)
     padding_value = operand_def(SCALAR_TENSOR)
-    edge_padding_low = prop_def(IntegerArray)
-    edge_padding_high = prop_def(IntegerArray)
-    interior_padding = prop_def(IntegerArray)
+    edge_padding_low = prop_def(Integers)
+    edge_padding_high = prop_def(Integers)
+    interior_padding = prop_def(Integers)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -607,29 +818,41 @@ class PadOp(PrettyOp):
         self,
         operand: SSAValue,
         padding_value: SSAValue,
-        edge_padding_low: _Ints,
-        edge_padding_high: _Ints,
-        interior_padding: _Ints,
+        edge_padding_low: Ints,
+        edge_padding_high: Ints,
+        interior_padding: Ints,
     ):
-        shape = (
-            size + low + high + max(size - 1, 0) * interior
-            for size, low, high, interior in zip(
-                shape_of(operand.type),
-                _values(edge_padding_low),
-                _values(edge_padding_high),
-                _values(interior_padding),
-                strict=True,
-            )
+        shape = shapes.pad(
+            shape_of(operand.type),
+            int_values(edge_padding_low),
+            int_values(edge_padding_high),
+            int_values(interior_padding),
         )
         super().__init__(
             operands=[operand, padding_value],
             result_types=[with_shape(operand.type, shape)],
             properties={
-                "edge_padding_high": _array(edge_padding_high),
-                "edge_padding_low": _array(edge_padding_low),
-                "interior_padding": _array(interior_padding),
+                "edge_padding_high": int_array(edge_padding_high),
+                "edge_padding_low": int_array(edge_padding_low),
+                "interior_padding": int_array(interior_padding),
             },
         )
+
+    def verify_(self) -> None:
+        """C1: element types; C2, C3: amounts; C4: the result."""
+        operand, result = self.operand.type, self.result.type
+        for one in (self.padding_value.type, result):
+            require(
+                element_of(one) == element_of(operand),
+                f"C1: the operand is {operand}, got {one}",
+            )
+        shape = shapes.pad(
+            shape_of(operand),
+            self.edge_padding_low.get_values(),
+            self.edge_padding_high.get_values(),
+            self.interior_padding.get_values(),
+        )
+        require_sizes(result, shape, "result (C4)")
 
 
 @irdl_op_definition
@@ -667,6 +890,40 @@ class DynamicPadOp(PrettyOp):
             result_types=[result_type],
         )
 
+    def verify_(self) -> None:
+        """C1: element types; C2, C3: amounts; C4: the result."""
+        operand, result = self.operand.type, self.result.type
+        for one in (self.padding_value.type, result):
+            require(
+                element_of(one) == element_of(operand),
+                f"C1: the operand is {operand}, got {one}",
+            )
+        rank = len(shape_of(operand))
+        require(
+            len(shape_of(result)) == rank,
+            f"C4: the operand has rank {rank}, the result is {result}",
+        )
+        amounts = (
+            self.edge_padding_low,
+            self.edge_padding_high,
+            self.interior_padding,
+        )
+        for one in amounts:
+            require(
+                one.type == amounts[0].type and shape_of(one.type) == (rank,),
+                f"C2: amounts must have {rank} entries of one type, got {one.type}",
+            )
+        low, high, interior = (constant_ints(one) for one in amounts)
+        if interior is not None:
+            require(
+                all(amount >= 0 for amount in interior),
+                f"C3: interior padding {list(interior)} has a negative",
+            )
+            target = shape_of(result)
+            if low is not None and high is not None and DYNAMIC_INDEX not in target:
+                shape = shapes.pad(shape_of(operand), low, high, interior)
+                require_sizes(result, shape, "result (C4)")
+
 
 @irdl_op_definition
 class BitcastConvertOp(PrettyOp):
@@ -682,6 +939,18 @@ class BitcastConvertOp(PrettyOp):
     def __init__(self, operand: SSAValue, result_type: Attribute):
         super().__init__(operands=[operand], result_types=[result_type])
 
+    def verify_(self) -> None:
+        """C1: sizes and widths; C2: complex numbers stay complex."""
+        operand, result = self.operand.type, self.result.type
+        source, target = element_of(operand), element_of(result)
+        require(
+            isinstance(source, ComplexType) == isinstance(target, ComplexType),
+            f"C2: {operand} and {result} must both be complex, or neither",
+        )
+        shapes.check_bitcast(
+            shape_of(operand), bits(source), shape_of(result), bits(target)
+        )
+
 
 @irdl_op_definition
 class GetDimensionSizeOp(PrettyOp):
@@ -692,7 +961,7 @@ class GetDimensionSizeOp(PrettyOp):
     FIELDS: ClassVar[tuple[Field, ...]] = (Field("dim", "dimension", I64),)
 
     operand = operand_def(TENSOR_PER_AXIS)
-    dimension = prop_def(Integer)
+    dimension = prop_def(NotNegative)
     result = result_def(TensorOf(Kind.SINT))
 
     traits = traits_def(Pure())
@@ -703,6 +972,13 @@ class GetDimensionSizeOp(PrettyOp):
             result_types=[TensorType(i32, ())],
             properties={"dimension": IntegerAttr(dimension, i64)},
         )
+
+    def verify_(self) -> None:
+        """C1: the dimension is one of the operand; the result is an i32."""
+        rank = len(shape_of(self.operand.type))
+        dim = self.dimension.value.data
+        require(dim < rank, f"C1: dimension {dim} is not in [0, {rank})")
+        require_type(self.result.type, TensorType(i32, ()))
 
 
 @irdl_op_definition
@@ -715,7 +991,7 @@ class SetDimensionSizeOp(PrettyOp):
 
     operand = operand_def(TENSOR)
     size = operand_def(TensorOf(Kind.SINT))
-    dimension = prop_def(Integer)
+    dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -732,3 +1008,17 @@ class SetDimensionSizeOp(PrettyOp):
             result_types=[result_type],
             properties={"dimension": IntegerAttr(dimension, i64)},
         )
+
+    def verify_(self) -> None:
+        """The dimension is one of the operand; the size is a scalar i32."""
+        operand, result = self.operand.type, self.result.type
+        rank = len(shape_of(operand))
+        dim = self.dimension.value.data
+        require(dim < rank, f"dimension {dim} is not in [0, {rank})")
+        require_type(self.size.type, TensorType(i32, ()), "size")
+        require_element(result, operand)
+        shape = list(shape_of(operand))
+        size = constant_ints(self.size)
+        if size is None or size[0] != shape[dim]:
+            shape[dim] = DYNAMIC_INDEX
+        require_sizes(result, tuple(shape))

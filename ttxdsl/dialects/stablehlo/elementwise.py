@@ -36,16 +36,16 @@ from xdsl.traits import Commutative, Pure
 
 from ttxdsl.dialects.stablehlo._base import (
     Codec,
-    Integer,
+    IntegerOf,
     PrettyOp,
     enum_codec,
-    require,
 )
 from ttxdsl.dialects.stablehlo._infer import (
     require_element,
     require_shape,
     require_type,
 )
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     Types,
     next_text,
@@ -430,8 +430,8 @@ class ReducePrecisionOp(PrettyOp):
 
     operand = operand_def(_FLOAT_QUANT)
     output = result_def(_FLOAT_QUANT)
-    exponent_bits = prop_def(Integer)
-    mantissa_bits = prop_def(Integer)
+    exponent_bits = prop_def(IntegerOf(32, 1))
+    mantissa_bits = prop_def(IntegerOf(32, 0))
 
     traits = traits_def(Pure())
 
@@ -470,10 +470,8 @@ class ReducePrecisionOp(PrettyOp):
         return ("exponent_bits", "mantissa_bits")
 
     def verify_(self) -> None:
-        """C1: equal types; C2, C3: bits."""
+        """C1: operand and output have one type; C2, C3 belong to the properties."""
         require_type(self.output.type, self.operand.type)
-        require(self.exponent_bits.value.data >= 1, "C2: exponent_bits must be >= 1")
-        require(self.mantissa_bits.value.data >= 0, "C3: mantissa_bits must be >= 0")
 
 
 # --- two operands ------------------------------------------------------------------

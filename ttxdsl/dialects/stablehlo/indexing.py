@@ -9,9 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     BoolAttr,
-    DenseArrayBase,
     IntegerAttr,
-    IntegerType,
     i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
@@ -30,8 +28,18 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
-from ttxdsl.dialects.stablehlo._base import Bool, Integer, IntegerArray, StableHLOOp
-from ttxdsl.dialects.stablehlo._syntax import i64_array
+from ttxdsl.dialects.stablehlo import _shapes as shapes
+from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
+from ttxdsl.dialects.stablehlo._infer import (
+    constant_ints,
+    require_results,
+    require_shape,
+    require_sizes,
+    tensors_of,
+)
+from ttxdsl.dialects.stablehlo._regions import check_reducer
+from ttxdsl.dialects.stablehlo._shapes import require
+from ttxdsl.dialects.stablehlo._syntax import Ints, int_array
 from ttxdsl.dialects.stablehlo.attributes import (
     GatherDimensionNumbersAttr,
     ScatterDimensionNumbersAttr,
@@ -41,6 +49,10 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR,
     Kind,
     TensorOf,
+    element_of,
+    scalar_of,
+    shape_of,
+    with_element,
 )
 
 FALSE = BoolAttr.from_bool(False)
@@ -55,7 +67,7 @@ class GatherOp(StableHLOOp):
     operand = operand_def(TENSOR)
     start_indices = operand_def(INT_TENSOR)
     dimension_numbers = prop_def(BaseAttr(GatherDimensionNumbersAttr))
-    slice_sizes = prop_def(IntegerArray)
+    slice_sizes = prop_def(Integers)
     indices_are_sorted = opt_prop_def(Bool, FALSE)
     result = result_def(TENSOR)
 
@@ -66,22 +78,35 @@ class GatherOp(StableHLOOp):
         operand: SSAValue,
         start_indices: SSAValue,
         dimension_numbers: GatherDimensionNumbersAttr,
-        slice_sizes: Sequence[int] | DenseArrayBase[IntegerType],
+        slice_sizes: Ints,
         result_type: Attribute,
         *,
         indices_are_sorted: bool = False,
     ):
-        if not isinstance(slice_sizes, DenseArrayBase):
-            slice_sizes = i64_array(slice_sizes)
         super().__init__(
             operands=[operand, start_indices],
             result_types=[result_type],
             properties={
                 "dimension_numbers": dimension_numbers,
                 "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
-                "slice_sizes": slice_sizes,
+                "slice_sizes": int_array(slice_sizes),
             },
         )
+
+    def verify_(self) -> None:
+        """C1 to C21: dimension numbers; C22, C23: the result."""
+        operand, result = self.operand.type, self.result.type
+        require(
+            element_of(operand) == element_of(result),
+            f"C23: the operand is {operand}, the result {result}",
+        )
+        shape = shapes.gather(
+            shape_of(operand),
+            shape_of(self.start_indices.type),
+            self.dimension_numbers.data,
+            self.slice_sizes.get_values(),
+        )
+        require_sizes(result, shape, "result (C22)")
 
 
 @irdl_op_definition
@@ -117,6 +142,23 @@ class DynamicGatherOp(StableHLOOp):
                 "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
             },
         )
+
+    def verify_(self) -> None:
+        """C1 to C21: dimension numbers; C22, C23: the result."""
+        operand, result = self.operand.type, self.result.type
+        require(
+            element_of(operand) == element_of(result),
+            f"C23: the operand is {operand}, the result {result}",
+        )
+        known = constant_ints(self.slice_sizes)
+        sizes = known or (None,) * shape_of(self.slice_sizes.type)[0]
+        shape = shapes.gather(
+            shape_of(operand),
+            shape_of(self.start_indices.type),
+            self.dimension_numbers.data,
+            sizes,
+        )
+        require_sizes(result, shape, "result (C22)")
 
 
 @irdl_op_definition
@@ -157,6 +199,42 @@ class ScatterOp(StableHLOOp):
                 "unique_indices": BoolAttr.from_bool(unique_indices),
             },
             regions=[update_computation],
+        )
+
+    def verify_(self) -> None:
+        """C1 to C22: shapes and dimension numbers; C23 to C25: computation, results."""
+        inputs = tensors_of(self.inputs)
+        updates = tensors_of(self.updates)
+        require(bool(inputs), "C5: there must be an input")
+        for name, group, constraint in (
+            ("input", inputs, "C1"),
+            ("update", updates, "C3"),
+        ):
+            for index, one in enumerate(group):
+                require_shape(one, group[0], f"{name} {index} ({constraint})")
+        results = check_reducer(
+            self.update_computation,
+            inputs,
+            [scalar_of(one) for one in updates],
+            (),
+            "C6, C23",
+            "update_computation",
+        )
+        indices = shape_of(self.scatter_indices.type)
+        for one, update in zip(inputs, updates, strict=True):
+            shapes.check_scatter(
+                one.get_shape(),
+                indices,
+                update.get_shape(),
+                self.scatter_dimension_numbers.data,
+            )
+        require_results(
+            self,
+            [
+                with_element(one, result.element_type)
+                for one, result in zip(inputs, results, strict=True)
+            ],
+            "C24, C25",
         )
 
 

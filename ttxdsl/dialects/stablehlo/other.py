@@ -43,10 +43,13 @@ from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
     Field,
-    Integer,
+    IntegerOf,
+    Layouts,
+    NotNegative,
     PrettyOp,
     StableHLOOp,
     String,
+    Tilings,
     enum_codec,
 )
 from ttxdsl.dialects.stablehlo._syntax import (
@@ -116,12 +119,12 @@ class CustomCallOp(StableHLOOp):
     backend_config = opt_prop_def(
         AnyOf((BaseAttr(StringAttr), BaseAttr(DictionaryAttr)))
     )
-    api_version = opt_prop_def(Integer, ORIGINAL_API)
+    api_version = opt_prop_def(IntegerOf(32, 0, 4), ORIGINAL_API)
     called_computations = opt_prop_def(Array, _NO_ITEMS)
-    operand_layouts = opt_prop_def(Array)
-    result_layouts = opt_prop_def(Array)
+    operand_layouts = opt_prop_def(Layouts)
+    result_layouts = opt_prop_def(Layouts)
     output_operand_aliases = opt_prop_def(Array, _NO_ITEMS)
-    result_tilings = opt_prop_def(Array)
+    result_tilings = opt_prop_def(Tilings)
     outputs = var_result_def(CUSTOM_CALL_VALUE)
 
     traits = traits_def(CallEffects())
@@ -186,7 +189,7 @@ class CompositeOp(StableHLOOp):
     composite_name = prop_def(String, prop_name="name")
     composite_attributes = opt_prop_def(BaseAttr(DictionaryAttr), _EMPTY_DICT)
     decomposition = prop_def(BaseAttr(SymbolRefAttr))
-    version = opt_prop_def(Integer, IntegerAttr(0, i32))
+    version = opt_prop_def(IntegerOf(32), IntegerAttr(0, i32))
     composite_regions = var_region_def()
     outputs = var_result_def(COMPOSITE_VALUE)
 
@@ -290,7 +293,7 @@ class GetTupleElementOp(PrettyOp):
     name = "stablehlo.get_tuple_element"
 
     operand = operand_def(BaseAttr(TupleType))
-    index = prop_def(Integer)
+    index = prop_def(IntegerOf(32, 0))
     result = result_def(TUPLE_PART)
 
     traits = traits_def(Pure())
@@ -364,7 +367,7 @@ class BatchNormInferenceOp(StableHLOOp):
     mean = operand_def(FLOAT_OR_QUANT_VECTOR)
     variance = operand_def(FLOAT_OR_QUANT_VECTOR)
     epsilon = prop_def(BaseAttr(FloatAttr))
-    feature_index = prop_def(Integer)
+    feature_index = prop_def(NotNegative)
     result = result_def(FLOAT_OR_QUANT_TENSOR)
 
     traits = traits_def(Pure())
@@ -396,7 +399,7 @@ class BatchNormTrainingOp(StableHLOOp):
     scale = operand_def(FLOAT_OR_QUANT_VECTOR)
     offset = operand_def(FLOAT_OR_QUANT_VECTOR)
     epsilon = prop_def(BaseAttr(FloatAttr))
-    feature_index = prop_def(Integer)
+    feature_index = prop_def(NotNegative)
     output = result_def(FLOAT_OR_QUANT_TENSOR)
     batch_mean = result_def(FLOAT_OR_QUANT_VECTOR)
     batch_var = result_def(FLOAT_OR_QUANT_VECTOR)
@@ -430,7 +433,7 @@ class BatchNormGradOp(StableHLOOp):
     variance = operand_def(FLOAT_OR_QUANT_VECTOR)
     grad_output = operand_def(FLOAT_OR_QUANT_TENSOR)
     epsilon = prop_def(BaseAttr(FloatAttr))
-    feature_index = prop_def(Integer)
+    feature_index = prop_def(NotNegative)
     grad_operand = result_def(FLOAT_OR_QUANT_TENSOR)
     grad_scale = result_def(FLOAT_OR_QUANT_VECTOR)
     grad_offset = result_def(FLOAT_OR_QUANT_VECTOR)

@@ -10,9 +10,7 @@ from typing import Self
 
 from xdsl.dialects.builtin import (
     BoolAttr,
-    DenseArrayBase,
     IntegerAttr,
-    IntegerType,
     LocationAttr,
     TensorType,
     i64,
@@ -33,15 +31,31 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, RecursiveMemoryEffect
 
+from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
     Integer,
-    IntegerArray,
+    Integers,
     StableHLOOp,
 )
+from ttxdsl.dialects.stablehlo._infer import (
+    require_results,
+    require_shape,
+    tensors_of,
+)
+from ttxdsl.dialects.stablehlo._regions import (
+    block_of,
+    check_predicate,
+    check_reducer,
+    returned_types,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
+    Ints,
     dims_text,
     i64_array,
+    int_array,
+    int_values,
     parse_attr_dict,
     parse_dims,
     parse_signature,
@@ -93,7 +107,7 @@ class ReduceOp(StableHLOOp):
 
     inputs = var_operand_def(TENSOR)
     init_values = var_operand_def(TENSOR)
-    dimensions = prop_def(IntegerArray)
+    dimensions = prop_def(Integers)
     body = region_def()
     outputs = var_result_def(TENSOR)
 
@@ -104,31 +118,21 @@ class ReduceOp(StableHLOOp):
         self,
         inputs: Sequence[SSAValue],
         init_values: Sequence[SSAValue],
-        dimensions: Sequence[int] | DenseArrayBase[IntegerType],
+        dimensions: Ints,
         body: Region | type[ElementwiseBinaryOp],
         result_types: Sequence[Attribute] | None = None,
     ):
-        if not isinstance(dimensions, DenseArrayBase):
-            dimensions = i64_array(dimensions)
         if not isinstance(body, Region):
             body = reducer_of(body, inputs[0].type)
         if result_types is None:
-            gone = set(dimensions.get_values())
-            result_types = [
-                with_shape(
-                    one.type,
-                    (
-                        size
-                        for dim, size in enumerate(shape_of(one.type))
-                        if dim not in gone
-                    ),
-                )
-                for one in inputs
-            ]
+            shape = shapes.reduce(
+                [shape_of(one.type) for one in inputs], int_values(dimensions)
+            )
+            result_types = [with_shape(one.type, shape) for one in inputs]
         super().__init__(
             operands=[inputs, init_values],
             result_types=[result_types],
-            properties={"dimensions": dimensions},
+            properties={"dimensions": int_array(dimensions)},
             regions=[body],
         )
 
@@ -224,6 +228,21 @@ class ReduceOp(StableHLOOp):
         printer.print_string("  ")
         printer.print_region(self.body, print_entry_block_args=False)
 
+    def verify_(self) -> None:
+        """C1 to C6: inputs, dimensions, body; C7, C8: results."""
+        inputs = tensors_of(self.inputs)
+        shape = shapes.reduce(
+            [one.get_shape() for one in inputs], self.dimensions.get_values()
+        )
+        results = check_reducer(
+            self.body, inputs, tensors_of(self.init_values), shape, "C6"
+        )
+        require_results(
+            self,
+            [with_shape(result, shape) for result in results],
+            "C7, C8",
+        )
+
 
 def _parse_applied(parser: Parser) -> type[Operation]:
     """Parse the name of the op that a reduce applies."""
@@ -281,7 +300,7 @@ class MapOp(StableHLOOp):
     name = "stablehlo.map"
 
     inputs = var_operand_def(TENSOR)
-    dimensions = prop_def(IntegerArray)
+    dimensions = prop_def(Integers)
     computation = region_def()
     result = result_def(TENSOR)
 
@@ -299,6 +318,31 @@ class MapOp(StableHLOOp):
             result_types=[result_type],
             properties={"dimensions": i64_array(dimensions)},
             regions=[computation],
+        )
+
+    def verify_(self) -> None:
+        """C1 to C3: shapes and dimensions; C4: the computation."""
+        inputs = tensors_of(self.inputs)
+        require(bool(inputs), "there must be an input")
+        for one in (*inputs, self.result.type):
+            require_shape(one, inputs[0], "an input or the result (C1)")
+        rank = len(inputs[0].get_shape())
+        dims = self.dimensions.get_values()
+        require(
+            dims == tuple(range(rank)),
+            f"C3: dimensions must be all {rank} in order, got {list(dims)}",
+        )
+        block = block_of(self.computation, "computation")
+        require(
+            tuple(block.arg_types) == tuple(scalar_of(one) for one in inputs),
+            "C4: computation must take a scalar of each input, got "
+            f"({', '.join(map(str, block.arg_types))})",
+        )
+        returned = returned_types(self.computation)
+        require(
+            returned == (scalar_of(self.result.type),),
+            f"C4: computation must return a scalar of {self.result.type}, got "
+            f"({', '.join(map(str, returned))})",
         )
 
 
@@ -332,3 +376,22 @@ class SortOp(StableHLOOp):
             },
             regions=[comparator],
         )
+
+    def verify_(self) -> None:
+        """C1 to C3: shapes; C4: the dimension; C5: the comparator."""
+        inputs = tensors_of(self.inputs)
+        require(bool(inputs), "C1: there must be an input")
+        for index, one in enumerate(inputs):
+            require_shape(one, inputs[0], f"input {index} (C3)")
+        require_results(self, inputs, "C2")
+        rank = len(inputs[0].get_shape())
+        dim = self.dimension.value.data
+        require(-rank <= dim < rank, f"C4: dimension {dim} is not in [{-rank}, {rank})")
+        block = block_of(self.comparator, "comparator")
+        expected = tuple(scalar_of(one) for one in inputs for _ in range(2))
+        require(
+            tuple(block.arg_types) == expected,
+            f"C5: comparator must take ({', '.join(map(str, expected))}), got "
+            f"({', '.join(map(str, block.arg_types))})",
+        )
+        check_predicate(self.comparator, "C5", "comparator")

@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
+    NoneAttr,
     Signedness,
     TensorType,
     TupleType,
@@ -49,6 +50,9 @@ from xdsl.irdl import (
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
 
 Tensor: TypeAlias = TensorType[Attribute]
 
@@ -162,14 +166,9 @@ def element_kind(element: Attribute) -> Kind:
         part = cast(Attribute, element.element_type)
         if isinstance(part, Float32Type | Float64Type):
             return Kind.COMPLEX
-    if element.name == "quant.uniform":
-        return Kind.QUANT_PER_AXIS if is_per_axis(element) else Kind.QUANT
+    if isinstance(element, QuantizedType):
+        return Kind.QUANT if element.axis is None else Kind.QUANT_PER_AXIS
     return _NO_KIND
-
-
-def is_per_axis(element: Attribute) -> bool:
-    """Whether a quantized element type has a scale for each slice of an axis."""
-    return getattr(element, "axis", None) is not None
 
 
 def kind_words(kind: Kind) -> str:
@@ -180,7 +179,7 @@ def kind_words(kind: Kind) -> str:
 _TypeT = TypeVar("_TypeT", bound=Attribute, covariant=True, default=Attribute)
 
 
-class _FixedConstraint(AttrConstraint[_TypeT]):
+class FixedConstraint(AttrConstraint[_TypeT]):
     """A constraint with no type variables in it."""
 
     def mapping_type_vars(
@@ -191,8 +190,51 @@ class _FixedConstraint(AttrConstraint[_TypeT]):
         return self
 
 
+_QUANTIZED = Kind.QUANT | Kind.QUANT_PER_AXIS
+
+
+def check_tensor(tensor: Tensor) -> None:
+    """Refuse a tensor type whose bounds or quantization do not fit its shape.
+
+    Spec section "Types": bounds belong to dynamic dimensions; quantized types C7, C8,
+    C12, C13.
+    """
+    shape = tensor.get_shape()
+    if isinstance(tensor.encoding, TypeExtensionsAttr):
+        bounds = tensor.encoding.bounds
+        if len(bounds) != len(shape):
+            raise VerifyException(
+                f"{tensor} has {len(bounds)} bounds, but rank {len(shape)}"
+            )
+        for dim, (size, bound) in enumerate(zip(shape, bounds, strict=True)):
+            if DYNAMIC_INDEX not in (size, bound):
+                raise VerifyException(
+                    f"{tensor}: dimension {dim} has a size and cannot have a bound"
+                )
+    element = tensor.element_type
+    if isinstance(element, QuantizedType):
+        how = element.data
+        for zero in how.zero_points:
+            if not how.storage_min <= zero <= how.storage_max:
+                raise VerifyException(
+                    f"{tensor}: zero point {zero} is not in [{how.storage_min}, "
+                    f"{how.storage_max}]"
+                )
+        if how.axis is None:
+            return
+        if how.axis >= len(shape):
+            raise VerifyException(
+                f"{tensor} is quantized along dimension {how.axis}, which it has not"
+            )
+        if shape[how.axis] not in (DYNAMIC_INDEX, len(how.scales)):
+            raise VerifyException(
+                f"{tensor} has {len(how.scales)} scales for the {shape[how.axis]} "
+                f"slices along dimension {how.axis}"
+            )
+
+
 @dataclass(frozen=True)
-class TensorOf(_FixedConstraint[Tensor]):
+class TensorOf(FixedConstraint[Tensor]):
     """A ranked tensor whose elements are of one of the kinds.
 
     One object answers with two dictionary look-ups and no allocation: verification
@@ -220,6 +262,8 @@ class TensorOf(_FixedConstraint[Tensor]):
             raise VerifyException(
                 f"expected a tensor of {kind_words(self.kinds)}, got {attr}"
             )
+        if not isinstance(tensor.encoding, NoneAttr) or kind & _QUANTIZED:
+            check_tensor(tensor)
         if self.rank is not None and len(tensor.shape.data) != self.rank:
             raise VerifyException(f"expected a tensor of rank {self.rank}, got {attr}")
         if self.static and any(dim.data == DYNAMIC_INDEX for dim in tensor.shape.data):
@@ -227,7 +271,7 @@ class TensorOf(_FixedConstraint[Tensor]):
 
 
 @dataclass(frozen=True)
-class AnyTensorOf(_FixedConstraint[Attribute]):
+class AnyTensorOf(FixedConstraint[Attribute]):
     """A tensor, ranked or not, whose elements are of one of the kinds."""
 
     kinds: Kind
@@ -247,7 +291,7 @@ class AnyTensorOf(_FixedConstraint[Attribute]):
 
 
 @dataclass(frozen=True)
-class ValueOf(_FixedConstraint[Attribute]):
+class ValueOf(FixedConstraint[Attribute]):
     """A value that is a tensor, a token, a tuple, a buffer or a future.
 
     Args:
@@ -345,4 +389,4 @@ def scalar_of(value_type: Attribute) -> Tensor:
 
 def expressed_type(element: Attribute) -> Attribute:
     """The floating-point type that a quantized element type stands for."""
-    return cast(Attribute, getattr(element, "expressed_type", element))
+    return element.expressed_type if isinstance(element, QuantizedType) else element

@@ -36,15 +36,36 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
+from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
-    Array,
-    Integer,
-    IntegerArray,
+    Booleans,
+    Integers,
+    Padding,
+    Positive,
+    Precisions,
     StableHLOOp,
 )
+from ttxdsl.dialects.stablehlo._infer import (
+    constant_ints,
+    require_results,
+    require_shape,
+    require_sizes,
+    same_but_precision,
+    tensors_of,
+)
+from ttxdsl.dialects.stablehlo._quantized import check_quantized_convolution
+from ttxdsl.dialects.stablehlo._regions import (
+    block_of,
+    check_predicate,
+    check_reducer,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
+    Ints,
     bool_array,
     i64_array,
+    int_array,
+    optional_int_array,
     parse_attr_dict,
     parse_integers,
     parse_operands,
@@ -58,20 +79,26 @@ from ttxdsl.dialects.stablehlo.attributes import (
     conv_dims_text,
     parse_conv_dims,
 )
+from ttxdsl.dialects.stablehlo.contraction import check_precision
 from ttxdsl.dialects.stablehlo.types import (
     TENSOR,
     TENSOR_PER_AXIS,
     Kind,
+    Tensor,
     TensorOf,
+    element_kind,
+    element_of,
+    scalar_of,
+    shape_of,
+    with_element,
+    with_shape,
 )
 
-Elements = BaseAttr(DenseIntOrFPElementsAttr)
-_Ints = Sequence[int] | DenseArrayBase[IntegerType]
-Padding = Sequence[tuple[int, int]]
+PadAmounts = Sequence[tuple[int, int]]
 """What is added before and after each dimension; negative cuts."""
 
 
-def padding_attr(padding: Padding | DenseIntOrFPElementsAttr) -> Attribute:
+def padding_attr(padding: PadAmounts | DenseIntOrFPElementsAttr) -> Attribute:
     """Padding as the `dense<…> : tensor<nx2xi64>` that ops carry."""
     if isinstance(padding, DenseIntOrFPElementsAttr):
         return cast(Attribute, padding)
@@ -89,15 +116,12 @@ def padding_pairs(
     return tuple(zip(flat[::2], flat[1::2], strict=True))
 
 
-def window_values(values: DenseArrayBase[IntegerType] | None, dimensions: int):
+def window_values(
+    values: DenseArrayBase[IntegerType] | None, dimensions: int
+) -> tuple[int, ...]:
     """Strides or dilations as a tuple; none are said: ones."""
-    return (1,) * dimensions if values is None else values.get_values()
-
-
-def _array(values: _Ints | None) -> DenseArrayBase | None:
-    if values is None or isinstance(values, DenseArrayBase):
-        return values
-    return i64_array(values)
+    numbers = () if values is None else values.get_values()
+    return numbers or (1,) * dimensions
 
 
 _WINDOW = {
@@ -110,6 +134,94 @@ _WINDOW = {
 """The words of a convolution's `window = {…}`, in order, and their properties."""
 
 
+def _pairs(
+    padding: DenseIntOrFPElementsAttr[IntegerType] | None, constraint: str
+) -> tuple[tuple[int, int], ...] | None:
+    """Padding as pairs, checked to be pairs; None if none is said."""
+    if padding is None:
+        return None
+    shape = padding.get_shape()
+    require(
+        len(shape) == 2 and shape[1] == 2,
+        f"{constraint}: padding must be a list of pairs, got shape {list(shape)}",
+    )
+    return padding_pairs(padding, 0)
+
+
+def _check_lengths(
+    rank: int, named: Sequence[tuple[str, Sequence[object] | None, str]]
+) -> None:
+    """Lists that are said have one entry a window dimension."""
+    for name, values, constraint in named:
+        if values:
+            shapes.require_length(values, rank, name, constraint)
+
+
+def check_convolution(op: ConvolutionOp | DynamicConvOp) -> None:
+    """What does not depend on padding: C1, C10 to C24, C27."""
+    lhs, rhs = op.lhs.type, op.rhs.type
+    dims = op.dimension_numbers.data
+    quantized = Kind.QUANT | Kind.QUANT_PER_AXIS
+    require(
+        element_of(lhs) == element_of(rhs)
+        or bool(element_kind(element_of(rhs)) & quantized),
+        f"C27: lhs is {lhs}, but rhs is {rhs}",
+    )
+    shapes.check_conv_dims(len(shape_of(lhs)), len(shape_of(rhs)), dims)
+    shapes.check_conv_groups(
+        shape_of(lhs),
+        shape_of(rhs),
+        dims,
+        op.feature_group_count.value.data,
+        op.batch_group_count.value.data,
+    )
+    check_precision(op.precision_config, "C24")
+
+
+def convolution_places(
+    op: ConvolutionOp | DynamicConvOp, padding: PadAmounts | None
+) -> tuple[int, ...]:
+    """How many places the window has along each spatial dimension, all checked."""
+    check_convolution(op)
+    dims = op.dimension_numbers.data
+    lhs, rhs = shape_of(op.lhs.type), shape_of(op.rhs.type)
+    window = [rhs[dim] for dim in dims.kernel_spatial_dimensions]
+    rank = len(window)
+    reversal = op.window_reversal
+    _check_lengths(
+        rank,
+        (
+            ("window_strides", _numbers(op.window_strides), "C2"),
+            ("padding", padding, "C4"),
+            ("lhs_dilation", _numbers(op.lhs_dilation), "C5"),
+            ("rhs_dilation", _numbers(op.rhs_dilation), "C7"),
+            ("window_reversal", _numbers(reversal), "C9"),
+        ),
+    )
+    strides = window_values(op.window_strides, rank)
+    lhs_dilation = window_values(op.lhs_dilation, rank)
+    rhs_dilation = window_values(op.rhs_dilation, rank)
+    shapes.check_window(
+        window,
+        strides,
+        lhs_dilation,
+        rhs_dilation,
+        ("kernel size", "C3", "C6", "C8"),
+    )
+    return shapes.windows(
+        [lhs[dim] for dim in dims.input_spatial_dimensions],
+        window,
+        strides,
+        padding or ((0, 0),) * rank,
+        lhs_dilation,
+        rhs_dilation,
+    )
+
+
+def _numbers(values: DenseArrayBase[IntegerType] | None) -> tuple[int, ...] | None:
+    return None if values is None else values.get_values()
+
+
 @irdl_op_definition
 class ConvolutionOp(StableHLOOp):
     """Products of a kernel with windows of the input. Spec section "convolution"."""
@@ -118,15 +230,15 @@ class ConvolutionOp(StableHLOOp):
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR_PER_AXIS)
-    window_strides = opt_prop_def(IntegerArray)
-    padding = opt_prop_def(Elements)
-    lhs_dilation = opt_prop_def(IntegerArray)
-    rhs_dilation = opt_prop_def(IntegerArray)
-    window_reversal = opt_prop_def(IntegerArray)
+    window_strides = opt_prop_def(Integers)
+    padding = opt_prop_def(Padding)
+    lhs_dilation = opt_prop_def(Integers)
+    rhs_dilation = opt_prop_def(Integers)
+    window_reversal = opt_prop_def(Booleans)
     dimension_numbers = prop_def(BaseAttr(ConvDimensionNumbersAttr))
-    feature_group_count = prop_def(Integer)
-    batch_group_count = prop_def(Integer)
-    precision_config = opt_prop_def(Array)
+    feature_group_count = prop_def(Positive)
+    batch_group_count = prop_def(Positive)
+    precision_config = opt_prop_def(Precisions)
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
@@ -138,10 +250,10 @@ class ConvolutionOp(StableHLOOp):
         dimension_numbers: ConvDimensionNumbersAttr,
         result_type: Attribute,
         *,
-        window_strides: _Ints | None = None,
-        padding: Padding | DenseIntOrFPElementsAttr | None = None,
-        lhs_dilation: _Ints | None = None,
-        rhs_dilation: _Ints | None = None,
+        window_strides: Ints | None = None,
+        padding: PadAmounts | DenseIntOrFPElementsAttr | None = None,
+        lhs_dilation: Ints | None = None,
+        rhs_dilation: Ints | None = None,
         window_reversal: Sequence[bool] | None = None,
         feature_group_count: int = 1,
         batch_group_count: int = 1,
@@ -154,14 +266,14 @@ class ConvolutionOp(StableHLOOp):
                 "batch_group_count": IntegerAttr(batch_group_count, i64),
                 "dimension_numbers": dimension_numbers,
                 "feature_group_count": IntegerAttr(feature_group_count, i64),
-                "lhs_dilation": _array(lhs_dilation),
+                "lhs_dilation": optional_int_array(lhs_dilation),
                 "padding": None if padding is None else padding_attr(padding),
                 "precision_config": precision_config,
-                "rhs_dilation": _array(rhs_dilation),
+                "rhs_dilation": optional_int_array(rhs_dilation),
                 "window_reversal": (
                     None if window_reversal is None else bool_array(window_reversal)
                 ),
-                "window_strides": _array(window_strides),
+                "window_strides": optional_int_array(window_strides),
             },
         )
 
@@ -223,6 +335,22 @@ class ConvolutionOp(StableHLOOp):
         printer.print_string(" : ")
         print_signature(printer, self)
 
+    def verify_(self) -> None:
+        """C1 to C24: windows, dimensions, groups; C25: the result."""
+        lhs, rhs = shape_of(self.lhs.type), shape_of(self.rhs.type)
+        places = convolution_places(self, _pairs(self.padding, "C4"))
+        shape = shapes.convolution_result(
+            lhs,
+            rhs,
+            self.dimension_numbers.data,
+            places,
+            self.batch_group_count.value.data,
+        )
+        require_sizes(self.result.type, shape, "result (C25)")
+        check_quantized_convolution(
+            self.lhs.type, self.rhs.type, self.result.type, self.dimension_numbers.data
+        )
+
 
 def _parse_window(parser: Parser, properties: dict[str, Attribute]) -> None:
     """Parse `stride = [1], pad = [[0, 0]], …` in any order."""
@@ -271,14 +399,14 @@ class DynamicConvOp(StableHLOOp):
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
     padding = operand_def(TensorOf(Kind.INT, rank=2, static=True))
-    window_strides = opt_prop_def(IntegerArray)
-    lhs_dilation = opt_prop_def(IntegerArray)
-    rhs_dilation = opt_prop_def(IntegerArray)
-    window_reversal = opt_prop_def(IntegerArray)
+    window_strides = opt_prop_def(Integers)
+    lhs_dilation = opt_prop_def(Integers)
+    rhs_dilation = opt_prop_def(Integers)
+    window_reversal = opt_prop_def(Booleans)
     dimension_numbers = prop_def(BaseAttr(ConvDimensionNumbersAttr))
-    feature_group_count = prop_def(Integer)
-    batch_group_count = prop_def(Integer)
-    precision_config = opt_prop_def(Array)
+    feature_group_count = prop_def(Positive)
+    batch_group_count = prop_def(Positive)
+    precision_config = opt_prop_def(Precisions)
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
@@ -291,9 +419,9 @@ class DynamicConvOp(StableHLOOp):
         dimension_numbers: ConvDimensionNumbersAttr,
         result_type: Attribute,
         *,
-        window_strides: _Ints | None = None,
-        lhs_dilation: _Ints | None = None,
-        rhs_dilation: _Ints | None = None,
+        window_strides: Ints | None = None,
+        lhs_dilation: Ints | None = None,
+        rhs_dilation: Ints | None = None,
         window_reversal: Sequence[bool] | None = None,
         feature_group_count: int = 1,
         batch_group_count: int = 1,
@@ -306,15 +434,37 @@ class DynamicConvOp(StableHLOOp):
                 "batch_group_count": IntegerAttr(batch_group_count, i64),
                 "dimension_numbers": dimension_numbers,
                 "feature_group_count": IntegerAttr(feature_group_count, i64),
-                "lhs_dilation": _array(lhs_dilation),
+                "lhs_dilation": optional_int_array(lhs_dilation),
                 "precision_config": precision_config,
-                "rhs_dilation": _array(rhs_dilation),
+                "rhs_dilation": optional_int_array(rhs_dilation),
                 "window_reversal": (
                     None if window_reversal is None else bool_array(window_reversal)
                 ),
-                "window_strides": _array(window_strides),
+                "window_strides": optional_int_array(window_strides),
             },
         )
+
+    def verify_(self) -> None:
+        """C1 to C24: windows, dimensions, groups; C25: the result."""
+        spatial = len(shape_of(self.lhs.type)) - 2
+        require(
+            shape_of(self.padding.type) == (spatial, 2),
+            f"C4: padding must have {spatial} pairs, got {self.padding.type}",
+        )
+        values = constant_ints(self.padding)
+        if values is None:
+            check_convolution(self)
+            return
+        pairs = tuple(zip(values[::2], values[1::2], strict=True))
+        places = convolution_places(self, pairs)
+        shape = shapes.convolution_result(
+            shape_of(self.lhs.type),
+            shape_of(self.rhs.type),
+            self.dimension_numbers.data,
+            places,
+            self.batch_group_count.value.data,
+        )
+        require_sizes(self.result.type, shape, "result (C25)")
 
 
 @irdl_op_definition
@@ -325,11 +475,11 @@ class ReduceWindowOp(StableHLOOp):
 
     inputs = var_operand_def(TENSOR)
     init_values = var_operand_def(TENSOR)
-    window_dimensions = prop_def(IntegerArray)
-    window_strides = opt_prop_def(IntegerArray)
-    base_dilations = opt_prop_def(IntegerArray)
-    window_dilations = opt_prop_def(IntegerArray)
-    padding = opt_prop_def(Elements)
+    window_dimensions = prop_def(Integers)
+    window_strides = opt_prop_def(Integers)
+    base_dilations = opt_prop_def(Integers)
+    window_dilations = opt_prop_def(Integers)
+    padding = opt_prop_def(Padding)
     body = region_def()
     outputs = var_result_def(TENSOR)
 
@@ -340,27 +490,59 @@ class ReduceWindowOp(StableHLOOp):
         self,
         inputs: Sequence[SSAValue],
         init_values: Sequence[SSAValue],
-        window_dimensions: _Ints,
+        window_dimensions: Ints,
         body: Region,
         result_types: Sequence[Attribute],
         *,
-        window_strides: _Ints | None = None,
-        base_dilations: _Ints | None = None,
-        window_dilations: _Ints | None = None,
-        padding: Padding | DenseIntOrFPElementsAttr | None = None,
+        window_strides: Ints | None = None,
+        base_dilations: Ints | None = None,
+        window_dilations: Ints | None = None,
+        padding: PadAmounts | DenseIntOrFPElementsAttr | None = None,
     ):
         super().__init__(
             operands=[inputs, init_values],
             result_types=[result_types],
             properties={
-                "base_dilations": _array(base_dilations),
+                "base_dilations": optional_int_array(base_dilations),
                 "padding": None if padding is None else padding_attr(padding),
-                "window_dilations": _array(window_dilations),
-                "window_dimensions": _array(window_dimensions),
-                "window_strides": _array(window_strides),
+                "window_dilations": optional_int_array(window_dilations),
+                "window_dimensions": int_array(window_dimensions),
+                "window_strides": optional_int_array(window_strides),
             },
             regions=[body],
         )
+
+    def verify_(self) -> None:
+        """C1 to C13: inputs, windows, body; C14 to C16: results."""
+        inputs = tensors_of(self.inputs)
+        require(bool(inputs), "C1: there must be an input")
+        for index, one in enumerate(inputs):
+            require_shape(one, inputs[0], f"input {index} (C2)")
+        shape = inputs[0].get_shape()
+        rank = len(shape)
+        window = self.window_dimensions.get_values()
+        shapes.require_length(window, rank, "window_dimensions", "C4")
+        padding = _pairs(self.padding, "C12")
+        _check_lengths(
+            rank,
+            (
+                ("window_strides", _numbers(self.window_strides), "C6"),
+                ("base_dilations", _numbers(self.base_dilations), "C8"),
+                ("window_dilations", _numbers(self.window_dilations), "C10"),
+                ("padding", padding, "C12"),
+            ),
+        )
+        strides = window_values(self.window_strides, rank)
+        base = window_values(self.base_dilations, rank)
+        gaps = window_values(self.window_dilations, rank)
+        shapes.check_window(window, strides, base, gaps, ("C5", "C7", "C9", "C11"))
+        results = check_reducer(
+            self.body, inputs, tensors_of(self.init_values), window, "C13"
+        )
+        places = shapes.windows(
+            shape, window, strides, padding or ((0, 0),) * rank, base, gaps
+        )
+        require_results(self, [with_shape(one, places) for one in results], "C15, C16")
 
 
 @irdl_op_definition
@@ -372,9 +554,9 @@ class SelectAndScatterOp(StableHLOOp):
     operand = operand_def(TENSOR)
     source = operand_def(TENSOR)
     init_value = operand_def(TENSOR)
-    window_dimensions = opt_prop_def(IntegerArray)
-    window_strides = opt_prop_def(IntegerArray)
-    padding = opt_prop_def(Elements)
+    window_dimensions = opt_prop_def(Integers)
+    window_strides = opt_prop_def(Integers)
+    padding = opt_prop_def(Padding)
     select = region_def()
     scatter = region_def()
     result = result_def(TENSOR)
@@ -389,17 +571,70 @@ class SelectAndScatterOp(StableHLOOp):
         select: Region,
         scatter: Region,
         *,
-        window_dimensions: _Ints | None = None,
-        window_strides: _Ints | None = None,
-        padding: Padding | DenseIntOrFPElementsAttr | None = None,
+        window_dimensions: Ints | None = None,
+        window_strides: Ints | None = None,
+        padding: PadAmounts | DenseIntOrFPElementsAttr | None = None,
     ):
         super().__init__(
             operands=[operand, source, init_value],
             result_types=[operand.type],
             properties={
                 "padding": None if padding is None else padding_attr(padding),
-                "window_dimensions": _array(window_dimensions),
-                "window_strides": _array(window_strides),
+                "window_dimensions": optional_int_array(window_dimensions),
+                "window_strides": optional_int_array(window_strides),
             },
             regions=[select, scatter],
+        )
+
+    def verify_(self) -> None:
+        """C1 to C10: windows and computations; C11, C12: the result."""
+        operand = cast(Tensor, self.operand.type)
+        source = cast(Tensor, self.source.type)
+        block = block_of(self.select, "select")
+        require(
+            len(block.args) == 2,
+            f"C9: select must take 2 arguments, got {len(block.args)}",
+        )
+        for index, argument in enumerate(block.args):
+            found = argument.type
+            require(
+                isinstance(found, TensorType)
+                and not shape_of(found)
+                and same_but_precision(element_of(found), operand.element_type),
+                f"C9: argument {index} of select must be {scalar_of(operand)}, got {found}",
+            )
+        check_predicate(self.select, "C9", "select")
+        results = check_reducer(
+            self.scatter,
+            [scalar_of(source)],
+            [cast(Tensor, self.init_value.type)],
+            (),
+            "C3, C10",
+            "scatter",
+        )
+        shape = operand.get_shape()
+        rank = len(shape)
+        window = _numbers(self.window_dimensions) or ()
+        shapes.require_length(window, rank, "window_dimensions", "C4")
+        padding = _pairs(self.padding, "C8")
+        _check_lengths(
+            rank,
+            (
+                ("window_strides", _numbers(self.window_strides), "C6"),
+                ("padding", padding, "C8"),
+            ),
+        )
+        strides = window_values(self.window_strides, rank)
+        ones = (1,) * rank
+        shapes.check_window(window, strides, ones, ones, ("C5", "C7", "", ""))
+        places = shapes.windows(
+            shape, window, strides, padding or ((0, 0),) * rank, ones, ones
+        )
+        require_sizes(source, places, "source (C1)")
+        require(
+            same_but_precision(source.element_type, operand.element_type),
+            f"C2: the source {source} must have the elements of {operand}",
+        )
+        require_results(
+            self, [with_element(operand, results[0].element_type)], "C11, C12"
         )

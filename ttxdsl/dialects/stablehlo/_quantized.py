@@ -1,0 +1,185 @@
+"""What ops ask of quantized element types: which scales must agree with which.
+
+Source: StableHLO specification, the constraints with `is_per_axis_quantized`,
+`scales`, `zero_points` and `quantization_dimension`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
+
+from ttxdsl.dialects.quant import Quantization, QuantizedType
+from ttxdsl.dialects.stablehlo._shapes import elements, require
+from ttxdsl.dialects.stablehlo.attributes import ConvDims
+from ttxdsl.dialects.stablehlo.types import element_of, shape_of
+
+
+def _both(one: Attribute, other: Attribute) -> tuple[Quantization, Quantization] | None:
+    """How two tensors are quantized, if both are."""
+    left, right = element_of(one), element_of(other)
+    if isinstance(left, QuantizedType) and isinstance(right, QuantizedType):
+        return left.data, right.data
+    return None
+
+
+def _require_same_scales(one: Quantization, other: Quantization) -> None:
+    require(
+        one.scales == other.scales and one.zero_points == other.zero_points,
+        f"C1: scales and zero points must agree, got {QuantizedType(one)} and "
+        f"{QuantizedType(other)}",
+    )
+
+
+def check_quantized_transpose(
+    operand: Attribute, permutation: Sequence[int], result: Attribute
+) -> None:
+    """C1 and C4 of `transpose`."""
+    if (pair := _both(operand, result)) is None:
+        return
+    before, after = pair
+    _require_same_scales(before, after)
+    if before.axis is not None and after.axis is not None:
+        require(
+            before.axis == permutation[after.axis],
+            f"C4: the operand is quantized along {before.axis}, the result along "
+            f"{after.axis}, which comes from {permutation[after.axis]}",
+        )
+
+
+def check_quantized_broadcast(
+    operand: Attribute, dims: Sequence[int], result: Attribute
+) -> None:
+    """C1 and C6 of `broadcast_in_dim`."""
+    if (pair := _both(operand, result)) is None:
+        return
+    before, after = pair
+    if before.axis is None or after.axis is None:
+        _require_same_scales(before, after)
+        return
+    require(
+        after.axis == dims[before.axis],
+        f"C6: the operand is quantized along {before.axis}, which is dimension "
+        f"{dims[before.axis]} of the result, but that is along {after.axis}",
+    )
+    if shape_of(operand)[before.axis] == 1:
+        require(
+            set(after.scales) == {before.scales[0]}
+            and set(after.zero_points) == {before.zero_points[0]},
+            "C6: a repeated slice keeps its scale and zero point",
+        )
+
+
+def check_quantized_reshape(operand: Attribute, result: Attribute) -> None:
+    """C1 and C3 of `reshape`."""
+    if (pair := _both(operand, result)) is None:
+        return
+    before, after = pair
+    source, target = shape_of(operand), shape_of(result)
+    if DYNAMIC_INDEX in source or DYNAMIC_INDEX in target:
+        return
+    _require_same_scales(before, after)
+    if before.axis is not None and after.axis is not None:
+        require(
+            source[before.axis] == target[after.axis]
+            and elements(source[: before.axis]) == elements(target[: after.axis]),
+            f"C3: {operand} and {result} do not have the same slices",
+        )
+
+
+def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> None:
+    """C2 to C7 of `add`."""
+    found = [element_of(one) for one in (lhs, rhs, result)]
+    quantized = [one.data for one in found if isinstance(one, QuantizedType)]
+    if not quantized:
+        return
+    require(
+        len(quantized) == 3, "C2: operands and result must all be quantized, or none"
+    )
+    left, right, out = quantized
+    for name, one in (("lhs", left), ("rhs", right)):
+        require(
+            one.storage_type == out.storage_type
+            and one.expressed_type == out.expressed_type,
+            f"C3, C4: {name} {QuantizedType(one)} does not fit {QuantizedType(out)}",
+        )
+        require(
+            one.axis is None or one.axis == out.axis,
+            f"C5 to C7: {name} is quantized along {one.axis}, the result along "
+            f"{out.axis}",
+        )
+    require(
+        out.axis is None or left.axis is not None or right.axis is not None,
+        "C5: the result is quantized along an axis, but no operand is",
+    )
+
+
+def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
+    """What `convolution` and `dot_general` share; False: nothing is quantized."""
+    left, right, out = element_of(lhs), element_of(rhs), element_of(result)
+    if not any(isinstance(one, QuantizedType) for one in (left, right, out)):
+        return False
+    require(
+        isinstance(left, QuantizedType) == isinstance(out, QuantizedType)
+        and isinstance(right, QuantizedType),
+        "C14, C28: rhs must be quantized, and lhs and result both or neither",
+    )
+    assert isinstance(right, QuantizedType)
+    if isinstance(left, QuantizedType) and isinstance(out, QuantizedType):
+        require(
+            left.data.storage_type == right.data.storage_type,
+            f"C17, C31: lhs stores {left.data.storage_type}, rhs "
+            f"{right.data.storage_type}",
+        )
+        require(
+            left.expressed_type == right.expressed_type == out.expressed_type,
+            "C18, C32: lhs, rhs and result must express one type",
+        )
+        require(
+            right.axis is not None or out.axis is None,
+            "C19, C33: the result is quantized along an axis, but rhs is not",
+        )
+    else:
+        require(
+            left == right.expressed_type == out,
+            f"C20, C34: lhs and result must be {right.expressed_type}",
+        )
+    return True
+
+
+def check_quantized_dot(
+    lhs: Attribute, rhs: Attribute, result: Attribute, contracted: Sequence[int]
+) -> None:
+    """C14 to C20 of `dot_general`."""
+    if not _check_product(lhs, rhs, result):
+        return
+    right = element_of(rhs)
+    assert isinstance(right, QuantizedType)
+    require(
+        not any(right.data.zero_points),
+        f"C15: the zero points of rhs must be 0, got {list(right.data.zero_points)}",
+    )
+    require(
+        right.axis not in contracted,
+        f"C16: rhs is quantized along {right.axis}, which is contracted",
+    )
+
+
+def check_quantized_convolution(
+    lhs: Attribute, rhs: Attribute, result: Attribute, dims: ConvDims
+) -> None:
+    """C28 to C34 of `convolution`."""
+    if not _check_product(lhs, rhs, result):
+        return
+    right, out = element_of(rhs), element_of(result)
+    for name, one, dim, constraint in (
+        ("rhs", right, dims.kernel_output_feature_dimension, "C29"),
+        ("result", out, dims.output_feature_dimension, "C30"),
+    ):
+        axis = one.axis if isinstance(one, QuantizedType) else None
+        require(
+            axis in (None, dim),
+            f"{constraint}: {name} is quantized along {axis}, not along {dim}",
+        )
