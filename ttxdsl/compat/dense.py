@@ -1,17 +1,33 @@
-"""Mend: hexadecimal floats inside `dense<…>` are read as integers.
+"""Mends to `dense<…>`: hexadecimal floats, i1 blobs, and constants of many MiB.
 
 In `dense<0xFF800000> : tensor<f32>` the literal is the bit pattern of the element
 (here -inf), as MLIR's language reference says; xDSL 0.74 reads 4286578688.0. JAX
 prints infinities and NaNs so, in every softmax and max-pool. Complex elements with
 one hexadecimal part are refused by xDSL; they are read here as well.
+
+In a blob (`dense<"0x…">`) MLIR packs eight i1 elements into a byte, lowest bit first;
+xDSL writes and reads one byte an element. Splats and blobs are made, compared and
+printed here without a Python object an element, which xDSL needs several of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from io import BytesIO
+from math import prod
 from typing import Any, cast
 
-from xdsl.dialects.builtin import AnyFloat, ComplexType
+import numpy as np
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BytesAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+)
+from xdsl.ir import Attribute
 from xdsl.parser.attribute_parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -34,8 +50,133 @@ def float_from_bits(parser: AttrParser, element: _Element, type: AnyFloat) -> fl
     return type.unpack(bits.to_bytes(size, "little"), 1)[0]
 
 
+_CHUNK = 1 << 20
+"""Hexadecimal digits, or bytes, to convert at a time."""
+
+_LONGEST_LIST = 100
+"""Elements that MLIR still prints one by one."""
+
+_I1 = IntegerType(1)
+
+Dense = DenseIntOrFPElementsAttr[Any]
+
+
+def _blob(parser: AttrParser, span: Span) -> bytes:
+    """The bytes of a `"0x…"` token, read without copying the text as a whole."""
+    content = span.input.content
+    blob = BytesIO()
+    end = span.end - 1
+    for start in range(span.start + 3, end, _CHUNK):
+        try:
+            blob.write(bytes.fromhex(content[start : min(start + _CHUNK, end)]))
+        except ValueError:
+            parser.raise_error("Hex string in denseAttr is invalid", span)
+    return blob.getvalue()
+
+
+def _spread(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
+    """The elements of a blob, also if it holds one for all or packs its bits."""
+    count = prod(type.get_shape())
+    if type.element_type == _I1:
+        if len(blob) == 1 and blob in (b"\x00", b"\xff"):
+            return bytes([blob[0] & 1]) * count
+        if len(blob) == (count + 7) // 8:
+            bits = np.frombuffer(blob, np.uint8)
+            return np.unpackbits(bits, count=count, bitorder="little").tobytes()
+    size = type.element_type.compile_time_size
+    if len(blob) == size:
+        return blob * count
+    if type.element_type == _I1 or len(blob) != size * count:
+        parser.raise_error(
+            f"Shape mismatch in dense literal. Expected {count} elements from the "
+            f"type, but got {len(blob)} bytes.",
+            span,
+        )
+    return blob
+
+
+def _is_splat(self: Dense) -> bool:
+    """Whether all elements have the same bits; NaN is equal to itself here."""
+    size = self.type.element_type.compile_time_size
+    data = memoryview(self.data.data)
+    return len(data) > 0 and data[size:] == data[:-size]
+
+
+def _hexadecimal(self: Dense) -> Iterator[str]:
+    data = self.data.data
+    if self.get_element_type() == _I1:
+        bits = np.frombuffer(data, np.uint8)
+        data = np.packbits(bits, bitorder="little").tobytes()
+    for start in range(0, len(data), _CHUNK):
+        yield data[start : start + _CHUNK].hex().upper()
+
+
+def _print_without_type(self: Dense, printer: Printer) -> None:
+    printer.print_string("dense")
+    length = len(self)
+    with printer.in_angle_brackets():
+        if length == 0:
+            return
+        if _is_splat(self):
+            size = self.type.element_type.compile_time_size
+            (value,) = self.get_element_type().unpack(self.data.data[:size], 1)
+            self._print_one_elem(value, printer)  # pyright: ignore[reportPrivateUsage]
+        elif length > _LONGEST_LIST:
+            printer.print_string('"0x')
+            for digits in _hexadecimal(self):
+                printer.print_string(digits)
+            printer.print_string('"')
+        else:
+            shape = self.get_shape() if self.shape_is_complete else (length,)
+            self._print_dense_list(self.get_values(), shape, printer)  # pyright: ignore[reportPrivateUsage]
+
+
+def _dense_type(parser: AttrParser, type: Attribute | None) -> Any:
+    if type is not None:
+        return type
+    parser.parse_punctuation(":", " in dense attribute")
+    return parser._parse_dense_literal_type()  # pyright: ignore[reportPrivateUsage]
+
+
+def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | None:
+    """Parse `<"0x…">` or `<element>`; None, with nothing consumed, for a list."""
+    start = parser.pos
+    parser.parse_punctuation("<", " in dense attribute")
+    token = parser._current_token  # pyright: ignore[reportPrivateUsage]
+    if token.kind == MLIRTokenKind.STRING_LIT:
+        blob = _blob(parser, token.span)
+        parser._consume_token(MLIRTokenKind.STRING_LIT)  # pyright: ignore[reportPrivateUsage]
+        parser.parse_punctuation(">", " in dense attribute")
+        type = _dense_type(parser, type)
+        data = _spread(parser, token.span, blob, type)
+    elif token.kind in (MLIRTokenKind.L_SQUARE, MLIRTokenKind.GREATER):
+        parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
+        return None
+    else:
+        element = parser._parse_tensor_literal_element()  # pyright: ignore[reportPrivateUsage]
+        parser.parse_punctuation(">", " in dense attribute")
+        type = _dense_type(parser, type)
+        value = element.to_type(parser, cast(Any, type).element_type)
+        try:
+            one = cast(Any, type).element_type.pack((value,))
+        except (OverflowError, ValueError) as error:
+            parser.raise_error(f"{error}", element.span)
+        data = one * prod(cast(Any, type).get_shape())
+    return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data))
+
+
 def mend() -> None:
-    """Read hexadecimal literals of float elements as bit patterns."""
+    """Read and print dense constants as MLIR does, large ones without delay."""
+    parse_dense = AttrParser.parse_dense_int_or_fp_elements_attr
+
+    def parse_dense_attr(self: AttrParser, type: Any) -> Dense:
+        parsed = _parse_blob_or_splat(self, type)
+        return parse_dense(self, type) if parsed is None else parsed
+
+    AttrParser.parse_dense_int_or_fp_elements_attr = parse_dense_attr
+    DenseIntOrFPElementsAttr.is_splat = _is_splat
+    DenseIntOrFPElementsAttr.print_without_type = _print_without_type
+
     to_type = _Element.to_type
     to_complex = _Element.to_complex
     parse_element = AttrParser._parse_tensor_literal_element  # pyright: ignore[reportPrivateUsage]
