@@ -1,7 +1,7 @@
 """StableHLO's reductions in ttir.
 
 A reduction whose body is one combining op is one ttir op; any other body is evaluated
-on the two halves of the tensor again and again, as a tree, which StableHLO allows.
+on neighbouring pairs again and again, as a tree, which StableHLO allows.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _reduce_as_tree(
     values: Sequence[SSAValue],
     dims: Sequence[int],
 ) -> list[SSAValue]:
-    """Reduce by evaluating the body on halves until one element is left."""
+    """Reduce by evaluating the body on pairs until one element is left."""
     build = low.builder
     kept = [dim for dim in range(len(shape_of(values[0]))) if dim not in dims]
     rows = [shape_of(values[0])[dim] for dim in kept]
@@ -72,11 +72,12 @@ def _reduce_as_tree(
         )
         for value in values
     ]
+    # neighbours combine, so that elements keep their order: bodies need not commute
     while (size := shape_of(current[0])[0]) > 1:
-        half = size // 2
-        left = [build.slice_dim(value, 0, 0, half) for value in current]
-        right = [build.slice_dim(value, 0, half, 2 * half) for value in current]
-        rest = [build.slice_dim(value, 0, 2 * half, size) for value in current]
+        even = size - size % 2
+        left = [build.slice_dim(value, 0, 0, even, 2) for value in current]
+        right = [build.slice_dim(value, 0, 1, even, 2) for value in current]
+        rest = [build.slice_dim(value, 0, even, size) for value in current]
         current = evaluate(low, op.body.block, [*left, *right], shape_of(left[0]))
         if size % 2:
             pairs = zip(current, rest, strict=True)
@@ -101,7 +102,7 @@ TABLE: dict[str, Rule] = {
     "stablehlo.reduce": Rule(
         _reduce,
         ("sum", "max", "min", "prod", "reduce_and", "reduce_or"),
-        "any other body: a tree of its ops on halves (slice_static, concat)",
+        "any other body: a tree of its ops on pairs (slice_static, concat)",
     ),
 }
 """The rules of this family, by StableHLO name."""
