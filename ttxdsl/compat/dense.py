@@ -28,8 +28,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 _Element = AttrParser._TensorLiteralElement  # pyright: ignore[reportPrivateUsage]
 
@@ -93,6 +93,18 @@ def _spread(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
             span,
         )
     return blob
+
+
+def _lex_blob(lexer: MLIRLexer, start: int) -> Token[MLIRTokenKind] | None:
+    """The token of a `"0x…"` literal without copies of its text; None for others."""
+    content = lexer.input.content
+    if not content.startswith('"0x', start):
+        return None
+    end = content.find('"', start + 1)
+    if end < 0 or any(content.find(mark, start, end) >= 0 for mark in "\\\n"):
+        return None
+    lexer.pos = end + 1
+    return Token(MLIRTokenKind.STRING_LIT, Span(start, end + 1, lexer.input))
 
 
 def _is_splat(self: Dense) -> bool:
@@ -173,6 +185,12 @@ def mend() -> None:
         parsed = _parse_blob_or_splat(self, type)
         return parse_dense(self, type) if parsed is None else parsed
 
+    lex_string = MLIRLexer._lex_string_literal  # pyright: ignore[reportPrivateUsage]
+
+    def lex_string_literal(self: MLIRLexer, start_pos: int) -> Token[MLIRTokenKind]:
+        return _lex_blob(self, start_pos) or lex_string(self, start_pos)
+
+    MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]
     AttrParser.parse_dense_int_or_fp_elements_attr = parse_dense_attr
     DenseIntOrFPElementsAttr.is_splat = _is_splat
     DenseIntOrFPElementsAttr.print_without_type = _print_without_type
