@@ -17,6 +17,10 @@
 | 13    | `canonicalize`                      | tidy                                  |
 
 Stages 5 to 12 have nothing to do when somebody already partitioned everything.
+
+Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
+one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
+writes rules on those ops; stage 11 removes them with the other annotations.
 """
 
 from __future__ import annotations
@@ -52,6 +56,7 @@ from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPas
 from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
     ShardingConstraintToReshardPass,
 )
+from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
 )
@@ -61,6 +66,7 @@ from ttxdsl.transforms.wrap_under_manual_computation import (
 
 FIRST_SHARDING_STAGE = 5
 LAST_SHARDING_STAGE = 12
+_PROPAGATION_STAGE = 6
 
 
 @dataclass(frozen=True)
@@ -127,17 +133,19 @@ class TTStableHLOPipelinePass(ModulePass):
         """
         stages = self.stages()
         if not 1 <= self.last_stage <= len(stages):
-            raise CompileError(f"last-stage: {self.last_stage} is not 1 to {len(stages)}")
+            raise CompileError(
+                f"last-stage: {self.last_stage} is not 1 to {len(stages)}"
+            )
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number == FIRST_SHARDING_STAGE:
                 solved = is_solved(module)
-            skipped = solved and (
-                FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE
-            )
+            skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
             if not skipped:
+                if number == _PROPAGATION_STAGE:
+                    SupplyShardingRulesPass().apply(ctx, module)
                 stage.apply(ctx, module)
             seconds = time.perf_counter() - start
             if self.verify_each:
