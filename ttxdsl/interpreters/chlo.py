@@ -267,7 +267,7 @@ class ChloFunctions(InterpreterFunctions):
         size = arrays[0].shape[axes[0]] if arrays else 0
         if op.scan_dim_size is not None and not arrays:
             size = op.scan_dim_size.value.data
-        backwards = op.is_reverse is not None and bool(op.is_reverse.value.data)
+        backwards = bool(op.is_reverse.value.data)
         outputs = len(op.outputs)
         slices: list[PythonValues] = []
         for step in reversed(range(size)) if backwards else range(size):

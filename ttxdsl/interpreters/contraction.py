@@ -296,14 +296,15 @@ def ragged_dot(
     """
     if ragged in batching[0]:
         return dot_general(lhs, rhs, batching, contracting, ranks, dtype)
-    ends = np.cumsum(sizes, axis=-1)
-    starts = ends - sizes
+    ends: Array = np.cumsum(sizes, axis=-1)
+    starts: Array = ends - sizes
     lead = lhs.ndim - ranks[0]
-    rows = np.arange(lhs.shape[lead + ragged])
+    count = int(lhs.shape[lead + ragged])
+    rows = np.arange(count)
     # [lead…, group, row]
-    member = (rows >= starts[..., None]) & (rows < ends[..., None])
+    member: Array = (rows >= starts[..., None]) & (rows < ends[..., None])
     shape = [1] * ranks[0]
-    shape[ragged] = rows.size
+    shape[ragged] = count
     member = member.reshape((*member.shape[:-1], *shape))
     grouped = np.where(member, np.expand_dims(lhs, lead), np.zeros((), lhs.dtype))
     shifted = [d + 1 for d in batching[0]], [d + 1 for d in contracting[0]]

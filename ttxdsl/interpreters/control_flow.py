@@ -41,10 +41,13 @@ def run_while(
     """`body` on `state` as long as `cond` holds, for each place for itself."""
     types = [arg.type for arg in body.block.args]
     state = tuple(state)
+    end = cond.block.last_op
+    assert end is not None
+    rank = rank_of(end.operands[0].type)
     active: Array | None = None
     while True:
         (holds,) = run_region(interpreter, cond, state, "cond")
-        holds = _scalar(np.asarray(holds), rank_of(cond.block.last_op.operands[0].type))
+        holds = _scalar(np.asarray(holds), rank)
         active = holds if active is None else active & holds
         if not bool(active.any()):
             return state

@@ -300,6 +300,40 @@ def _write(
     return results
 
 
+def gather_along(x: Array, index: Array, rank: int, dim: int) -> Array:
+    """`result[…, j, …] = x[…, index[…, j, …], …]` along `dim`; indices are clamped."""
+    lead = lead_shape((x, rank), (index, rank))
+    x = np.broadcast_to(x, (*lead, *x.shape[x.ndim - rank :]))
+    index = np.broadcast_to(index, (*lead, *index.shape[index.ndim - rank :]))
+    axis = len(lead) + dim
+    inside = np.clip(_as_index(index), 0, x.shape[axis] - 1)
+    return np.take_along_axis(x, inside, axis)
+
+
+def scatter_along(
+    x: Array, index: Array, source: Array, rank: int, dim: int, how: Reducer | None
+) -> Array:
+    """`x` with `source[…, j, …]` combined in at `index[…, j, …]` along `dim`.
+
+    Indices outside are dropped. None for `how` stands for replacing.
+    """
+    lead = lead_shape((x, rank), (index, rank), (source, rank))
+    local = x.shape[x.ndim - rank :]
+    space = index.shape[index.ndim - rank :]
+    total = len(lead) + rank
+    place = _as_index(np.broadcast_to(index, (*lead, *space)))
+    inside = (place >= 0) & (place < local[dim])
+    linear = np.zeros((1,) * total, np.int64)
+    for axis, extent in enumerate((*lead, *local)):
+        at = axis - len(lead)
+        step = place if at == dim else _along((*lead, *space)[axis], axis, total)
+        linear = linear * extent + step
+    result = np.array(np.broadcast_to(x, (*lead, *local))).reshape(-1)
+    values = np.broadcast_to(source, (*lead, *space))[inside]
+    (written,) = _write((result,), linear[inside], (values,), how)
+    return written.reshape((*lead, *local))
+
+
 Select = Callable[[Arrays, Arrays], Array]
 """Whether to stay with the first of two elements."""
 
@@ -390,7 +424,7 @@ def sort(arrays: Sequence[Array], rank: int, dim: int, before: Before) -> Arrays
     axis = len(lead) + dim
     size = local[dim]
     moved = [np.moveaxis(np.broadcast_to(x, (*lead, *local)), axis, -1) for x in arrays]
-    place = np.broadcast_to(np.arange(size), moved[0].shape)
+    place: Array = np.broadcast_to(np.arange(int(size)), moved[0].shape)
     state = [np.array(x) for x in (*moved, place)]
     step = 1
     while step < size:

@@ -337,7 +337,7 @@ def select(pred: Array, on_true: Array, on_false: Array) -> Array:
 
 
 @widened
-def clamp(low: Array, x: Array, high: Array) -> Array:
+def clamp(x: Array, low: Array, high: Array) -> Array:
     """`x` within [low, high]; ranks already agree (see `expand_scalar`)."""
     return _minimum(_maximum(x, low), high)
 

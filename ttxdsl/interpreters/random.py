@@ -8,7 +8,6 @@ which blocks become an array is XLA's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np

@@ -8,14 +8,14 @@ whose dimensions are leading ones to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -80,7 +80,7 @@ def session(interpreter: Interpreter) -> Session:
 
 
 @contextmanager
-def on_mesh(interpreter: Interpreter, mesh: DeviceMesh) -> Iterator[DeviceMesh]:
+def on_mesh(interpreter: Interpreter, mesh: DeviceMesh) -> Generator[DeviceMesh]:
     """Run what is inside on the devices of `mesh`."""
     state = session(interpreter)
     outer, state.mesh = state.mesh, mesh
@@ -129,10 +129,8 @@ def _plan(region: Region) -> list[_Step]:
 
 def _expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
     """Shape and dtype that a value must have; no dtype where that cannot be said."""
-    if not isinstance(type, TensorType):
-        return (), None
     try:
-        shape, dtype = tensor_of(cast(Attribute, type))
+        shape, dtype = tensor_of(type)
     except UnsupportedError:
         return (), None
     return (shape, dtype) if -1 not in shape else ((), None)
@@ -253,7 +251,7 @@ def constant_value(interpreter: Interpreter, op: Operation, value: object) -> Ar
                 op,
                 hint="print the module with its constants (dense<…>)",
             )
-        known[op] = constant(value)
+        known[op] = constant(cast(Any, value))
     return known[op]
 
 

@@ -36,13 +36,15 @@ Array = NDArray[Any]
 def implementations() -> Iterable[type[InterpreterFunctions]]:
     """All implementation classes of this package, one or several a dialect."""
     # imported here: the dialects need not be loaded to use a kernel
-    from ttxdsl.interpreters import chlo, sdy, stablehlo
+    from ttxdsl.interpreters import chlo, sdy, stablehlo, ttir, ttnn
     from ttxdsl.interpreters.func import FuncFunctions
 
     yield FuncFunctions
     yield from stablehlo.FUNCTIONS
     yield chlo.ChloFunctions
     yield sdy.SdyFunctions
+    yield ttir.TTIRFunctions
+    yield ttnn.TTNNFunctions
 
 
 def register_implementations(interpreter: Interpreter) -> None:

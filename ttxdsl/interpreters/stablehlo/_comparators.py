@@ -34,7 +34,7 @@ def _same(left: SSAValue, right: SSAValue, block: Block, operand: int) -> bool:
         and one.attributes == other.attributes
         and len(one.operands) == len(other.operands)
         and list(one.result_types) == list(other.result_types)
-        and cast(SSAValue, left).type == right.type
+        and left.type == right.type
         and all(
             _same(a, b, block, operand)
             for a, b in zip(one.operands, other.operands, strict=True)

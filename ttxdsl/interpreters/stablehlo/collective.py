@@ -58,9 +58,10 @@ def _mesh_of(
     if isinstance(mesh, stablehlo.MeshAttr):
         axes = tuple((axis.data.name, axis.data.size) for axis in mesh.axes.data)
         ids: tuple[int, ...] = ()
-        if isinstance(mesh.device_ids, DenseIntOrFPElementsAttr):
-            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", mesh.device_ids)
-            ids = dense.get_values()
+        listed: Attribute = mesh.device_ids
+        if isinstance(listed, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", listed)
+            ids = tuple(dense.get_values())
         return axes, ids
     if isinstance(mesh, SymbolRefAttr | StringAttr):
         name = mesh.data if isinstance(mesh, StringAttr) else mesh.string_value()

@@ -54,7 +54,8 @@ class ContractionFunctions(InterpreterFunctions):
         ranks = (rank_of(op.lhs.type), rank_of(op.rhs.type))
         dtype = tensor_of(op.result.type)[1]
         sums = ([ranks[0] - 1], [0])
-        return (contraction.dot_general(*args, ([], []), sums, ranks, dtype),)
+        lhs, rhs = args
+        return (contraction.dot_general(lhs, rhs, ([], []), sums, ranks, dtype),)
 
     @impl(stablehlo.EinsumOp)
     def run_einsum(
@@ -63,7 +64,8 @@ class ContractionFunctions(InterpreterFunctions):
         """A product said in letters."""
         dtype = tensor_of(op.result.type)[1]
         ranks = (rank_of(op.lhs.type), rank_of(op.rhs.type))
-        return (contraction.einsum(op.einsum_config.data, *args, ranks, dtype),)
+        lhs, rhs = args
+        return (contraction.einsum(op.einsum_config.data, lhs, rhs, ranks, dtype),)
 
     @impl(stablehlo.UnaryEinsumOp)
     def run_unary_einsum(
@@ -77,7 +79,7 @@ class ContractionFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: stablehlo.CholeskyOp, args: PythonValues
     ) -> PythonValues:
         """A triangular factor of each matrix."""
-        lower = op.lower is not None and bool(op.lower.value.data)
+        lower = bool(op.lower.value.data)
         return (linalg.cholesky(args[0], lower),)
 
     @impl(stablehlo.TriangularSolveOp)

@@ -183,9 +183,11 @@ class DataMovementFunctions(InterpreterFunctions):
         self, interpreter: Interpreter, op: stablehlo.PadOp, args: PythonValues
     ) -> PythonValues:
         """Padding at the edges and between elements."""
+        x, value = args
         return (
             kernels.pad(
-                *args,
+                x,
+                value,
                 op.edge_padding_low.get_values(),
                 op.edge_padding_high.get_values(),
                 op.interior_padding.get_values(),

@@ -35,7 +35,8 @@ class ElementwiseFunctions(InterpreterFunctions):
         """Six directions; TOTALORDER also orders zeros by sign and NaNs."""
         total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
         direction = op.comparison_direction.data.value
-        return (kernels.compare(*args, direction, total),)
+        lhs, rhs = args
+        return (kernels.compare(lhs, rhs, direction, total),)
 
     @impl(stablehlo.SelectOp)
     def run_select(

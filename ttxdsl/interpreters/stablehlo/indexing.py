@@ -31,7 +31,9 @@ class IndexingFunctions(InterpreterFunctions):
         """Slices at indices, which are clamped."""
         ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
         sizes = op.slice_sizes.get_values()
-        return (indexing.gather(*args, ranks, op.dimension_numbers.data, sizes),)
+        x, indices = args
+        dims = op.dimension_numbers.data
+        return (indexing.gather(x, indices, ranks, dims, sizes),)
 
     @impl(stablehlo.DynamicGatherOp)
     def run_dynamic_gather(
@@ -73,4 +75,5 @@ class IndexingFunctions(InterpreterFunctions):
             start_index_map=(dim,),
             index_vector_dim=ranks[1],
         )
-        return (indexing.gather(*args, ranks, dims, sizes),)
+        x, indices = args
+        return (indexing.gather(x, indices, ranks, dims, sizes),)

@@ -87,7 +87,12 @@ class OtherFunctions(InterpreterFunctions):
         """Normalised by given statistics."""
         rank, feature = rank_of(op.operand.type), op.feature_index.value.data
         epsilon = op.epsilon.value.data
-        return (linalg.batch_norm_inference(*args, epsilon, rank, feature),)
+        x, scale, offset, mean, variance = args
+        return (
+            linalg.batch_norm_inference(
+                x, scale, offset, mean, variance, epsilon, rank, feature
+            ),
+        )
 
     @impl(stablehlo.BatchNormTrainingOp)
     def run_batch_norm_training(
@@ -99,7 +104,8 @@ class OtherFunctions(InterpreterFunctions):
         """Normalised by its own statistics."""
         rank, feature = rank_of(op.operand.type), op.feature_index.value.data
         epsilon = op.epsilon.value.data
-        return linalg.batch_norm_training(*args, epsilon, rank, feature)
+        x, scale, offset = args
+        return linalg.batch_norm_training(x, scale, offset, epsilon, rank, feature)
 
     @impl(stablehlo.BatchNormGradOp)
     def run_batch_norm_grad(
@@ -111,7 +117,10 @@ class OtherFunctions(InterpreterFunctions):
         """Gradients of the training form."""
         rank, feature = rank_of(op.operand.type), op.feature_index.value.data
         epsilon = op.epsilon.value.data
-        return linalg.batch_norm_grad(*args, epsilon, rank, feature)
+        x, scale, mean, variance, grad = args
+        return linalg.batch_norm_grad(
+            x, scale, mean, variance, grad, epsilon, rank, feature
+        )
 
     @impl(stablehlo.RngBitGeneratorOp)
     def run_rng_bit_generator(

@@ -117,7 +117,7 @@ class ReductionFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """By a key where the comparator compares keys, by merging where not."""
         rank = rank_of(op.inputs[0].type)
-        dim = -1 if op.dimension is None else op.dimension.value.data
+        dim = op.dimension.value.data
         dim %= rank
         lead = _lead(*((x, rank) for x in args))
         if not captures_of(interpreter, op.comparator):

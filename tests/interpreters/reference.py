@@ -1,0 +1,72 @@
+"""Running programs here and in JAX on the CPU, and comparing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects import builtin, func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
+from ttxdsl import universe
+from ttxdsl.interpreters.compare import compare
+from ttxdsl.interpreters.run import run_module
+
+jax.config.update("jax_platforms", "cpu")
+
+
+def parse(text: str) -> ModuleOp:
+    """A verified module."""
+    context = Context()
+    context.load_dialect(builtin.Builtin)
+    context.load_dialect(func.Func)
+    for name, target in universe.DIALECTS.items():
+        context.register_dialect(name, lambda target=target: universe.load(target))
+    module = Parser(context, text).parse_module()
+    module.verify()
+    return module
+
+
+def run(text: str, *inputs: Any, entry: str | None = None) -> tuple[np.ndarray, ...]:
+    """The results of a program's entry function."""
+    return run_module(parse(text), inputs, entry=entry)
+
+
+def body(text: str, *inputs: Any) -> tuple[np.ndarray, ...]:
+    """The results of `func.func @main` around a signature and ops."""
+    return run(f"func.func @main{text}", *inputs)
+
+
+def lowered(function: Callable[..., Any], *args: Any) -> str:
+    """The StableHLO text that JAX makes of a function."""
+    return jax.jit(function).lower(*args).as_text()
+
+
+def same_as_jax(
+    function: Callable[..., Any],
+    *args: Any,
+    reduction_length: int = 1,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> Sequence[np.ndarray]:
+    """Run `function` here and in JAX, and fail where the results differ.
+
+    Returns what was computed here.
+    """
+    with jax.enable_x64(True):
+        leaves, _ = jax.tree.flatten(args)
+        text = jax.jit(function, keep_unused=True).lower(*args).as_text()
+        wanted, _ = jax.tree.flatten(jax.jit(function)(*args))
+        wanted = [np.asarray(one) for one in wanted]
+    found = run(text, *(np.asarray(leaf) for leaf in leaves))
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        result = compare(
+            one, other, reduction_length=reduction_length, rtol=rtol, atol=atol
+        )
+        assert result.ok, f"{result}\n{one}\n{other}\n{text}"
+    return found

@@ -1,0 +1,481 @@
+"""What ttir and ttnn ops compute on the devices, once for both dialects.
+
+The two dialects have the same ops under (almost) the same names and fields; `RUNS` says
+for each ttir mnemonic how it is computed of its inputs. `ttir.py` leaves the
+destinations out, `ttnn.py` the device handles. Collectives are in `tt_mesh.py`.
+
+Source: the op descriptions of `ttxdsl/dialects/ttir.py` and `_tt_elementwise.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.interpreter import Interpreter
+
+from ttxdsl.dialects._tt_attrs import ints
+from ttxdsl.dialects.stablehlo.attributes import GatherDims
+from ttxdsl.dialects.ttcore import ReduceType
+from ttxdsl.interpreters import contraction, indexing, kernels, special
+from ttxdsl.interpreters.control_flow import run_branches, run_while
+from ttxdsl.interpreters.elements import (
+    is_integer,
+    rank_of,
+    tensor_of,
+    widen,
+    widened,
+)
+from ttxdsl.interpreters.kernels import BINARY, UNARY, Array, Kernel
+from ttxdsl.interpreters.reduction import Reducer, reduce_named
+from ttxdsl.interpreters.regions import Values, constant_value
+
+Run = Callable[[Interpreter, Any, Values], Values]
+"""Computes an op (its fields are read by name) of the values of its inputs."""
+
+
+# element by element
+
+
+def _gelu(x: Array) -> Array:
+    half, root = x.dtype.type(0.5), x.dtype.type(np.sqrt(0.5))
+    return x * half * (x.dtype.type(1) + special.erf(x * root))
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, x.dtype.type(0))
+
+
+def _silu(x: Array) -> Array:
+    return x * UNARY["logistic"](x)
+
+
+def _compare(direction: str) -> Kernel:
+    def run(x: Array, y: Array) -> Array:
+        return kernels.compare(x, y, direction)
+
+    return run
+
+
+ELEMENTWISE: Mapping[str, Kernel] = {
+    "abs": UNARY["abs"],
+    "acos": widened(np.arccos),
+    "add": BINARY["add"],
+    "asin": widened(np.arcsin),
+    "asinh": widened(np.arcsinh),
+    "atan": widened(np.arctan),
+    "atan2": BINARY["atan2"],
+    "bitwise_and": BINARY["and"],
+    "bitwise_not": UNARY["not"],
+    "bitwise_or": BINARY["or"],
+    "bitwise_xor": BINARY["xor"],
+    "cbrt": UNARY["cbrt"],
+    "ceil": UNARY["ceil"],
+    "clamp_tensor": kernels.clamp,
+    "cos": UNARY["cosine"],
+    "div": BINARY["divide"],
+    "eq": _compare("EQ"),
+    "erf": widened(special.erf),
+    "erfc": special.erfc,
+    "exp": UNARY["exponential"],
+    "expm1": UNARY["exponential_minus_one"],
+    "floor": UNARY["floor"],
+    "ge": _compare("GE"),
+    "gelu": widened(_gelu),
+    "gt": _compare("GT"),
+    "isfinite": UNARY["is_finite"],
+    "le": _compare("LE"),
+    "log": UNARY["log"],
+    "log1p": UNARY["log_plus_one"],
+    "logical_and": BINARY["and"],
+    "logical_left_shift": BINARY["shift_left"],
+    "logical_not": UNARY["not"],
+    "logical_or": BINARY["or"],
+    "logical_right_shift": BINARY["shift_right_logical"],
+    "logical_xor": BINARY["xor"],
+    "lt": _compare("LT"),
+    "maximum": BINARY["maximum"],
+    "minimum": BINARY["minimum"],
+    "multiply": BINARY["multiply"],
+    "ne": _compare("NE"),
+    "neg": UNARY["negate"],
+    "pow": BINARY["power"],
+    "reciprocal": widened(np.reciprocal),
+    "relu": widened(_relu),
+    "remainder": BINARY["remainder"],
+    "rsqrt": UNARY["rsqrt"],
+    "sigmoid": UNARY["logistic"],
+    "sign": UNARY["sign"],
+    "silu": widened(_silu),
+    "sin": UNARY["sine"],
+    "sqrt": UNARY["sqrt"],
+    "subtract": BINARY["subtract"],
+    "tan": UNARY["tan"],
+    "tanh": UNARY["tanh"],
+    "where": kernels.select,
+}
+"""Kernels of the elementwise ops, by ttir mnemonic; conversions need the type too."""
+
+
+def _stretched(op: Any, result: Array) -> Array:
+    """The result with dimensions of size 1 repeated as its type says (a view)."""
+    shape, _ = tensor_of(op.results[0].type)
+    lead = result.shape[: result.ndim - len(shape)]
+    return np.broadcast_to(result, (*lead, *shape))
+
+
+def _elementwise(kernel: Kernel, _: Interpreter, op: Any, args: Values) -> Values:
+    return (_stretched(op, np.asarray(kernel(*args))),)
+
+
+def _typecast(_: Interpreter, op: Any, args: Values) -> Values:
+    dtype = tensor_of(op.results[0].type)[1]
+    return (_stretched(op, kernels.convert(args[0], dtype)),)
+
+
+def _bitcast(_: Interpreter, op: Any, args: Values) -> Values:
+    dtype = tensor_of(op.results[0].type)[1]
+    return (_stretched(op, kernels.bitcast_convert(args[0], dtype)),)
+
+
+# reductions
+
+
+def _mean(x: Array, axes: tuple[int, ...]) -> Array:
+    wide = widen(x)
+    count = int(np.prod([x.shape[axis] for axis in axes]))
+    total = reduce_named("add", wide, axes)
+    if is_integer(x.dtype):
+        return BINARY["divide"](total, total.dtype.type(count)).astype(x.dtype)
+    return (total / wide.dtype.type(count)).astype(x.dtype)
+
+
+_REDUCTIONS: Mapping[str, str] = {
+    "max": "maximum",
+    "min": "minimum",
+    "prod": "multiply",
+    "reduce_and": "and",
+    "reduce_or": "or",
+    "sum": "add",
+}
+
+
+def _reduction(mnemonic: str, _: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    rank = rank_of(op.input.type)
+    axes = tuple(x.ndim - rank + dim % rank for dim in op.reduced_dims())
+    if mnemonic == "mean":
+        reduced = _mean(x, axes)
+    else:
+        reduced = reduce_named(_REDUCTIONS[mnemonic], x, axes) if axes else x
+    shape, _dtype = tensor_of(op.results[0].type)
+    return (reduced.reshape((*x.shape[: x.ndim - rank], *shape)),)
+
+
+def _argmax(_: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    rank = rank_of(op.input.type)
+    dim = op.dim.value.data if hasattr(op, "dim") else op.reduced_dims()[0]
+    shape, dtype = tensor_of(op.results[0].type)
+    found = np.argmax(widen(x), axis=dim % rank - rank)
+    return (found.astype(dtype).reshape((*x.shape[: x.ndim - rank], *shape)),)
+
+
+def _cumulative(name: str, _: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    rank = rank_of(op.input.type)
+    wide = widen(x)
+    ufunc = np.add if name == "add" else np.multiply
+    axis = op.dim.value.data % rank - rank
+    return (ufunc.accumulate(wide, axis=axis, dtype=wide.dtype).astype(x.dtype),)
+
+
+# data movement
+
+
+def _reshape(_: Interpreter, op: Any, args: Values) -> Values:
+    shape, _dtype = tensor_of(op.results[0].type)
+    return (kernels.reshape(args[0], rank_of(op.input.type), shape),)
+
+
+def _permute(_: Interpreter, op: Any, args: Values) -> Values:
+    return (kernels.transpose(args[0], ints(op.permutation)),)
+
+
+def _broadcast(_: Interpreter, op: Any, args: Values) -> Values:
+    return (_stretched(op, args[0]),)
+
+
+def _repeat(_: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    factors = op.repeat_dims.values()
+    sizes = x.shape[x.ndim - len(factors) :]
+    if all(n == 1 or k == 1 for n, k in zip(sizes, factors, strict=True)):
+        return (_stretched(op, x),)
+    return (np.tile(x, (*(1,) * (x.ndim - len(factors)), *factors)),)
+
+
+def _concat(_: Interpreter, op: Any, args: Values) -> Values:
+    rank = rank_of(op.results[0].type)
+    return (kernels.concatenate(args, rank, op.dim.value.data % rank),)
+
+
+def _slice_static(_: Interpreter, op: Any, args: Values) -> Values:
+    cut = ints(op.begins), ints(op.ends), ints(op.step)
+    return (kernels.slice_(args[0], *cut),)
+
+
+def _slice_dynamic(_: Interpreter, op: Any, args: Values) -> Values:
+    x, begins, _ends = args
+    shape, _dtype = tensor_of(op.results[0].type)
+    starts = [begins[..., dim] for dim in range(len(shape))]
+    return (indexing.dynamic_slice(x, starts, shape),)
+
+
+def _number(attribute: object, dtype: np.dtype[Any]) -> Array:
+    """An attribute's number in an element type, rounded once."""
+    assert isinstance(attribute, FloatAttr | IntegerAttr)
+    return kernels.convert(np.array(attribute.value.data), dtype)
+
+
+def _pad(_: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    amounts = ints(op.padding)
+    low, high = amounts[0::2], amounts[1::2]
+    return (kernels.pad(x, _number(op.value, x.dtype), low, high, [0] * len(low)),)
+
+
+def _reverse(_: Interpreter, op: Any, args: Values) -> Values:
+    return (kernels.reverse(args[0], rank_of(op.input.type), ints(op.dimensions)),)
+
+
+def _embedding(_: Interpreter, op: Any, args: Values) -> Values:
+    index, weight = args
+    rank = rank_of(op.input.type)
+    (_rows, width), _dtype = tensor_of(op.weight.type)
+    dims = GatherDims((rank,), (0,), (), (), (0,), rank)
+    return (indexing.gather(weight, index, (2, rank), dims, (1, width)),)
+
+
+def _gather(_: Interpreter, op: Any, args: Values) -> Values:
+    x, index = args
+    rank = rank_of(op.input.type)
+    return (indexing.gather_along(x, index, rank, op.dim.value.data % rank),)
+
+
+_SCATTERS: Mapping[ReduceType, str] = {
+    ReduceType.SUM: "add",
+    ReduceType.PROD: "multiply",
+    ReduceType.MAX: "maximum",
+    ReduceType.MIN: "minimum",
+}
+
+
+def _scatter(_: Interpreter, op: Any, args: Values) -> Values:
+    x, index, source = args
+    rank = rank_of(op.input.type)
+    name = _SCATTERS.get(op.scatter_reduce_type.data)
+    how = None if name is None else Reducer.named(name)
+    dim = op.dim.value.data % rank
+    return (indexing.scatter_along(x, index, source, rank, dim, how),)
+
+
+def _order(x: Array, axis: int, descending: bool) -> Array:
+    """Places of the elements in order, stably; NaN is the largest."""
+    key = widen(x)
+    if not descending:
+        return np.argsort(key, axis=axis, kind="stable")
+    last = x.shape[axis] - 1
+    return last - np.flip(
+        np.argsort(np.flip(key, axis), axis=axis, kind="stable"), axis
+    )
+
+
+def _sort(_: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    rank = rank_of(op.input.type)
+    axis = op.dim.value.data % rank - rank
+    order = _order(x, axis, bool(op.descending))
+    indices = order.astype(tensor_of(op.indices.type)[1])
+    return np.take_along_axis(x, order, axis), indices
+
+
+def _topk(_: Interpreter, op: Any, args: Values) -> Values:
+    x: Array = args[0]
+    rank = rank_of(op.input_tensor.type)
+    axis = op.dim.value.data % rank - rank
+    order = _order(x, axis, bool(op.largest))
+    order = order.take(range(op.k.value.data), axis=axis)
+    indices = order.astype(tensor_of(op.indices.type)[1])
+    return np.take_along_axis(x, order, axis), indices
+
+
+# contraction
+
+
+def _dot_general(_: Interpreter, op: Any, args: Values) -> Values:
+    lhs, rhs = args
+    return (
+        contraction.dot_general(
+            lhs,
+            rhs,
+            (ints(op.batch_dims_lhs), ints(op.batch_dims_rhs)),
+            (ints(op.contract_dims_lhs), ints(op.contract_dims_rhs)),
+            (rank_of(op.lhs.type), rank_of(op.rhs.type)),
+            tensor_of(op.results[0].type)[1],
+        ),
+    )
+
+
+def _matmul(_: Interpreter, op: Any, args: Values) -> Values:
+    a, b = args
+    ranks = rank_of(op.a.type), rank_of(op.b.type)
+    batch = list(range(ranks[0] - 2))
+    left = ranks[0] - (2 if bool(op.transpose_a) else 1)
+    right = ranks[1] - (1 if bool(op.transpose_b) else 2)
+    dtype = tensor_of(op.results[0].type)[1]
+    batches, sums = (batch, batch), ([left], [right])
+    return (contraction.dot_general(a, b, batches, sums, ranks, dtype),)
+
+
+def _convolution(
+    op: Any,
+    x: Array,
+    weight: Array,
+    padding: tuple[tuple[int, int], ...],
+    dilation: tuple[int, ...],
+) -> Array:
+    """Channels-last input and result, kernel `[o, i, spatial…]`."""
+    spatial = tuple(range(1, len(padding) + 1))
+    ones = (1,) * len(spatial)
+    last = len(spatial) + 1
+    dims = contraction.ConvDims(
+        *(0, last, spatial), *(1, 0, tuple(at + 1 for at in spatial)), 0, last, spatial
+    )
+    window = contraction.Window(
+        ints(op.stride), padding, ones, dilation, (False,) * len(spatial)
+    )
+    dtype = tensor_of(op.results[0].type)[1]
+    groups = op.groups.value.data
+    return contraction.convolution(x, weight, dims, window, groups, 1, dtype)
+
+
+def _conv2d(_: Interpreter, op: Any, args: Values) -> Values:
+    x, weight = args
+    if hasattr(op, "image_shape"):
+        # ttnn flattens the image
+        x = kernels.reshape(x, 4, op.image_shape())
+        top, bottom, left, right = ints(op.padding)
+    else:
+        top, left, bottom, right = ints(op.padding)
+    padding = ((top, bottom), (left, right))
+    result = _convolution(op, x, weight, padding, ints(op.dilation))
+    shape, _dtype = tensor_of(op.results[0].type)
+    return (kernels.reshape(result, 4, shape),)
+
+
+def _conv3d(_: Interpreter, op: Any, args: Values) -> Values:
+    padding = tuple((amount, amount) for amount in ints(op.padding))
+    return (_convolution(op, args[0], args[1], padding, (1, 1, 1)),)
+
+
+# creation
+
+
+def _constant(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    return (constant_value(interpreter, op, op.value),)
+
+
+def _filled(value: Array, op: Any) -> Values:
+    shape, dtype = tensor_of(op.results[0].type)
+    return (np.broadcast_to(kernels.convert(value, dtype), shape),)
+
+
+def _empty(_: Interpreter, op: Any, args: Values) -> Values:
+    # never read; no memory either
+    return _filled(np.array(0), op)
+
+
+def _zeros(_: Interpreter, op: Any, args: Values) -> Values:
+    return _filled(np.array(0), op)
+
+
+def _ones(_: Interpreter, op: Any, args: Values) -> Values:
+    return _filled(np.array(1), op)
+
+
+def _full(_: Interpreter, op: Any, args: Values) -> Values:
+    dtype = tensor_of(op.results[0].type)[1]
+    return _filled(_number(op.fill_value, dtype), op)
+
+
+def _arange(_: Interpreter, op: Any, args: Values) -> Values:
+    shape, dtype = tensor_of(op.results[0].type)
+    start, end, step = (x.value.data for x in (op.start, op.end, op.step))
+    dim = op.arange_dimension.value.data if hasattr(op, "arange_dimension") else 0
+    numbers: Array = np.arange(int(start), int(end), int(step))
+    line = kernels.convert(numbers, dtype)
+    local = [-1 if at == dim else 1 for at in range(len(shape))]
+    return (np.broadcast_to(line.reshape(local), shape),)
+
+
+# control flow
+
+
+def _while(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    return run_while(interpreter, op.cond, op.body, args)
+
+
+def _if(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    pred: Array = args[0]
+    pred = pred.reshape(pred.shape[: pred.ndim - rank_of(op.pred.type)])
+    branches = (op.true_branch, op.false_branch)
+    return run_branches(interpreter, branches, np.where(pred, 0, 1), ())
+
+
+def _case(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    index: Array = args[0]
+    index = index.reshape(index.shape[: index.ndim - rank_of(op.index.type)])
+    return run_branches(interpreter, op.branches, index, ())
+
+
+RUNS: dict[str, Run] = {
+    **{name: partial(_elementwise, kernel) for name, kernel in ELEMENTWISE.items()},
+    **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
+    "arange": _arange,
+    "argmax": _argmax,
+    "bitcast_convert": _bitcast,
+    "broadcast": _broadcast,
+    "case": _case,
+    "concat": _concat,
+    "constant": _constant,
+    "conv2d": _conv2d,
+    "conv3d": _conv3d,
+    "cumprod": partial(_cumulative, "multiply"),
+    "cumsum": partial(_cumulative, "add"),
+    "dot_general": _dot_general,
+    "embedding": _embedding,
+    "empty": _empty,
+    "full": _full,
+    "gather": _gather,
+    "if": _if,
+    "matmul": _matmul,
+    "ones": _ones,
+    "pad": _pad,
+    "permute": _permute,
+    "repeat": _repeat,
+    "reshape": _reshape,
+    "reverse": _reverse,
+    "scatter": _scatter,
+    "slice_dynamic": _slice_dynamic,
+    "slice_static": _slice_static,
+    "sort": _sort,
+    "topk": _topk,
+    "typecast": _typecast,
+    "while": _while,
+    "zeros": _zeros,
+}
+"""How each op is computed, by ttir mnemonic (`repeat` is ttnn's)."""

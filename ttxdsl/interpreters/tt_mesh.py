@@ -1,0 +1,178 @@
+"""Meshes of ttir and ttnn: mesh_shard and the collectives along one mesh axis.
+
+Which mesh an op works on is in the encoding of its tensors (`#ttcore.tensor_mesh`),
+whose name `ttcore.meshes` of the module resolves.
+
+Source: the op descriptions of `ttxdsl/dialects/ttir.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation
+
+from ttxdsl.dialects._tt_attrs import ints
+from ttxdsl.dialects.stablehlo import group_lists
+from ttxdsl.dialects.ttcore import (
+    MeshShardDirection,
+    ReduceType,
+    device_mesh_name,
+    meshes_of,
+)
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.elements import is_integer, rank_of, widen
+from ttxdsl.interpreters.mesh import (
+    Array,
+    DeviceMesh,
+    Groups,
+    Reduce,
+    ReplicaMismatchError,
+)
+from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.regions import Values
+from ttxdsl.interpreters.tt import Run
+from ttxdsl.sharding.axes import AxisRef
+
+
+def device_mesh(op: Operation) -> DeviceMesh:
+    """The mesh that the op's tensors live on; axes are called `axis0`, `axis1`, …
+
+    Raises:
+        CompileError: no encoding says which, and the module has not exactly one.
+    """
+    types = [value.type for value in (*op.results, *op.operands)]
+    name = next((n for t in types if (n := device_mesh_name(t)) is not None), None)
+    meshes = meshes_of(op)
+    found = None
+    if meshes is not None:
+        if name is not None:
+            found = meshes.get_mesh(name)
+        elif len(meshes.meshes.data) == 1:
+            found = meshes.meshes.data[0]
+    if found is None:
+        raise CompileError(
+            f"the module has no mesh {name!r}" if name else "no tensor says its mesh",
+            op,
+            hint='declare it: module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" '
+            "= 2x4>]>}",
+        )
+    shape = found.get_shape()
+    return DeviceMesh(tuple((f"axis{at}", size) for at, size in enumerate(shape)))
+
+
+def _line(op: Any) -> tuple[DeviceMesh, Groups]:
+    """The mesh and the groups of devices along the op's `cluster_axis`."""
+    mesh = device_mesh(op)
+    axis = op.cluster_axis.value.data
+    if axis >= mesh.rank:
+        raise CompileError(f"cluster_axis {axis} of a mesh of rank {mesh.rank}", op)
+    return mesh, mesh.axis_groups([axis])
+
+
+def _rank(op: Any) -> int:
+    return rank_of(op.input.type)
+
+
+def _mesh_shard(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(op)
+    rank = _rank(op)
+    dims: list[list[AxisRef]] = [[] for _ in range(rank)]
+    for axis, dim in enumerate(ints(op.shard_dims)):
+        if dim >= 0:
+            dims[dim].append(AxisRef(mesh.names[axis]))
+    x: Array = args[0]
+    if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
+        return (mesh.shard(x, dims),)
+    try:
+        whole = mesh.unshard(x, dims)
+    except ReplicaMismatchError as error:
+        error.value_name = f"the operand of '{op.name}'"
+        raise
+    return (whole.reshape(whole.shape[mesh.rank :]),)
+
+
+_NAMED = {
+    ReduceType.SUM: "add",
+    ReduceType.PROD: "multiply",
+    ReduceType.MAX: "maximum",
+    ReduceType.MIN: "minimum",
+}
+
+
+def _statistic(kind: ReduceType) -> Reduce:
+    """Mean, variance or standard deviation over devices (of the population)."""
+
+    def run(x: Array, axes: tuple[int, ...]) -> Array:
+        wide = widen(x)
+        if is_integer(x.dtype):
+            wide = wide.astype(np.float64)
+        if kind == ReduceType.MEAN:
+            result = wide.mean(axis=axes, keepdims=True)
+        elif kind == ReduceType.VAR:
+            result = wide.var(axis=axes, keepdims=True)
+        else:
+            result = wide.std(axis=axes, keepdims=True)
+        return result.astype(x.dtype)
+
+    return run
+
+
+def _reducer(op: Any) -> Reduce:
+    kind: ReduceType = op.reduce_type.data
+    if (name := _NAMED.get(kind)) is not None:
+        return all_reducer(Reducer.named(name))
+    if kind == ReduceType.INVALID:
+        raise CompileError("a collective cannot reduce by `invalid`", op)
+    return _statistic(kind)
+
+
+def _all_gather(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(op)
+    dim = op.all_gather_dim.value.data % _rank(op)
+    return (mesh.all_gather(args[0], _rank(op), dim, groups),)
+
+
+def _all_reduce(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(op)
+    return (mesh.all_reduce(args[0], _rank(op), groups, _reducer(op)),)
+
+
+def _reduce_scatter(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(op)
+    dim = op.scatter_dim.value.data % _rank(op)
+    return (mesh.reduce_scatter(args[0], _rank(op), dim, groups, _reducer(op)),)
+
+
+def _all_to_all(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(op)
+    rank = _rank(op)
+    split, concat = op.split_dim.value.data % rank, op.concat_dim.value.data % rank
+    return (mesh.all_to_all(args[0], rank, split, concat, groups),)
+
+
+def _mesh_partition(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(op)
+    dim = op.dim.value.data % _rank(op)
+    return (mesh.all_slice(args[0], _rank(op), dim, groups),)
+
+
+def _collective_permute(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(op)
+    listed = group_lists(op.source_target_pairs) or ()
+    pairs = [(source, target) for source, target in listed]
+    return (mesh.collective_permute(args[0], _rank(op), pairs),)
+
+
+MESH_RUNS: dict[str, Run] = {
+    "all_gather": _all_gather,
+    "all_reduce": _all_reduce,
+    "all_to_all": _all_to_all,
+    "collective_permute": _collective_permute,
+    "mesh_partition": _mesh_partition,
+    "mesh_shard": _mesh_shard,
+    "reduce_scatter": _reduce_scatter,
+}
+"""How mesh_shard and the collectives are computed, by mnemonic."""
