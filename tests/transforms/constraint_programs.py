@@ -81,8 +81,8 @@ class _Function:
         values += [value, start]
         self.compute(values, depth)
 
-    def edge(self, values: list[str], _: int) -> None:
-        """A barrier with a data flow edge, whose result may be constrained."""
+    def edge(self, values: list[str], depth: int) -> None:
+        """A barrier with a data flow edge, used and then perhaps constrained."""
         barrier, edge = self.name(), self.name()
         operand = self.value(values)
         sharding = f" sharding={self.sharding()}" if self.random.random() < 0.2 else ""
@@ -91,6 +91,9 @@ class _Function:
             f"{edge} = sdy.data_flow_edge {barrier}{sharding} : {T}",
         ]
         values.append(edge)
+        self.compute(values, depth)
+        if self.random.random() < 0.7:
+            self.constrain(edge, self.sharding())
 
     def manual(self, values: list[str], depth: int) -> None:
         a, b = self.value(values), self.value(values)

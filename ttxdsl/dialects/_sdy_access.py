@@ -229,19 +229,29 @@ def get_func_result_sharding(func: FuncOp, index: int) -> TensorSharding | None:
     return _dictionary_sharding(func.res_attrs, index)
 
 
+def _with_sharding(
+    attributes: DictionaryAttr, sharding: TensorSharding | None
+) -> DictionaryAttr:
+    entries = dict(attributes.data)
+    entries.pop(SHARDING, None)
+    if sharding is not None:
+        entries[SHARDING] = TensorShardingAttr(sharding)
+    # MLIR prints dictionaries in the order of their keys
+    return DictionaryAttr(dict(sorted(entries.items())))
+
+
 def _with_shardings(
     attributes: ArrayAttr[DictionaryAttr] | None,
-    shardings: Sequence[TensorSharding | None],
+    count: int,
+    changes: Iterable[tuple[int, TensorSharding | None]],
 ) -> ArrayAttr[DictionaryAttr] | None:
-    """Dictionaries with these shardings and all other entries; None if all are empty."""
-    dictionaries: list[DictionaryAttr] = []
-    for index, sharding in enumerate(shardings):
-        entries = {} if attributes is None else dict(attributes.data[index].data)
-        entries.pop(SHARDING, None)
-        if sharding is not None:
-            entries[SHARDING] = TensorShardingAttr(sharding)
-        # MLIR prints dictionaries in the order of their keys
-        dictionaries.append(DictionaryAttr(dict(sorted(entries.items()))))
+    """`count` dictionaries, some with other shardings; None if all are empty."""
+    if attributes is None:
+        dictionaries = [DictionaryAttr({})] * count
+    else:
+        dictionaries = list(attributes.data)
+    for index, sharding in changes:
+        dictionaries[index] = _with_sharding(dictionaries[index], sharding)
     if not any(dictionary.data for dictionary in dictionaries):
         return None
     return ArrayAttr(dictionaries)
@@ -261,9 +271,11 @@ def set_func_shardings(
         results: the same for results.
     """
     if arguments is not None:
-        func.arg_attrs = _with_shardings(func.arg_attrs, arguments)
+        changes = enumerate(arguments)
+        func.arg_attrs = _with_shardings(func.arg_attrs, len(arguments), changes)
     if results is not None:
-        func.res_attrs = _with_shardings(func.res_attrs, results)
+        changes = enumerate(results)
+        func.res_attrs = _with_shardings(func.res_attrs, len(results), changes)
 
 
 def func_argument_shardings(func: FuncOp) -> list[TensorSharding | None]:
@@ -281,25 +293,17 @@ def func_result_shardings(func: FuncOp) -> list[TensorSharding | None]:
 def set_func_argument_sharding(
     func: FuncOp, index: int, sharding: TensorSharding | None
 ) -> None:
-    """Replace or remove the sharding of one argument.
-
-    Every call rebuilds all attributes: for many arguments use `set_func_shardings`.
-    """
-    shardings = func_argument_shardings(func)
-    shardings[index] = sharding
-    set_func_shardings(func, arguments=shardings)
+    """Replace or remove the sharding of one argument."""
+    count = len(func.function_type.inputs.data)
+    func.arg_attrs = _with_shardings(func.arg_attrs, count, [(index, sharding)])
 
 
 def set_func_result_sharding(
     func: FuncOp, index: int, sharding: TensorSharding | None
 ) -> None:
-    """Replace or remove the sharding of one result.
-
-    Every call rebuilds all attributes: for many results use `set_func_shardings`.
-    """
-    shardings = func_result_shardings(func)
-    shardings[index] = sharding
-    set_func_shardings(func, results=shardings)
+    """Replace or remove the sharding of one result."""
+    count = len(func.function_type.outputs.data)
+    func.res_attrs = _with_shardings(func.res_attrs, count, [(index, sharding)])
 
 
 # All shardings
