@@ -19,6 +19,7 @@ from ttxdsl import compat
 
 DIALECTS: dict[str, str] = {
     "chlo": "ttxdsl.dialects.chlo:Chlo",
+    "quant": "ttxdsl.dialects.quant:Quant",
     "sdy": "ttxdsl.dialects.sdy:Sdy",
     "stablehlo": "ttxdsl.dialects.stablehlo:StableHLO",
     "ttcore": "ttxdsl.dialects.ttcore:TTCore",

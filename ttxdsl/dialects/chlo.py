@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     BoolAttr,
+    ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    Float32Type,
     IntegerAttr,
+    IntegerType,
     i1,
     i32,
     i64,
@@ -57,15 +61,29 @@ from xdsl.traits import (
 )
 
 from ttxdsl.dialects.stablehlo._base import (
-    Array,
     Bool,
     Integer,
     Integers,
+    ListOf,
     NotNegative,
     PrettyOp,
     StableHLOOp,
 )
-from ttxdsl.dialects.stablehlo._infer import require_type
+from ttxdsl.dialects.stablehlo._infer import (
+    elements_fit,
+    require_results,
+    require_shape,
+    require_sizes,
+    require_type,
+)
+from ttxdsl.dialects.stablehlo._regions import block_of, returned_types
+from ttxdsl.dialects.stablehlo._shapes import (
+    dot_general,
+    require,
+    require_dims,
+    require_unique,
+    sizes_fit,
+)
 from ttxdsl.dialects.stablehlo._syntax import (
     Types,
     i64_array,
@@ -83,15 +101,20 @@ from ttxdsl.dialects.stablehlo._syntax import (
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
     ComparisonType,
+    DotDims,
     Precision,
     parse_dims_struct,
     print_dims_struct,
 )
+from ttxdsl.dialects.stablehlo.contraction import check_precision
+from ttxdsl.dialects.stablehlo.control_flow import require_same_types
 from ttxdsl.dialects.stablehlo.data_movement import ConstantFolds
 from ttxdsl.dialects.stablehlo.types import (
     AnyTensorOf,
     Kind,
     TensorOf,
+    element_of,
+    is_tensor,
     shape_of,
     with_element,
     with_shape,
@@ -443,6 +466,35 @@ class MulhiOp(ChloBinaryOp):
 # --- broadcasts --------------------------------------------------------------------
 
 
+def broadcast(
+    lhs: tuple[int, ...], rhs: tuple[int, ...], dims: Sequence[int] | None
+) -> tuple[int, ...]:
+    """The shape that two shapes are broadcast to.
+
+    Args:
+        lhs, rhs: the operands' shapes.
+        dims: the dimensions of the longer shape that the shorter one's are; without,
+            the shorter shape is aligned at the end, as NumPy does.
+    """
+    small, large = sorted((lhs, rhs), key=len)
+    if dims is None:
+        dims = range(len(large) - len(small), len(large))
+    require(
+        len(dims) == len(small) and all(0 <= dim < len(large) for dim in dims),
+        f"broadcast_dimensions {list(dims)} must be a dimension of {list(large)} for "
+        f"each one of {list(small)}",
+    )
+    result = list(large)
+    for size, dim in zip(small, dims, strict=True):
+        if result[dim] == 1 or (result[dim] == DYNAMIC_INDEX and size != 1):
+            result[dim] = size
+        require(
+            size == 1 or sizes_fit(size, result[dim]),
+            f"shapes {list(lhs)} and {list(rhs)} cannot be broadcast to one",
+        )
+    return tuple(result)
+
+
 class ChloBroadcastOp(PrettyOp, ABC):
     """A StableHLO function of two operands that are first broadcast to one shape."""
 
@@ -471,6 +523,32 @@ class ChloBroadcastOp(PrettyOp, ABC):
                 )
             },
         )
+
+    @classmethod
+    def infer_element(cls, element: Attribute) -> Attribute:
+        """The result's element type that follows from the operands'."""
+        return element
+
+    def verify_(self) -> None:
+        """Operands of one element type, broadcast to the result's shape."""
+        lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
+        require(
+            elements_fit(element_of(lhs), element_of(rhs)),
+            f"operands are {lhs} and {rhs}",
+        )
+        expected = self.infer_element(element_of(lhs))
+        require(
+            elements_fit(element_of(result), expected),
+            f"the result must have elements {expected}, got {result}",
+        )
+        if all(map(is_tensor, (lhs, rhs, result))):
+            dims = self.broadcast_dimensions
+            shape = broadcast(
+                shape_of(lhs),
+                shape_of(rhs),
+                None if dims is None else dims.get_values(),
+            )
+            require_sizes(result, shape)
 
 
 class _LogicBroadcastOp(ChloBroadcastOp, ABC):
@@ -628,6 +706,11 @@ class BroadcastComplexOp(ChloBroadcastOp):
     rhs = operand_def(_FLOAT)
     result = result_def(_COMPLEX)
 
+    @classmethod
+    def infer_element(cls, element: Attribute) -> Attribute:
+        """The complex number of two such parts."""
+        return ComplexType(cast("Float32Type", element))
+
 
 @irdl_op_definition
 class BroadcastCompareOp(ChloBroadcastOp):
@@ -653,6 +736,11 @@ class BroadcastCompareOp(ChloBroadcastOp):
             self.properties["compare_type"] = ComparisonTypeAttr(compare_type)
         self.properties["comparison_direction"] = ComparisonDirectionAttr(direction)
 
+    @classmethod
+    def infer_element(cls, element: Attribute) -> Attribute:
+        """A truth value."""
+        return i1
+
 
 @irdl_op_definition
 class BroadcastSelectOp(PrettyOp):
@@ -675,6 +763,14 @@ class BroadcastSelectOp(PrettyOp):
         result_type: Attribute,
     ):
         super().__init__(operands=[pred, on_true, on_false], result_types=[result_type])
+
+    def verify_(self) -> None:
+        """Values of one element type."""
+        for one in (self.on_false.type, self.result.type):
+            require(
+                elements_fit(element_of(one), element_of(self.on_true.type)),
+                f"on_true is {self.on_true.type}, but another value {one}",
+            )
 
 
 # --- others ------------------------------------------------------------------------
@@ -732,6 +828,16 @@ class ConstantLikeOp(StableHLOOp):
         super().__init__(
             operands=[operand], result_types=[result_type], properties={"value": value}
         )
+
+    def verify_(self) -> None:
+        """The value has the result's element type; shapes agree."""
+        value_type = cast("IntegerAttr[IntegerType]", self.value).type
+        require(
+            value_type == element_of(self.result.type),
+            f"the value is {self.value}, the result {self.result.type}",
+        )
+        if is_tensor(self.operand.type) and is_tensor(self.result.type):
+            require_shape(self.result.type, self.operand.type)
 
 
 @irdl_op_definition
@@ -798,6 +904,85 @@ class TopKOp(StableHLOOp):
         with printer.in_parens():
             print_type_list(printer, self.result_types)
 
+    def verify_(self) -> None:
+        """The last dimension has at least k elements; results have k."""
+        operand = self.operand.type
+        if not is_tensor(operand):
+            return
+        shape = shape_of(operand)
+        k = self.k.value.data
+        require(bool(shape), "the operand must have rank 1 or more")
+        require(
+            shape[-1] == DYNAMIC_INDEX or shape[-1] >= k,
+            f"the last dimension has {shape[-1]} elements, fewer than k = {k}",
+        )
+        values = with_shape(operand, (*shape[:-1], k))
+        require_results(self, [values, with_element(values, i32)], "results")
+
+
+def ragged_dot(
+    lhs: tuple[int, ...],
+    rhs: tuple[int, ...],
+    group_sizes: tuple[int, ...],
+    dims: RaggedDotDims,
+) -> tuple[int, ...]:
+    """Result of `ragged_dot`.
+
+    The ragged dimension of lhs may be a batch dimension, a contracted one, or, with a
+    group dimension of rhs, neither.
+    """
+    plain = DotDims(
+        dims.lhs_batching_dimensions,
+        dims.rhs_batching_dimensions,
+        dims.lhs_contracting_dimensions,
+        dims.rhs_contracting_dimensions,
+    )
+    shape = list(dot_general(lhs, rhs, plain))
+    require(
+        len(dims.lhs_ragged_dimensions) == 1,
+        f"there must be one ragged dimension, got {list(dims.lhs_ragged_dimensions)}",
+    )
+    ragged = dims.lhs_ragged_dimensions[0]
+    require_dims(dims.lhs_ragged_dimensions, len(lhs), "ragged", "ragged_dot", "lhs")
+    batch, contracted = plain.lhs_batching_dimensions, plain.lhs_contracting_dimensions
+    if ragged in batch:
+        prefix = batch[: batch.index(ragged)]
+    elif ragged in contracted:
+        prefix = (*batch, *contracted[: contracted.index(ragged)])
+    else:
+        free = (dim for dim in range(ragged) if dim not in (*batch, *contracted))
+        prefix = (*batch, *free)
+    require(bool(group_sizes), "group_sizes must have rank 1 or more")
+    require(
+        len(group_sizes) == 1 or group_sizes[:-1] == tuple(lhs[dim] for dim in prefix),
+        f"group_sizes has shape {list(group_sizes)}, expected one size a group, for "
+        f"each position along dimensions {list(prefix)} of lhs",
+    )
+    groups = group_sizes[-1]
+    group_dims = dims.rhs_group_dimensions
+    require_dims(group_dims, len(rhs), "rhs_group_dimensions", "ragged_dot", "rhs")
+    require_unique(
+        (
+            *group_dims,
+            *plain.rhs_batching_dimensions,
+            *plain.rhs_contracting_dimensions,
+        ),
+        "group, batch and contracted dimensions of rhs",
+        "ragged_dot",
+    )
+    if ragged in batch or ragged in contracted:
+        require(not group_dims, "rhs can have no group dimension here")
+        return (groups, *shape) if ragged in contracted else tuple(shape)
+    require(len(group_dims) == 1, "rhs must have one group dimension")
+    require(
+        sizes_fit(groups, rhs[group_dims[0]]),
+        f"there are {groups} groups, but rhs has {rhs[group_dims[0]]}",
+    )
+    gone = {*plain.rhs_batching_dimensions, *plain.rhs_contracting_dimensions}
+    free_rhs = [dim for dim in range(len(rhs)) if dim not in gone]
+    del shape[len(shape) - len(free_rhs) + free_rhs.index(group_dims[0])]
+    return tuple(shape)
+
 
 @irdl_op_definition
 class RaggedDotOp(StableHLOOp):
@@ -809,7 +994,7 @@ class RaggedDotOp(StableHLOOp):
     rhs = operand_def(_ANY)
     group_sizes = operand_def(_INT)
     ragged_dot_dimension_numbers = prop_def(BaseAttr(RaggedDotDimensionNumbersAttr))
-    precision_config = opt_prop_def(Array)
+    precision_config = opt_prop_def(ListOf(BaseAttr(PrecisionAttr)))
     result = result_def(_ANY)
 
     traits = traits_def(Pure())
@@ -831,6 +1016,17 @@ class RaggedDotOp(StableHLOOp):
                 "ragged_dot_dimension_numbers": ragged_dot_dimension_numbers,
             },
         )
+
+    def verify_(self) -> None:
+        """Dimension numbers fit; there is one ragged dimension."""
+        check_precision(self.precision_config, "precision_config")
+        shape = ragged_dot(
+            shape_of(self.lhs.type),
+            shape_of(self.rhs.type),
+            shape_of(self.group_sizes.type),
+            self.ragged_dot_dimension_numbers.data,
+        )
+        require_sizes(self.result.type, shape)
 
 
 _SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
@@ -930,6 +1126,41 @@ class ScanOp(StableHLOOp):
         printer.print_region(self.body)
         printer.print_string(" : ")
         print_signature(printer, self)
+
+    def verify_(self) -> None:
+        """The dimension is one of every input; the body takes slices and carries."""
+        dim = self.dimension.value.data
+        require(
+            bool(self.inputs or self.outputs), "there must be an input or an output"
+        )
+        size = None if self.scan_dim_size is None else self.scan_dim_size.value.data
+        expected: list[Attribute] = []
+        for index, one in enumerate(self.inputs):
+            shape = shape_of(one.type)
+            require(
+                dim < len(shape), f"input {index} {one.type} has no dimension {dim}"
+            )
+            if shape[dim] != DYNAMIC_INDEX:
+                require(
+                    size in (None, shape[dim]),
+                    f"input {index} has size {shape[dim]} in dimension {dim}, not {size}",
+                )
+                size = shape[dim]
+            expected.append(with_shape(one.type, shape[:dim] + shape[dim + 1 :]))
+        expected += [one.type for one in self.inits]
+        block = block_of(self.body, "body")
+        require_same_types(tuple(block.arg_types), expected, "arguments of body")
+        returned = returned_types(self.body)
+        outputs = len(returned) - len(self.inits)
+        require(outputs >= 0, f"body must return at least {len(self.inits)} values")
+        length = DYNAMIC_INDEX if size is None else size
+        results: list[Attribute] = []
+        for index, one in enumerate(returned):
+            shape = shape_of(one)
+            if index < outputs:
+                shape = (*shape[:dim], length, *shape[dim:])
+            results.append(with_shape(one, shape))
+        require_results(self, results, "results")
 
 
 def _segments(first: int, second: int) -> DenseArrayBase:

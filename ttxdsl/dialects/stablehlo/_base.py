@@ -41,6 +41,8 @@ from ttxdsl.dialects.stablehlo._syntax import (
 from ttxdsl.dialects.stablehlo.attributes import PrecisionAttr
 from ttxdsl.dialects.stablehlo.types import FixedConstraint
 
+_WIDTHS = {width: IntegerType(width) for width in (1, 32, 64)}
+
 
 @dataclass(frozen=True)
 class IntegerOf(FixedConstraint[IntegerAttr[IntegerType]]):
@@ -57,7 +59,7 @@ class IntegerOf(FixedConstraint[IntegerAttr[IntegerType]]):
         if isinstance(attr, IntegerAttr):
             integer = cast("IntegerAttr[IntegerType]", attr)
             kind, value = integer.type, integer.value.data
-            if isinstance(kind, IntegerType) and kind.width.data == self.width:
+            if kind == _WIDTHS[self.width]:
                 if self.least is not None and value < self.least:
                     raise VerifyException(f"must be {self.least} or more, got {value}")
                 if self.most is not None and value > self.most:
@@ -76,10 +78,10 @@ class ArrayOf(FixedConstraint[DenseArrayBase[IntegerType]]):
         self, attr: Attribute, constraint_context: VerificationContext | None = None
     ) -> None:
         """Refuse another type of attribute or of elements."""
-        if isinstance(attr, DenseArrayBase):
-            kind = cast("DenseArrayBase[IntegerType]", attr).elt_type
-            if isinstance(kind, IntegerType) and kind.width.data == self.width:
-                return
+        if isinstance(attr, DenseArrayBase) and (
+            cast("DenseArrayBase[IntegerType]", attr).elt_type == _WIDTHS[self.width]
+        ):
+            return
         raise VerifyException(f"expected an array of i{self.width}, got {attr}")
 
 

@@ -21,7 +21,13 @@ from xdsl.utils.exceptions import VerifyException
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo._shapes import shapes_fit
 from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
-from ttxdsl.dialects.stablehlo.types import Kind, Tensor, element_kind
+from ttxdsl.dialects.stablehlo.types import (
+    Kind,
+    Tensor,
+    complex_part,
+    element_kind,
+    element_of,
+)
 
 
 def elements_fit(one: Attribute, other: Attribute) -> bool:
@@ -90,7 +96,7 @@ def require_element(got: Attribute, expected: Attribute, what: str = "result") -
 def bits(element: Attribute) -> int:
     """The width of an element in bits; of a quantized one, of its storage."""
     if isinstance(element, ComplexType):
-        return 2 * bits(cast(Attribute, element.element_type))
+        return 2 * bits(complex_part(cast(Attribute, element)))
     if isinstance(element, QuantizedType):
         return bits(element.data.storage_type)
     if isinstance(element, FixedBitwidthType):
@@ -115,9 +121,12 @@ def promotable(source: Attribute, target: Attribute) -> bool:
     family = next((kinds for kinds in _FAMILIES if one & kinds), None)
     if family is None or not other & family:
         return False
-    if isinstance(source, QuantizedType) and isinstance(target, QuantizedType):
-        if source.data.expressed_type != target.data.expressed_type:
-            return False
+    if (
+        isinstance(source, QuantizedType)
+        and isinstance(target, QuantizedType)
+        and source.data.expressed_type != target.data.expressed_type
+    ):
+        return False
     return bool(family & Kind.FLOAT) or bits(source) <= bits(target)
 
 
@@ -160,7 +169,7 @@ def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
         found = owner.properties.get("value")
         if isinstance(found, DenseIntOrFPElementsAttr):
             dense = cast("DenseIntOrFPElementsAttr[IntegerType]", found)
-            if isinstance(dense.get_element_type(), IntegerType | IndexType):
+            if isinstance(element_of(dense.type), IntegerType | IndexType):
                 return dense.get_values()
     return None
 

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
     BoolAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
     Signedness,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
     UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
-    AnyOf,
     BaseAttr,
+    VerificationContext,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -36,17 +40,25 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import Pure, SymbolTable
 
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
+    ElementsOf,
     NotNegative,
     Positive,
     PrettyOp,
     StableHLOOp,
     String,
 )
+from ttxdsl.dialects.stablehlo._infer import (
+    require_results,
+    require_type,
+    tensors_of,
+)
+from ttxdsl.dialects.stablehlo._regions import check_reducer
+from ttxdsl.dialects.stablehlo._shapes import all_to_all, require, sizes_fit
 from ttxdsl.dialects.stablehlo._syntax import Types, parse_type, print_type
 from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
@@ -58,20 +70,35 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR,
     TENSOR_PER_AXIS,
     TENSOR_PER_AXIS_OR_TOKEN,
+    FixedConstraint,
     Kind,
     TensorOf,
     TokenType,
+    element_of,
+    scalar_of,
     shape_of,
+    with_element,
     with_shape,
 )
 
 Groups = Sequence[Sequence[int]] | Attribute
 """Replica groups: lists of process ids, or the attribute itself."""
 
-_DenseIds = BaseAttr[DenseIntOrFPElementsAttr[IntegerType]](DenseIntOrFPElementsAttr)
-_ReplicaGroups = AnyOf(
-    (BaseAttr(DenseIntOrFPElementsAttr), BaseAttr(ReplicaGroupMeshAxesAttr))
-)
+_DenseIds = ElementsOf()
+
+
+@dataclass(frozen=True)
+class _ReplicaGroups(FixedConstraint[Attribute]):
+    """Process ids, or mesh axes."""
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse anything else."""
+        if not isinstance(attr, ReplicaGroupMeshAxesAttr):
+            _DenseIds.verify(attr)
+
+
 _Channel = BaseAttr(ChannelHandleAttr)
 _Unit = BaseAttr(UnitAttr)
 
@@ -120,13 +147,121 @@ def _region(
 class _GroupedOp(StableHLOOp, ABC):
     """A collective among replica groups."""
 
-    replica_groups = prop_def(_ReplicaGroups)
+    replica_groups = prop_def(_ReplicaGroups())
     channel_handle = opt_prop_def(_Channel)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...] | None:
         """The replica groups as process ids; None if mesh axes say them."""
         return group_lists(self.replica_groups)
+
+    def check_channel(self, constraint: str, least: int) -> None:
+        """With global device ids the channel must have a number."""
+        channel = self.channel_handle
+        number = 0 if channel is None else channel.handle
+        require(
+            "use_global_device_ids" not in self.properties or number >= least,
+            f"{constraint}: use_global_device_ids needs a channel of number {least} "
+            f"or more, got {number}",
+        )
+
+
+def check_groups(
+    op: _GroupedOp,
+    unique: str,
+    complete: str,
+    *,
+    uniform: bool,
+    size: int | None = None,
+) -> None:
+    """Replica groups are disjoint, name processes from 0 on, and are of one size.
+
+    Args:
+        op: the collective.
+        unique, complete: the numbers of the constraints.
+        uniform: whether groups must have one size, so that no entry may be -1.
+        size: the size that groups must have.
+    """
+    groups = op.replica_groups
+    if isinstance(groups, ReplicaGroupMeshAxesAttr):
+        check_mesh_of(op, groups)
+        return
+    dense = cast("DenseIntOrFPElementsAttr[IntegerType]", groups)
+    require_pairs_shape(dense, None, unique)
+    shape = dense.get_shape()
+    ids = dense.get_values()
+    require(
+        "use_global_device_ids" not in op.properties or bool(ids),
+        f"{complete}: with use_global_device_ids, replica_groups must not be empty",
+    )
+    require(
+        not uniform or -1 not in ids,
+        f"{complete}: replica groups must be of one size, -1 is no process",
+    )
+    processes = [one for one in ids if one != -1]
+    require(
+        len(set(processes)) == len(processes),
+        f"{unique}: a process is in two replica groups: {sorted(processes)}",
+    )
+    require(
+        sorted(processes) == list(range(len(processes))),
+        f"{complete}: replica groups must name the processes 0 to "
+        f"{len(processes) - 1}, got {sorted(processes)}",
+    )
+    require(
+        size is None or (shape[0] > 0 and len(ids) // shape[0] == size),
+        f"C8: replica groups must have {size} processes, got shape {list(shape)}",
+    )
+
+
+def check_mesh_of(op: _GroupedOp, groups: ReplicaGroupMeshAxesAttr) -> None:
+    """The mesh that replica groups name is there."""
+    mesh = groups.mesh
+    if isinstance(mesh, SymbolRefAttr):
+        require(
+            SymbolTable.lookup_symbol(op, mesh) is not None,
+            f"replica_groups: there is no mesh {mesh}",
+        )
+
+
+def require_pairs_shape(
+    ids: DenseIntOrFPElementsAttr[IntegerType], columns: int | None, constraint: str
+) -> None:
+    """Process ids come as a matrix, of so many columns."""
+    shape = ids.get_shape()
+    require(
+        len(shape) == 2 and columns in (None, shape[-1]),
+        f"{constraint}: process ids must be a matrix"
+        f"{'' if columns is None else f' of {columns} columns'}, got shape "
+        f"{list(shape)}",
+    )
+
+
+def require_tensors_then_token(
+    op: InfeedOp | RecvOp, constraints: tuple[str, str, str]
+) -> None:
+    """The results are tensors and last a token."""
+    not_empty, tensors, token = constraints
+    types = op.result_types
+    require(bool(types), f"{not_empty}: there must be a result")
+    for one in types[:-1]:
+        require(
+            isinstance(one, TensorType),
+            f"{tensors}: every result but the last must be a tensor, got {one}",
+        )
+    require(
+        isinstance(types[-1], TokenType),
+        f"{token}: the last result must be a token, got {types[-1]}",
+    )
+
+
+def require_channel_type(channel: ChannelHandleAttr, expected: int) -> None:
+    """C1 of `send` and `recv`: which ends the channel joins."""
+    require(
+        channel.type == expected,
+        f"C1: the channel's type must be {expected} (1: device to device, 2: device "
+        f"to host, 3: host to device), got {channel.type}",
+    )
 
 
 @irdl_op_definition
@@ -160,6 +295,38 @@ class AllGatherOp(_GroupedOp):
             },
         )
 
+    def verify_(self) -> None:
+        """C1: the dimension; C2 to C5: groups; C6: results."""
+        check_groups(self, "C2", "C4", uniform=True)
+        self.check_channel("C5", 0)
+        require(
+            len(self.inputs) == len(self.outputs),
+            f"C6: {len(self.inputs)} operands, but {len(self.outputs)} results",
+        )
+        dim = self.all_gather_dim.value.data
+        for one, result in zip(self.inputs, self.outputs, strict=True):
+            before, after = shape_of(one.type), shape_of(result.type)
+            rank = len(before)
+            require(dim < rank, f"C1: all_gather_dim {dim} is not in [0, {rank})")
+            require(before[dim] != 0, f"dimension {dim} of {one.type} has size 0")
+            require(
+                element_of(one.type) == element_of(result.type) and len(after) == rank,
+                f"C6: the operand is {one.type}, the result {result.type}",
+            )
+            require(
+                all(
+                    index == dim or sizes_fit(*sizes)
+                    for index, sizes in enumerate(zip(before, after, strict=True))
+                ),
+                f"C6: {one.type} and {result.type} must agree but for dimension {dim}",
+            )
+            require(
+                DYNAMIC_INDEX in (before[dim], after[dim])
+                or after[dim] % before[dim] == 0,
+                f"C6: the result's size {after[dim]} of dimension {dim} is no multiple "
+                f"of the operand's {before[dim]}",
+            )
+
 
 @irdl_op_definition
 class AllReduceOp(_GroupedOp):
@@ -190,6 +357,20 @@ class AllReduceOp(_GroupedOp):
             },
             regions=[_region(computation, inputs[0].type)],
         )
+
+    def verify_(self) -> None:
+        """C1 to C4: groups; C5: the computation; C6, C7: results."""
+        check_groups(self, "C1", "C3", uniform=False)
+        self.check_channel("C4", 1)
+        inputs = tensors_of(self.inputs)
+        expected: list[Attribute] = []
+        for one in inputs:
+            scalar = scalar_of(one)
+            (result,) = check_reducer(
+                self.computation, [one], [scalar], (), "C5", "computation"
+            )
+            expected.append(with_element(one, result.element_type))
+        require_results(self, expected, "C6, C7")
 
 
 @irdl_op_definition
@@ -225,6 +406,40 @@ class ReduceScatterOp(_GroupedOp):
             },
             regions=[_region(computation, operand.type)],
         )
+
+    def verify_(self) -> None:
+        """C2: the dimension; C1, C3 to C6: groups; C7: computation; C8, C9: result."""
+        check_groups(self, "C1", "C4", uniform=True)
+        self.check_channel("C6", 1)
+        (operand,) = tensors_of((self.operand,))
+        (combined,) = check_reducer(
+            self.computation, [operand], [scalar_of(operand)], (), "C7", "computation"
+        )
+        (result,) = tensors_of((self.result,))
+        before, after = operand.get_shape(), result.get_shape()
+        rank = len(before)
+        dim = self.scatter_dimension.value.data
+        require(
+            len(after) == rank, f"C8: the operand is {operand}, the result {result}"
+        )
+        require(dim < rank, f"C2: scatter_dimension {dim} is not in [0, {rank})")
+        if DYNAMIC_INDEX not in (before[dim], after[dim]):
+            require(
+                after[dim] > 0 and before[dim] > 0 and before[dim] % after[dim] == 0,
+                f"C8: the operand's size {before[dim]} of dimension {dim} is no multiple "
+                f"of the result's {after[dim]}",
+            )
+            require(
+                all(
+                    index == dim or sizes_fit(*sizes)
+                    for index, sizes in enumerate(zip(before, after, strict=True))
+                ),
+                f"C8: {operand} and {result} must agree but for dimension {dim}",
+            )
+            require(
+                result.element_type == combined.element_type,
+                f"C9: the result is {result}, but computation returns {combined}",
+            )
 
 
 @irdl_op_definition
@@ -266,6 +481,27 @@ class AllToAllOp(_GroupedOp):
             },
         )
 
+    def verify_(self) -> None:
+        """C1 to C4: dimensions; C5, C7, C8: groups; C9: results."""
+        count = self.split_count.value.data
+        check_groups(self, "C5", "C7", uniform=True, size=count)
+        require_results(
+            self,
+            [
+                with_shape(
+                    one.type,
+                    all_to_all(
+                        shape_of(one.type),
+                        self.split_dimension.value.data,
+                        self.concat_dimension.value.data,
+                        count,
+                    ),
+                )
+                for one in self.inputs
+            ],
+            "C9",
+        )
+
 
 @irdl_op_definition
 class CollectiveBroadcastOp(_GroupedOp):
@@ -291,6 +527,23 @@ class CollectiveBroadcastOp(_GroupedOp):
                 "replica_groups": groups_attr(replica_groups),
             },
         )
+
+    def verify_(self) -> None:
+        """C1, C2: groups; C3: results."""
+        groups = self.replica_groups
+        if isinstance(groups, DenseIntOrFPElementsAttr):
+            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", groups)
+            require_pairs_shape(dense, None, "C1")
+            ids = dense.get_values()
+            require(len(set(ids)) == len(ids), "C1: a process is in two replica groups")
+            require(
+                all(one >= 0 for one in ids), "C2: process ids must not be negative"
+            )
+        require(bool(self.inputs), "there must be an operand")
+        inputs = [one.type for one in self.inputs]
+        if self.has_dynamic_root is not None:
+            inputs.pop()
+        require_results(self, inputs, "C3")
 
 
 @irdl_op_definition
@@ -330,6 +583,20 @@ class CollectivePermuteOp(StableHLOOp):
         flat = self.source_target_pairs.get_values()
         return tuple(zip(flat[::2], flat[1::2], strict=True))
 
+    def verify_(self) -> None:
+        """C1 to C4: pairs; C5: the result."""
+        require_pairs_shape(self.source_target_pairs, 2, "C1")
+        pairs = self.pairs
+        for name, ids, constraint in (
+            ("sources", [source for source, _ in pairs], "C2"),
+            ("targets", [target for _, target in pairs], "C3"),
+        ):
+            require(len(set(ids)) == len(ids), f"{constraint}: {name} repeat: {ids}")
+            require(
+                all(one >= 0 for one in ids), f"C4: {name} must not be negative: {ids}"
+            )
+        require_type(self.result.type, self.operand.type, "result (C5)")
+
 
 @irdl_op_definition
 class CrossReplicaSumOp(StableHLOOp):
@@ -349,6 +616,10 @@ class CrossReplicaSumOp(StableHLOOp):
             result_types=[operand.type],
             properties={"replica_groups": groups_attr(replica_groups)},
         )
+
+    def verify_(self) -> None:
+        """Operand and result have one type."""
+        require_type(self.result.type, self.operand.type)
 
 
 _UI32 = IntegerType(32, Signedness.UNSIGNED)
@@ -372,6 +643,10 @@ class _ProcessIdOp(PrettyOp, ABC):
     def print_types(self, printer: Printer) -> None:
         """Print the result's type."""
         print_type(printer, self.result.type)
+
+    def verify_(self) -> None:
+        """The result is a tensor<ui32>."""
+        require_type(self.result.type, TensorType(_UI32, ()))
 
 
 @irdl_op_definition
@@ -409,6 +684,24 @@ class InfeedOp(StableHLOOp):
             result_types=[result_types],
             properties={"infeed_config": _EMPTY},
         )
+
+    def verify_(self) -> None:
+        """C1 to C3: tensors and last a token."""
+        require_tensors_then_token(self, ("C1", "C2", "C3"))
+        if self.layout is not None:
+            require(
+                len(self.layout.data) == len(self.outputs) - 1,
+                f"layout must have an entry for each tensor, got {len(self.layout.data)}",
+            )
+            for one in self.layout.data:
+                require(
+                    isinstance(one, ArrayAttr)
+                    and all(
+                        isinstance(dim, IntegerAttr)
+                        for dim in cast("ArrayAttr[Attribute]", one).data
+                    ),
+                    f"a layout must be a list of integers, got {one}",
+                )
 
 
 @irdl_op_definition
@@ -459,6 +752,11 @@ class SendOp(StableHLOOp):
             },
         )
 
+    def verify_(self) -> None:
+        """C1: the channel leads from device to device, or to the host."""
+        to_host = bool(self.is_host_transfer.value.data)
+        require_channel_type(self.channel_handle, 2 if to_host else 1)
+
 
 @irdl_op_definition
 class RecvOp(StableHLOOp):
@@ -487,3 +785,9 @@ class RecvOp(StableHLOOp):
                 "is_host_transfer": BoolAttr.from_bool(is_host_transfer),
             },
         )
+
+    def verify_(self) -> None:
+        """C1: the channel; C2 to C4: tensors and last a token."""
+        from_host = bool(self.is_host_transfer.value.data)
+        require_channel_type(self.channel_handle, 3 if from_host else 1)
+        require_tensors_then_token(self, ("C2", "C3", "C4"))

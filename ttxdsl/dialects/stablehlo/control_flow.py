@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
+from xdsl.dialects.builtin import ArrayAttr, TensorType, i32
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     BaseAttr,
@@ -32,6 +33,13 @@ from xdsl.traits import (
 )
 
 from ttxdsl.dialects.stablehlo._base import StableHLOOp
+from ttxdsl.dialects.stablehlo._infer import types_fit
+from ttxdsl.dialects.stablehlo._regions import (
+    block_of,
+    check_predicate,
+    returned_types,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     NamedPrinter,
     parse_operands,
@@ -52,6 +60,7 @@ from ttxdsl.dialects.stablehlo.types import (
     Kind,
     TensorOf,
     TokenType,
+    shape_of,
 )
 
 
@@ -94,6 +103,33 @@ class ReturnOp(StableHLOOp):
             print_type_list(printer, (value.type for value in self.operands))
 
 
+def require_same_types(
+    got: Sequence[Attribute], expected: Sequence[Attribute], what: str
+) -> None:
+    """Refuse types that do not fit others, one by one."""
+    fits = len(got) == len(expected) and all(map(types_fit, got, expected))
+    require(
+        fits,
+        f"{what} must be ({', '.join(map(str, expected))}), got "
+        f"({', '.join(map(str, got))})",
+    )
+
+
+def check_branches(op: IfOp | CaseOp, constraints: tuple[str, str, str]) -> None:
+    """Branches take nothing and return what the op does."""
+    no_arguments, same, results = constraints
+    first = returned_types(op.regions[0])
+    for index, region in enumerate(op.regions):
+        block = block_of(region, f"branch {index}")
+        require(
+            not block.args, f"{no_arguments}: branch {index} must take no arguments"
+        )
+        require_same_types(
+            returned_types(region), first, f"{same}: what branch {index} returns"
+        )
+    require_same_types(op.result_types, first, f"{results}: results")
+
+
 @irdl_op_definition
 class IfOp(StableHLOOp):
     """One of two computations by a truth value. Spec section "if"."""
@@ -120,6 +156,13 @@ class IfOp(StableHLOOp):
             regions=[true_branch, false_branch],
         )
 
+    def verify_(self) -> None:
+        """C1, C2: branches; C3: results."""
+        require(
+            not shape_of(self.pred.type), f"pred must be a scalar, got {self.pred.type}"
+        )
+        check_branches(self, ("C1", "C2", "C3"))
+
 
 @irdl_op_definition
 class CaseOp(StableHLOOp):
@@ -142,6 +185,15 @@ class CaseOp(StableHLOOp):
         super().__init__(
             operands=[index], result_types=[result_types], regions=[branches]
         )
+
+    def verify_(self) -> None:
+        """C1 to C3: branches; C4: results."""
+        require(
+            self.index.type == TensorType(i32, ()),
+            f"index must be a tensor<i32>, got {self.index.type}",
+        )
+        require(bool(self.branches), "C1: there must be a branch")
+        check_branches(self, ("C2", "C3", "C4"))
 
 
 @irdl_op_definition
@@ -220,6 +272,21 @@ class WhileOp(StableHLOOp):
         printer.print_string(" do ")
         printer.print_region(self.body, print_entry_block_args=False)
 
+    def verify_(self) -> None:
+        """C1: the condition; C2: the body; C3: results."""
+        types = tuple(one.type for one in self.operand)
+        for region, name, constraint in (
+            (self.cond, "cond", "C1"),
+            (self.body, "body", "C2"),
+        ):
+            block = block_of(region, name)
+            require_same_types(
+                tuple(block.arg_types), types, f"{constraint}: arguments of {name}"
+            )
+        require_same_types(returned_types(self.body), types, "C2: what body returns")
+        check_predicate(self.cond, "C1", "cond")
+        require_same_types(self.result_types, types, "C3: results")
+
 
 @irdl_op_definition
 class OptimizationBarrierOp(StableHLOOp):
@@ -265,6 +332,13 @@ class OptimizationBarrierOp(StableHLOOp):
         print_values(printer, self.operands)
         printer.print_string(" : ")
         print_type_list(printer, (value.type for value in self.operands))
+
+    def verify_(self) -> None:
+        """C1: each result has its operand's type."""
+        require(
+            tuple(self.result_types) == tuple(self.operand_types),
+            "C1: operands and results must have the same types",
+        )
 
 
 @irdl_op_definition
@@ -324,7 +398,9 @@ class AsyncStartOp(StableHLOOp):
         result_types: Sequence[Attribute],
     ):
         super().__init__(
-            operands=[inputs], result_types=[FutureType(result_types)], regions=[body]
+            operands=[inputs],
+            result_types=[FutureType(ArrayAttr(result_types))],
+            regions=[body],
         )
 
 

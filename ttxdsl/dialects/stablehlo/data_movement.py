@@ -122,10 +122,7 @@ class ConstantOp(StableHLOOp):
 
     def result_name(self) -> str:
         """The name that MLIR gives the result: `c` for integers, else `cst`."""
-        tensor = self.output.type
-        is_integer = isinstance(tensor, TensorType) and isinstance(
-            cast("TensorType[Attribute]", tensor).element_type, IntegerType
-        )
+        is_integer = isinstance(element_of(self.output.type), IntegerType)
         return "c" if is_integer else "cst"
 
     @classmethod

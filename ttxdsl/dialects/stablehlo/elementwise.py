@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC
+from collections.abc import Mapping
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
@@ -34,6 +35,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, Pure
 
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo._base import (
     Codec,
     IntegerOf,
@@ -45,6 +47,7 @@ from ttxdsl.dialects.stablehlo._infer import (
     require_shape,
     require_type,
 )
+from ttxdsl.dialects.stablehlo._quantized import check_quantized_add
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     Types,
@@ -74,6 +77,7 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR_PER_AXIS,
     Kind,
     TensorOf,
+    complex_part,
     element_of,
     expressed_type,
     shape_of,
@@ -134,7 +138,7 @@ class TranscendentalUnaryOp(ElementwiseUnaryOp, ABC):
     Spec section "Result accuracy".
     """
 
-    DEFAULTS: ClassVar[dict[str, Attribute]] = {
+    DEFAULTS: ClassVar[Mapping[str, Attribute]] = {
         "result_accuracy": ResultAccuracyAttr.of(ResultAccuracyMode.DEFAULT)
     }
 
@@ -150,9 +154,8 @@ class _RealPartOp(ElementwiseUnaryOp, ABC):
     def infer_type(cls, operand_type: Attribute) -> Attribute:
         """The operand's type with the complex number's part as element."""
         element = element_of(operand_type)
-        if isinstance(element, ComplexType):
-            return with_element(operand_type, element.element_type)
-        return operand_type
+        part = complex_part(element)
+        return operand_type if part is element else with_element(operand_type, part)
 
 
 @irdl_op_definition
@@ -392,8 +395,11 @@ class UniformQuantizeOp(ElementwiseUnaryOp):
     result = result_def(_QUANT)
 
     def verify_(self) -> None:
-        """C1: operand and result have the same shape."""
+        """C1: one shape; C2: the result expresses the operand's type."""
         require_shape(self.result.type, self.operand.type)
+        expected = expressed_type(element_of(self.operand.type))
+        got = expressed_type(element_of(self.result.type))
+        require(got == expected, f"C2: the result expresses {got}, not {expected}")
 
 
 @irdl_op_definition
@@ -503,8 +509,8 @@ class ElementwiseBinaryOp(PrettyOp, ABC):
     def verify_(self) -> None:
         """C1: operands and result have one type."""
         lhs = self.lhs.type
-        require_type(self.rhs.type, lhs, "rhs")
-        require_type(self.result.type, self.infer_type(lhs))
+        require_type(self.rhs.type, lhs, "rhs (C1)")
+        require_type(self.result.type, self.infer_type(lhs), "result (C1)")
 
 
 class _NumberBinaryOp(ElementwiseBinaryOp, ABC):
@@ -544,6 +550,18 @@ class AddOp(ElementwiseBinaryOp):
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Commutative())
+
+    def verify_(self) -> None:
+        """C1: one type; C2 to C7: quantized types."""
+        lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
+        if lhs is rhs and rhs is result:
+            return
+        require_shape(rhs, lhs, "rhs (C1)")
+        require_shape(result, lhs, "result (C1)")
+        check_quantized_add(lhs, rhs, result)
+        if not isinstance(element_of(lhs), QuantizedType):
+            require_element(rhs, lhs, "rhs (C1)")
+            require_element(result, lhs, "result (C1)")
 
 
 @irdl_op_definition
@@ -594,7 +612,9 @@ class ComplexOp(ElementwiseBinaryOp):
         element = element_of(cast(Attribute, result))
         if not isinstance(element, ComplexType):
             parser.raise_error("expected a tensor of complex numbers", position)
-        part = with_element(cast(Attribute, result), element.element_type)
+        part = with_element(
+            cast(Attribute, result), complex_part(cast(Attribute, element))
+        )
         return (part, part), (cast(Attribute, result),)
 
     def print_types(self, printer: Printer) -> None:
@@ -602,7 +622,7 @@ class ComplexOp(ElementwiseBinaryOp):
         result = self.result.type
         element = element_of(result)
         if isinstance(element, ComplexType):
-            part = with_element(result, element.element_type)
+            part = with_element(result, complex_part(cast(Attribute, element)))
             if self.lhs.type == part and self.rhs.type == part:
                 print_type(printer, result)
                 return
@@ -775,8 +795,8 @@ class CompareOp(PrettyOp):
 
     def verify_(self) -> None:
         """C1: operands of one element type; C2: one shape."""
-        require_type(self.rhs.type, self.lhs.type, "rhs")
-        require_shape(self.result.type, self.lhs.type)
+        require_type(self.rhs.type, self.lhs.type, "rhs (C1, C2)")
+        require_shape(self.result.type, self.lhs.type, "result (C2)")
 
 
 # --- three operands ----------------------------------------------------------------
@@ -822,8 +842,8 @@ class SelectOp(PrettyOp):
 
     def verify_(self) -> None:
         """C1: the predicate is a scalar or has the values' shape; C2: one type."""
-        require_type(self.on_false.type, self.on_true.type, "on_false")
-        require_type(self.result.type, self.on_true.type)
+        require_type(self.on_false.type, self.on_true.type, "on_false (C2)")
+        require_type(self.result.type, self.on_true.type, "result (C2)")
         if shape_of(self.pred.type):
             require_shape(self.pred.type, self.on_true.type, "pred (C1)")
 

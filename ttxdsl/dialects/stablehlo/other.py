@@ -5,26 +5,35 @@ Source: StableHLO specification, one section an op.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     BoolAttr,
+    DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
+    ShapedType,
     StringAttr,
     SymbolRefAttr,
     TupleType,
+    UnrankedTensorType,
     f32,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyOf,
     BaseAttr,
+    VerificationContext,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -37,7 +46,8 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import EffectInstance, MemoryEffect, Pure
+from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo._base import (
     Array,
@@ -52,6 +62,15 @@ from ttxdsl.dialects.stablehlo._base import (
     Tilings,
     enum_codec,
 )
+from ttxdsl.dialects.stablehlo._infer import (
+    constant_ints,
+    require_element,
+    require_results,
+    require_shape,
+    require_sizes,
+    require_type,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     Types,
     parse_attr_dict,
@@ -64,6 +83,7 @@ from ttxdsl.dialects.stablehlo._syntax import (
     print_values,
 )
 from ttxdsl.dialects.stablehlo.attributes import (
+    OutputOperandAliasAttr,
     RngAlgorithm,
     RngAlgorithmAttr,
     RngDistribution,
@@ -76,9 +96,14 @@ from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_QUANT_VECTOR,
     STATIC_DIMENSION_TENSOR,
     TUPLE_PART,
+    FixedConstraint,
     Kind,
     TensorOf,
     TokenType,
+    element_kind,
+    element_of,
+    shape_of,
+    with_shape,
 )
 
 # --- calls -------------------------------------------------------------------------
@@ -173,6 +198,18 @@ class CustomCallOp(StableHLOOp):
         printer.print_string(" : ")
         print_signature(printer, self)
 
+    def verify_(self) -> None:
+        """Layouts, aliases and the backend's configuration fit the call."""
+        check_layouts(self)
+        check_aliases(self)
+        if self.backend_config is not None:
+            version = self.api_version.value.data
+            require(
+                isinstance(self.backend_config, DictionaryAttr) == (version == 4),
+                "backend_config must be a dictionary with api_version 4, else a "
+                f"string, got {self.backend_config} with {version}",
+            )
+
 
 @irdl_op_definition
 class CompositeOp(StableHLOOp):
@@ -251,6 +288,101 @@ class CompositeOp(StableHLOOp):
         printer.print_string(" : ")
         print_signature(printer, self)
 
+    def verify_(self) -> None:
+        """C1: the name; C2 to C4: the decomposition."""
+        name = self.composite_name.data
+        require(
+            _COMPOSITE_NAME.fullmatch(name) is not None,
+            f"C1: the name must be that of an op with its namespace, got '{name}'",
+        )
+        function = SymbolTable.lookup_symbol(self, self.decomposition)
+        require(
+            isinstance(function, FuncOp),
+            f"C2: {self.decomposition} is no function",
+        )
+        signature = cast(FuncOp, function).function_type
+        for what, got, expected, constraint in (
+            ("operands", self.operand_types, signature.inputs.data, "C3"),
+            ("results", self.result_types, signature.outputs.data, "C4"),
+        ):
+            require(
+                tuple(got) == tuple(expected),
+                f"{constraint}: {what} are ({', '.join(map(str, got))}), but those of "
+                f"{self.decomposition} are ({', '.join(map(str, expected))})",
+            )
+
+
+_COMPOSITE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
+
+
+def check_layouts(call: CustomCallOp) -> None:
+    """Layouts are said for all values or none, and order each one's dimensions."""
+    operands, results = call.operand_layouts, call.result_layouts
+    require(
+        (operands is None) == (results is None),
+        "layouts must be said for both operands and results, or for neither",
+    )
+    result_types: Sequence[Attribute] = call.result_types
+    if len(result_types) == 1 and isinstance(result_types[0], TupleType):
+        result_types = cast("Sequence[Attribute]", result_types[0].types.data)
+    for name, types, layouts in (
+        ("operand", call.operand_types, operands),
+        ("result", result_types, results),
+    ):
+        if layouts is None:
+            continue
+        require(
+            len(types) == len(layouts.data),
+            f"{len(types)} {name}s, but {len(layouts.data)} {name} layouts",
+        )
+        for one, layout in zip(types, layouts.data, strict=True):
+            order = cast("DenseIntOrFPElementsAttr[IntegerType]", layout).get_values()
+            require(not isinstance(one, TupleType), f"{name} {one} can have no layout")
+            if isinstance(one, UnrankedTensorType):
+                continue
+            rank = len(one.get_shape()) if isinstance(one, ShapedType) else 0
+            require(
+                sorted(order) == list(range(rank)),
+                f"layout {list(order)} does not order the dimensions of {name} {one}",
+            )
+
+
+def check_aliases(call: CustomCallOp) -> None:
+    """An alias joins an operand and a result of one type."""
+
+    def part(whole: Attribute, path: Sequence[int], what: str) -> Attribute:
+        for index in path:
+            parts = whole.types.data if isinstance(whole, TupleType) else ()
+            require(
+                0 <= index < len(parts), f"{what} {list(path)} leads out of the tuple"
+            )
+            whole = parts[index]
+        return whole
+
+    for one in call.output_operand_aliases.data:
+        require(isinstance(one, OutputOperandAliasAttr), f"{one} is no alias")
+        alias = cast(OutputOperandAliasAttr, one).data
+        require(
+            0 <= alias.operand_index < len(call.inputs),
+            f"operand_index {alias.operand_index} is not in [0, {len(call.inputs)})",
+        )
+        operand = part(
+            call.inputs[alias.operand_index].type,
+            alias.operand_tuple_indices,
+            "operand_tuple_indices",
+        )
+        results = call.result_types
+        whole = results[0] if len(results) == 1 else TupleType(tuple_types(results))
+        result = part(whole, alias.output_tuple_indices, "output_tuple_indices")
+        require(
+            operand == result, f"an alias joins operand {operand} and result {result}"
+        )
+
+
+def tuple_types(types: Sequence[Attribute]) -> ArrayAttr[TypeAttribute]:
+    """Types as a tuple type holds them."""
+    return ArrayAttr(cast("Sequence[TypeAttribute]", types))
+
 
 # --- tuples and tokens -------------------------------------------------------------
 
@@ -269,7 +401,7 @@ class TupleOp(PrettyOp):
     def __init__(self, val: Sequence[SSAValue]):
         super().__init__(
             operands=[val],
-            result_types=[TupleType(ArrayAttr([one.type for one in val]))],
+            result_types=[TupleType(tuple_types([one.type for one in val]))],
         )
 
     @classmethod
@@ -284,6 +416,15 @@ class TupleOp(PrettyOp):
     def print_types(self, printer: Printer) -> None:
         """Print the tuple's type."""
         printer.print_attribute(self.result.type)
+
+    def verify_(self) -> None:
+        """C1: the tuple holds the operands' types."""
+        parts = tuple(cast(Sequence[Attribute], self.result.type.types.data))
+        require(
+            parts == tuple(self.operand_types),
+            f"C1: operands are ({', '.join(map(str, self.operand_types))}), the result "
+            f"{self.result.type}",
+        )
 
 
 @irdl_op_definition
@@ -321,6 +462,15 @@ class GetTupleElementOp(PrettyOp):
         """The index."""
         return ("index",)
 
+    def verify_(self) -> None:
+        """C1: the index; C2: the result's type."""
+        parts = tuple(
+            cast(Sequence[Attribute], cast(TupleType, self.operand.type).types.data)
+        )
+        index = self.index.value.data
+        require(index < len(parts), f"C1: index {index} is not in [0, {len(parts)})")
+        require_type(self.result.type, parts[index], "result (C2)")
+
 
 @irdl_op_definition
 class CreateTokenOp(PrettyOp):
@@ -348,11 +498,47 @@ class CreateTokenOp(PrettyOp):
 # --- normalization -----------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Epsilon(FixedConstraint[FloatAttr]):
+    """An f32."""
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another type."""
+        if not isinstance(attr, FloatAttr) or cast(FloatAttr, attr).type != f32:
+            raise VerifyException(f"expected an f32, got {attr}")
+
+
+EPSILON = _Epsilon()
+
+
 def _norm_properties(epsilon: float, feature_index: int) -> dict[str, Attribute]:
     return {
         "epsilon": FloatAttr(epsilon, f32),
         "feature_index": IntegerAttr(feature_index, i64),
     }
+
+
+def check_norm(
+    op: BatchNormInferenceOp | BatchNormTrainingOp | BatchNormGradOp,
+    batches: Sequence[SSAValue],
+    features: Sequence[SSAValue],
+) -> Attribute:
+    """Check operands, and answer with the type of a value a feature."""
+    operand = op.operand.type
+    for one in (*batches, *features, *op.results):
+        require_element(one.type, operand, "C2: an operand or result")
+    for one in batches:
+        require_shape(one.type, operand, "C3: grad_output")
+    rank = len(shape_of(operand))
+    index = op.feature_index.value.data
+    require(index < rank, f"C1: feature_index {index} is not in [0, {rank})")
+    expected = with_shape(operand, (shape_of(operand)[index],))
+    for one in features:
+        require_shape(one.type, expected, "C3 to C6: a value for each feature")
+        require_shape(one.type, features[0].type, "C3 to C6: a value for each feature")
+    return expected
 
 
 @irdl_op_definition
@@ -366,7 +552,7 @@ class BatchNormInferenceOp(StableHLOOp):
     offset = operand_def(FLOAT_OR_QUANT_VECTOR)
     mean = operand_def(FLOAT_OR_QUANT_VECTOR)
     variance = operand_def(FLOAT_OR_QUANT_VECTOR)
-    epsilon = prop_def(BaseAttr(FloatAttr))
+    epsilon = prop_def(EPSILON)
     feature_index = prop_def(NotNegative)
     result = result_def(FLOAT_OR_QUANT_TENSOR)
 
@@ -388,6 +574,13 @@ class BatchNormInferenceOp(StableHLOOp):
             properties=_norm_properties(epsilon, feature_index),
         )
 
+    def verify_(self) -> None:
+        """C1: the feature; C2 to C6: element types and sizes; C7: the result."""
+        check_norm(
+            self, (self.operand,), (self.scale, self.offset, self.mean, self.variance)
+        )
+        require_type(self.result.type, self.operand.type, "result (C7)")
+
 
 @irdl_op_definition
 class BatchNormTrainingOp(StableHLOOp):
@@ -398,7 +591,7 @@ class BatchNormTrainingOp(StableHLOOp):
     operand = operand_def(FLOAT_OR_QUANT_TENSOR)
     scale = operand_def(FLOAT_OR_QUANT_VECTOR)
     offset = operand_def(FLOAT_OR_QUANT_VECTOR)
-    epsilon = prop_def(BaseAttr(FloatAttr))
+    epsilon = prop_def(EPSILON)
     feature_index = prop_def(NotNegative)
     output = result_def(FLOAT_OR_QUANT_TENSOR)
     batch_mean = result_def(FLOAT_OR_QUANT_VECTOR)
@@ -420,6 +613,11 @@ class BatchNormTrainingOp(StableHLOOp):
             properties=_norm_properties(epsilon, feature_index),
         )
 
+    def verify_(self) -> None:
+        """C1: the feature; C2 to C4: element types and sizes; C5 to C7: results."""
+        features = check_norm(self, (self.operand,), (self.scale, self.offset))
+        require_results(self, [self.operand.type, features, features], "C5 to C7")
+
 
 @irdl_op_definition
 class BatchNormGradOp(StableHLOOp):
@@ -432,7 +630,7 @@ class BatchNormGradOp(StableHLOOp):
     mean = operand_def(FLOAT_OR_QUANT_VECTOR)
     variance = operand_def(FLOAT_OR_QUANT_VECTOR)
     grad_output = operand_def(FLOAT_OR_QUANT_TENSOR)
-    epsilon = prop_def(BaseAttr(FloatAttr))
+    epsilon = prop_def(EPSILON)
     feature_index = prop_def(NotNegative)
     grad_operand = result_def(FLOAT_OR_QUANT_TENSOR)
     grad_scale = result_def(FLOAT_OR_QUANT_VECTOR)
@@ -455,6 +653,15 @@ class BatchNormGradOp(StableHLOOp):
             result_types=[operand.type, scale.type, scale.type],
             properties=_norm_properties(epsilon, feature_index),
         )
+
+    def verify_(self) -> None:
+        """C1: the feature; C2 to C5: element types and sizes, of results too."""
+        features = check_norm(
+            self,
+            (self.operand, self.grad_output),
+            (self.scale, self.mean, self.variance),
+        )
+        require_results(self, [self.operand.type, features, features], "C3, C4")
 
 
 # --- random numbers ----------------------------------------------------------------
@@ -492,6 +699,26 @@ class RngOp(PrettyOp):
             properties={"rng_distribution": RngDistributionAttr(rng_distribution)},
         )
 
+    def verify_(self) -> None:
+        """C1: element types; C2: floats; C3: the shape."""
+        element = element_of(self.result.type)
+        for name, bound in (("a", self.a.type), ("b", self.b.type)):
+            require(
+                element_of(bound) == element,
+                f"C1: {name} is {bound}, the result {self.result.type}",
+            )
+        require(
+            self.rng_distribution.data is RngDistribution.UNIFORM
+            or element_kind(element) is Kind.FLOAT,
+            f"C2: a normal distribution is of floats, got {element}",
+        )
+        (rank,) = shape_of(self.shape.type)
+        require_sizes(
+            self.result.type,
+            constant_ints(self.shape) or (DYNAMIC_INDEX,) * rank,
+            "result (C3)",
+        )
+
 
 @irdl_op_definition
 class RngBitGeneratorOp(PrettyOp):
@@ -520,4 +747,10 @@ class RngBitGeneratorOp(PrettyOp):
             operands=[initial_state],
             result_types=[initial_state.type, output_type],
             properties={"rng_algorithm": RngAlgorithmAttr(rng_algorithm)},
+        )
+
+    def verify_(self) -> None:
+        """C1: the state keeps its shape."""
+        require_shape(
+            self.output_state.type, self.initial_state.type, "output_state (C1)"
         )

@@ -154,21 +154,29 @@ def element_kind(element: Attribute) -> Kind:
     if kind is not None:
         return kind
     if isinstance(element, IntegerType):
-        width = element.width.data
-        if element.signedness.data is Signedness.UNSIGNED:
+        integer = cast("IntegerType[int, Signedness]", element)
+        width = integer.width.data
+        if integer.signedness.data is Signedness.UNSIGNED:
             return Kind.UINT if width in _INTEGER_WIDTHS else _NO_KIND
-        if element.signedness.data is Signedness.SIGNLESS:
+        if integer.signedness.data is Signedness.SIGNLESS:
             if width == 1:
                 return Kind.PRED
             return Kind.SINT if width in _INTEGER_WIDTHS else _NO_KIND
         return _NO_KIND
     if isinstance(element, ComplexType):
-        part = cast(Attribute, element.element_type)
+        part = complex_part(cast(Attribute, element))
         if isinstance(part, Float32Type | Float64Type):
             return Kind.COMPLEX
     if isinstance(element, QuantizedType):
         return Kind.QUANT if element.axis is None else Kind.QUANT_PER_AXIS
     return _NO_KIND
+
+
+def complex_part(element: Attribute) -> Attribute:
+    """The type of a complex number's parts; of another element type, itself."""
+    if isinstance(element, ComplexType):
+        return cast("ComplexType[Float32Type]", element).element_type
+    return element
 
 
 def kind_words(kind: Kind) -> str:
@@ -316,7 +324,7 @@ class ValueOf(FixedConstraint[Attribute]):
     def _holds(self, attr: Attribute) -> bool:
         match attr:
             case TensorType():
-                return bool(element_kind(cast(Tensor, attr).element_type) & self.kinds)
+                return bool(element_kind(attr.element_type) & self.kinds)
             case TokenType():
                 return self.token
             case TupleType():
@@ -325,13 +333,14 @@ class ValueOf(FixedConstraint[Attribute]):
                     for part in cast(Iterable[Attribute], attr.types)
                 )
             case MemRefType():
-                element = cast(MemRefType[Attribute], attr).element_type
-                return self.buffer and bool(element_kind(element) & self.kinds)
+                return self.buffer and bool(
+                    element_kind(attr.element_type) & self.kinds
+                )
             case FutureType():
                 return self.future
             case UnrankedTensorType():
-                element = cast(UnrankedTensorType[Attribute], attr).element_type
-                return self.unranked and bool(element_kind(element) & self.kinds)
+                kind = element_kind(attr.element_type)
+                return self.unranked and bool(kind & self.kinds)
             case _:
                 return False
 
@@ -359,6 +368,11 @@ COMPOSITE_VALUE = ValueOf(Kind.ANY_PER_AXIS, token=True, nested=True)
 CUSTOM_CALL_VALUE = ValueOf(
     Kind.ANY_PER_AXIS, token=True, nested=True, buffer=True, future=True, unranked=True
 )
+
+
+def is_tensor(value_type: Attribute) -> bool:
+    """Whether a type is that of a ranked tensor."""
+    return isinstance(value_type, TensorType)
 
 
 def shape_of(value_type: Attribute) -> tuple[int, ...]:

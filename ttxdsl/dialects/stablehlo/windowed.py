@@ -88,6 +88,7 @@ from ttxdsl.dialects.stablehlo.types import (
     TensorOf,
     element_kind,
     element_of,
+    is_tensor,
     scalar_of,
     shape_of,
     with_element,
@@ -318,8 +319,8 @@ class ConvolutionOp(StableHLOOp):
             value = self.properties.get(name)
             if value is None:
                 continue
-            if isinstance(value, DenseIntOrFPElementsAttr):
-                pairs = padding_pairs(value, 0)
+            if word == "pad":
+                pairs = padding_pairs(self.padding, 0)
                 texts = [f"[{low}, {high}]" for low, high in pairs]
             else:
                 numbers = cast("DenseArrayBase[IntegerType]", value).get_values()
@@ -598,7 +599,7 @@ class SelectAndScatterOp(StableHLOOp):
         for index, argument in enumerate(block.args):
             found = argument.type
             require(
-                isinstance(found, TensorType)
+                is_tensor(found)
                 and not shape_of(found)
                 and same_but_precision(element_of(found), operand.element_type),
                 f"C9: argument {index} of select must be {scalar_of(operand)}, got {found}",
