@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     FileLineColLoc,
     FusedLoc,
     NameLoc,
+    UnregisteredOp,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
@@ -70,7 +71,10 @@ class CompileError(DiagnosticException):
         if isinstance(where, SSAValue):
             owner = where.owner
             where = owner.parent_op() if isinstance(owner, Block) else owner
-        self.op_name = where.name if where is not None else None
+        self.op_name = None
+        if where is not None:
+            unregistered = isinstance(where, UnregisteredOp)
+            self.op_name = where.op_name.data if unregistered else where.name
         if position is None and where is not None:
             position = source_position(where.location)
         self.position = position

@@ -7,9 +7,9 @@ mend comes with a probe that shows the fault on the unmended xDSL;
 
 from __future__ import annotations
 
-from ttxdsl.compat import constraints, dense, locations
+from ttxdsl.compat import constraints, dense, functions, locations
 
-_MENDS = (dense.mend, locations.mend, constraints.mend)
+_MENDS = (dense.mend, locations.mend, constraints.mend, functions.mend)
 _applied = False
 
 

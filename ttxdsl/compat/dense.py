@@ -1,13 +1,13 @@
-"""Mends to `dense<…>`: hexadecimal floats, i1 blobs, and constants of many MiB.
+"""Mends to `dense<…>`: hexadecimal floats, narrow blobs, and constants of many MiB.
 
 In `dense<0xFF800000> : tensor<f32>` the literal is the bit pattern of the element
 (here -inf), as MLIR's language reference says; xDSL 0.74 reads 4286578688.0. JAX
 prints infinities and NaNs so, in every softmax and max-pool. Complex elements with
 one hexadecimal part are refused by xDSL; they are read here as well.
 
-In a blob (`dense<"0x…">`) MLIR packs eight i1 elements into a byte, lowest bit first;
-xDSL writes and reads one byte an element. Splats and blobs are made, compared and
-printed here without a Python object an element, which xDSL needs several of.
+In a blob (`dense<"0x…">`) an integer narrower than a byte has zeros above its bits, so
+that -2 of i4 is `0E`; xDSL reads 14. Splats and blobs are made, compared and printed
+here without a Python object an element, which xDSL needs several of.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
     IntegerType,
+    Signedness,
 )
 from xdsl.ir import Attribute
 from xdsl.parser.attribute_parser import AttrParser
@@ -56,8 +57,6 @@ _CHUNK = 1 << 20
 _LONGEST_LIST = 100
 """Elements that MLIR still prints one by one."""
 
-_I1 = IntegerType(1)
-
 Dense = DenseIntOrFPElementsAttr[Any]
 
 
@@ -74,19 +73,44 @@ def _blob(parser: AttrParser, span: Span) -> bytes:
     return blob.getvalue()
 
 
+def _narrow_bits(element: Attribute) -> int | None:
+    """The width of an integer type that does not fill a byte."""
+    if isinstance(element, IntegerType):
+        width = element.bitwidth
+        return width if width < 8 else None
+    return None
+
+
+def _widen(blob: bytes, element: Attribute) -> bytes:
+    """From MLIR's bytes of narrow integers to xDSL's, which carry the sign."""
+    bits = _narrow_bits(element)
+    if bits is None:
+        return blob
+    values = np.frombuffer(blob, np.uint8)
+    if bits == 1:
+        return (values != 0).astype(np.uint8).tobytes()
+    unused = 8 - bits
+    signed = cast(IntegerType, element).signedness.data != Signedness.UNSIGNED
+    shifted = values << np.uint8(unused)
+    return (shifted.view(np.int8 if signed else np.uint8) >> unused).tobytes()
+
+
+def _narrow(data: bytes, element: Attribute) -> bytes:
+    """The opposite of `_widen`."""
+    bits = _narrow_bits(element)
+    if bits is None:
+        return data
+    return (np.frombuffer(data, np.uint8) & np.uint8((1 << bits) - 1)).tobytes()
+
+
 def _spread(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
-    """The elements of a blob, also if it holds one for all or packs its bits."""
+    """The elements of a blob, also if it holds one for all."""
     count = prod(type.get_shape())
-    if type.element_type == _I1:
-        if len(blob) == 1 and blob in (b"\x00", b"\xff"):
-            return bytes([blob[0] & 1]) * count
-        if len(blob) == (count + 7) // 8:
-            bits = np.frombuffer(blob, np.uint8)
-            return np.unpackbits(bits, count=count, bitorder="little").tobytes()
     size = type.element_type.compile_time_size
+    blob = _widen(blob, type.element_type)
     if len(blob) == size:
         return blob * count
-    if type.element_type == _I1 or len(blob) != size * count:
+    if len(blob) != size * count:
         parser.raise_error(
             f"Shape mismatch in dense literal. Expected {count} elements from the "
             f"type, but got {len(blob)} bytes.",
@@ -115,10 +139,7 @@ def _is_splat(self: Dense) -> bool:
 
 
 def _hexadecimal(self: Dense) -> Iterator[str]:
-    data = self.data.data
-    if self.get_element_type() == _I1:
-        bits = np.frombuffer(data, np.uint8)
-        data = np.packbits(bits, bitorder="little").tobytes()
+    data = _narrow(self.data.data, self.get_element_type())
     for start in range(0, len(data), _CHUNK):
         yield data[start : start + _CHUNK].hex().upper()
 
