@@ -30,6 +30,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt_verify import pair_rows, tensor_type
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.remarks import emit_warning
 
 Groups = tuple[tuple[int, ...], ...]
 """Groups of device positions, all of one size."""
@@ -139,7 +140,9 @@ def keep_part(
     return low.builder.slice_dynamic(value, per_device(low, rows, i32), sizes)
 
 
-def gather_members(low: Lowering, value: SSAValue, groups: Groups) -> SSAValue:
+def gather_members(
+    low: Lowering, value: SSAValue, groups: Groups, where: Operation
+) -> SSAValue:
     """The values of the members of each device's group, stacked in a new dimension 0.
 
     Gathered along the axes that cover the groups; where that is more than the group,
@@ -159,6 +162,13 @@ def gather_members(low: Lowering, value: SSAValue, groups: Groups) -> SSAValue:
         members = [_row(member, axes, devices) for member in group]
         for member in group:
             rows[member] = members
+    names = ", ".join(devices.axes[axis] for axis in axes)
+    emit_warning(
+        "its groups are not whole mesh axes in mesh order: each device gathers the "
+        f"values of all {shape_of(stacked)[0]} devices along {names} and picks those of "
+        f"its {len(groups[0])}",
+        where,
+    )
     flat = build.reshape(stacked, (shape_of(stacked)[0], prod(shape)))
     picked = build.embedding(per_device(low, rows, i32), flat)
     return build.reshape(picked, (len(groups[0]), *shape))
@@ -185,7 +195,9 @@ def _rank_in_group(groups: Groups, devices: Devices) -> list[int]:
 
 def _all_gather(low: Lowering, op: stablehlo.AllGatherOp) -> Sequence[SSAValue]:
     dim, groups = op.all_gather_dim.value.data, _groups(low, op)
-    results = [gather_along(low, value, dim, groups) for value in low.all(op.inputs)]
+    results = [
+        gather_along(low, value, dim, groups, op) for value in low.all(op.inputs)
+    ]
     # a gather whose type says another size than its groups give has no meaning to keep
     for result, given in zip(op.results, results, strict=True):
         if tensor_type(result).get_shape() != shape_of(given):
@@ -197,7 +209,9 @@ def _all_gather(low: Lowering, op: stablehlo.AllGatherOp) -> Sequence[SSAValue]:
     return results
 
 
-def gather_along(low: Lowering, value: SSAValue, dim: int, groups: Groups) -> SSAValue:
+def gather_along(
+    low: Lowering, value: SSAValue, dim: int, groups: Groups, where: Operation
+) -> SSAValue:
     """The group's values concatenated along a dimension, in the group's order."""
     devices, build = low.devices, low.builder
     assert devices is not None
@@ -206,7 +220,7 @@ def gather_along(low: Lowering, value: SSAValue, dim: int, groups: Groups) -> SS
         for axis in reversed(axes):
             value = build.all_gather(value, dim, axis, devices.shape[axis])
         return value
-    members = build.move_dim(gather_members(low, value, groups), 0, dim)
+    members = build.move_dim(gather_members(low, value, groups, where), 0, dim)
     shape = shape_of(members)
     return build.reshape(
         members, (*shape[:dim], shape[dim] * shape[dim + 1], *shape[dim + 2 :])
@@ -239,7 +253,7 @@ def _reduce_members(
     if len(groups[0]) == 1:
         return value
     build = low.builder
-    members = gather_members(low, value, groups)
+    members = gather_members(low, value, groups, op)
     name = reduction_name(kind, members) if kind is not None else None
     if name is not None:
         return build.reduce(name, members, (0,))
@@ -271,11 +285,18 @@ def _reduce_scatter(low: Lowering, op: stablehlo.ReduceScatterOp) -> SSAValue:
 def _all_to_all(low: Lowering, op: stablehlo.AllToAllOp) -> Sequence[SSAValue]:
     groups = _groups(low, op)
     split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
-    return [exchange(low, value, split, concat, groups) for value in low.all(op.inputs)]
+    return [
+        exchange(low, value, split, concat, groups, op) for value in low.all(op.inputs)
+    ]
 
 
 def exchange(
-    low: Lowering, value: SSAValue, split: int, concat: int, groups: Groups
+    low: Lowering,
+    value: SSAValue,
+    split: int,
+    concat: int,
+    groups: Groups,
+    where: Operation,
 ) -> SSAValue:
     """Member r of a group gets part r of `split` of all members, joined in `concat`."""
     devices, build = low.devices, low.builder
@@ -283,7 +304,7 @@ def exchange(
     axes = _regular(groups, devices, any_order=False)
     if axes is not None and (len(axes) <= 1 or split != concat):
         return _exchange_along(low, value, split, concat, axes)
-    members = gather_members(low, value, groups)
+    members = gather_members(low, value, groups, where)
     ranks = _rank_in_group(groups, devices)
     mine = keep_part(low, members, split + 1, len(groups[0]), ranks)
     mine = build.move_dim(mine, 0, concat)
@@ -323,7 +344,7 @@ def _collective_broadcast(
         raise UnsupportedError("a root that is computed", op)
     groups, results = _groups(low, op), list[SSAValue]()
     for value in low.all(op.inputs):
-        members = gather_members(low, value, groups)
+        members = gather_members(low, value, groups, op)
         first = low.builder.slice_dim(members, 0, 0, 1)
         results.append(low.builder.reshape(first, shape_of(value)))
     return results

@@ -14,7 +14,7 @@ from math import prod
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
-from ttxdsl.conversion.bodies import COMBINE, reduce_kind
+from ttxdsl.conversion.bodies import COMBINE, evaluate, reduce_kind
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
@@ -143,100 +143,147 @@ def _next_digit(
 
 
 def _scatter(low: Lowering, op: stablehlo.ScatterOp) -> Sequence[SSAValue]:
-    results: list[SSAValue] = []
-    for which, (input, update) in enumerate(zip(op.inputs, op.updates, strict=True)):
-        kind = reduce_kind(op.update_computation, which)
-        if kind is None:
-            raise UnsupportedError(
-                "its computation is neither a replacement nor one of "
-                f"{', '.join(COMBINE.values())}",
-                op,
-            )
-        results.append(_scatter_one(low, op, low[input], low[update], kind))
-    return results
+    count = len(op.inputs)
+    kinds = [reduce_kind(op.update_computation, which) for which in range(count)]
+    rows = _Rows(low, op)
+    inputs, updates = low.all(op.inputs), low.all(op.updates)
+    if None in kinds:
+        updates = _computed_updates(low, op, rows, inputs, updates)
+        kinds = [ReduceType.INVALID] * count
+    return [
+        rows.scatter(input, update, kind)
+        for input, update, kind in zip(inputs, updates, kinds, strict=True)
+        if kind is not None
+    ]
 
 
-def _scatter_one(
+def _computed_updates(
     low: Lowering,
     op: stablehlo.ScatterOp,
-    operand: SSAValue,
-    update: SSAValue,
-    kind: ReduceType,
-) -> SSAValue:
-    """Rows of updates to rows of the operand; what falls outside to one extra row."""
-    build, numbers = low.builder, op.scatter_dimension_numbers
-    whole = shape_of(operand)
-    if not prod(shape_of(update)):
-        return operand
-    indices = low[op.scatter_indices]
-    vector_dim = numbers.index_vector_dim
-    batch = [s for d, s in enumerate(shape_of(indices)) if d != vector_dim]
-    batching = dict(
-        zip(
-            numbers.input_batching_dims,
-            _batch_dims(numbers.scatter_indices_batching_dims, vector_dim),
-            strict=True,
+    rows: _Rows,
+    inputs: Sequence[SSAValue],
+    updates: Sequence[SSAValue],
+) -> list[SSAValue]:
+    """What replaces the values: the computation of these and the updates.
+
+    Raises:
+        UnsupportedError: two updates may meet, so that one needs the other's result.
+    """
+    if not bool(op.unique_indices):
+        raise UnsupportedError(
+            "its computation is neither a replacement nor one of "
+            f"{', '.join(COMBINE.values())}, and indices may be equal",
+            op,
+            hint="say unique_indices if they are",
         )
-    )
-    hidden = {*numbers.inserted_window_dims, *batching}
-    seen = [d for d in range(len(whole)) if d not in hidden]
-    update_of = dict(zip(seen, numbers.update_window_dims, strict=True))
-    sizes = [
-        shape_of(update)[update_of[d]] if d in update_of else 1
-        for d in range(len(whole))
+    current = [
+        rows.current(input, update)
+        for input, update in zip(inputs, updates, strict=True)
     ]
-    entries = {d: k for k, d in enumerate(numbers.scatter_dims_to_operand_dims)}
-    reached = [
-        d
-        for d in range(len(whole))
-        if d in entries or d in batching or sizes[d] != whole[d]
-    ]
-    columns = [d for d in range(len(whole)) if d not in reached]
-    window = [d for d in reached if d in update_of]
+    block = op.update_computation.block
+    return evaluate(low, block, [*current, *updates], shape_of(updates[0]))
 
-    shape = [*batch, *(sizes[d] for d in window)]
-    rows: SSAValue | None = None
-    inside: SSAValue | None = None
-    for d in reached:
-        place: SSAValue | None = None
-        if d in window and sizes[d] > 1:
-            place = build.arange(shape, len(batch) + window.index(d), i32)
-        digit = place
-        if d in batching:
-            digit = build.arange(shape, batching[d], i32)
-        elif d in entries:
-            start = _component(build, indices, vector_dim, entries[d])
-            start = _spread(build, _as_i32(build, start), shape, range(len(batch)))
-            digit = start if place is None else build.elementwise("add", start, place)
-            inside = _and(build, inside, _within(build, start, place, whole[d]))
-        rows = _next_digit(build, rows, digit, whole[d])
-    if rows is None:
-        rows = build.full(shape, i32, 0)
-    height = prod(whole[d] for d in reached)
-    width = prod(whole[d] for d in columns)
-    if inside is not None:
-        rows = build.elementwise("where", inside, rows, build.like(rows, height))
 
-    # the updates as rows in the order of the row numbers, columns as the operand's
-    scattered = [
-        d for d in range(len(shape_of(update))) if d not in numbers.update_window_dims
-    ]
-    order = [
-        *scattered,
-        *(update_of[d] for d in (*window, *(c for c in columns if c in update_of))),
-    ]
-    source = build.reshape(build.permute(update, order), (prod(shape), width))
-    index = build.reshape(rows, (prod(shape), 1))
-    index = build.broadcast(index, (prod(shape), width))
+class _Rows:
+    """Where the updates of a scatter go: row numbers in the inputs as matrices.
 
-    matrix = build.permute(operand, [*reached, *columns])
-    matrix = build.reshape(matrix, (height, width))
-    extended = build.pad(matrix, (0, 0), (1, 0), 0)
-    filled = build.scatter(extended, index, source, 0, kind)
-    kept = build.slice_dim(filled, 0, 0, height)
-    kept = build.reshape(kept, [whole[d] for d in (*reached, *columns)])
-    places = [*reached, *columns]
-    return build.permute(kept, [places.index(d) for d in range(len(whole))])
+    The dimensions that indices reach are the rows of the inputs, the others their
+    columns. What falls outside goes to one extra row.
+    """
+
+    def __init__(self, low: Lowering, op: stablehlo.ScatterOp):
+        numbers = op.scatter_dimension_numbers
+        self.build = build = low.builder
+        self.whole = whole = shape_of(low[op.inputs[0]])
+        indices, vector_dim = low[op.scatter_indices], numbers.index_vector_dim
+        batch = [s for d, s in enumerate(shape_of(indices)) if d != vector_dim]
+        batching = dict(
+            zip(
+                numbers.input_batching_dims,
+                _batch_dims(numbers.scatter_indices_batching_dims, vector_dim),
+                strict=True,
+            )
+        )
+        hidden = {*numbers.inserted_window_dims, *batching}
+        seen = [d for d in range(len(whole)) if d not in hidden]
+        update_of = dict(zip(seen, numbers.update_window_dims, strict=True))
+        update_shape = shape_of(low[op.updates[0]])
+        sizes = [
+            update_shape[update_of[d]] if d in update_of else 1
+            for d in range(len(whole))
+        ]
+        entries = {d: k for k, d in enumerate(numbers.scatter_dims_to_operand_dims)}
+        self.reached = [
+            d
+            for d in range(len(whole))
+            if d in entries or d in batching or sizes[d] != whole[d]
+        ]
+        self.columns = [d for d in range(len(whole)) if d not in self.reached]
+        window = [d for d in self.reached if d in update_of]
+        self.height = prod(whole[d] for d in self.reached)
+        self.width = prod(whole[d] for d in self.columns)
+        self.shape = [*batch, *(sizes[d] for d in window)]
+        # the updates' dimensions in the order of the row numbers, then the columns
+        scattered = [
+            d for d in range(len(update_shape)) if d not in numbers.update_window_dims
+        ]
+        shown = [d for d in self.columns if d in update_of]
+        self.order = [*scattered, *(update_of[d] for d in (*window, *shown))]
+
+        rows: SSAValue | None = None
+        inside: SSAValue | None = None
+        for d in self.reached:
+            place: SSAValue | None = None
+            if d in window and sizes[d] > 1:
+                place = build.arange(self.shape, len(batch) + window.index(d), i32)
+            digit = place
+            if d in batching:
+                digit = build.arange(self.shape, batching[d], i32)
+            elif d in entries:
+                start = _component(build, indices, vector_dim, entries[d])
+                start = _as_i32(build, start)
+                start = _spread(build, start, self.shape, range(len(batch)))
+                digit = (
+                    start if place is None else build.elementwise("add", start, place)
+                )
+                inside = _and(build, inside, _within(build, start, place, whole[d]))
+            rows = _next_digit(build, rows, digit, whole[d])
+        if rows is None:
+            rows = build.full(self.shape, i32, 0)
+        if inside is not None:
+            outside = build.like(rows, self.height)
+            rows = build.elementwise("where", inside, rows, outside)
+        self.rows = rows
+
+    def _matrix(self, input: SSAValue) -> SSAValue:
+        """An input as rows and columns, with the extra row."""
+        matrix = self.build.permute(input, [*self.reached, *self.columns])
+        matrix = self.build.reshape(matrix, (self.height, self.width))
+        return self.build.pad(matrix, (0, 0), (1, 0), 0)
+
+    def current(self, input: SSAValue, update: SSAValue) -> SSAValue:
+        """What the input holds where the updates go, in the updates' shape."""
+        build = self.build
+        picked = build.embedding(self.rows, self._matrix(input))
+        shape = shape_of(update)
+        picked = build.reshape(picked, [shape[d] for d in self.order])
+        return build.permute(
+            picked, [self.order.index(d) for d in range(len(self.order))]
+        )
+
+    def scatter(self, input: SSAValue, update: SSAValue, kind: ReduceType) -> SSAValue:
+        """The input with the updates combined into it."""
+        build, count = self.build, prod(self.shape)
+        if not prod(shape_of(update)):
+            return input
+        source = build.reshape(build.permute(update, self.order), (count, self.width))
+        index = build.reshape(self.rows, (count, 1))
+        index = build.broadcast(index, (count, self.width))
+        filled = build.scatter(self._matrix(input), index, source, 0, kind)
+        kept = build.slice_dim(filled, 0, 0, self.height)
+        places = [*self.reached, *self.columns]
+        kept = build.reshape(kept, [self.whole[d] for d in places])
+        return build.permute(kept, [places.index(d) for d in range(len(self.whole))])
 
 
 def _within(

@@ -7,7 +7,7 @@ after the other, by doubling: windows of 2, 4, 8, … elements from pairs of sma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 from xdsl.dialects.builtin import IntegerAttr, i1, i32
@@ -29,6 +29,12 @@ from ttxdsl.dialects._tt_verify import tensor_type
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
+
+Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]]
+"""Combines values of one shape, element by element, the first being earlier."""
+
+_CUMULATIVE = {ReduceType.SUM: "cumsum", ReduceType.PROD: "cumprod"}
+"""Windows that begin at the edge, by kind of reduction."""
 
 _CONV_DIMENSIONS = (2, 3)
 """Spatial dimensions that ttir has convolutions for; one becomes two."""
@@ -182,36 +188,46 @@ def _conv3d(
 
 
 def _reduce_window(low: Lowering, op: stablehlo.ReduceWindowOp) -> Sequence[SSAValue]:
-    kind = combining_kind(op.body)
-    if len(op.inputs) != 1 or kind is None:
-        raise UnsupportedError("its body is not one combining op on one operand", op)
-    build, value, init = low.builder, low[op.inputs[0]], op.init_values[0]
-    rank = len(shape_of(value))
+    kind = combining_kind(op.body) if len(op.inputs) == 1 else None
+    build, values = low.builder, low.all(op.inputs)
+    rank = len(shape_of(values[0]))
     windows = op.window_dimensions.get_values()
     strides = window_values(op.window_strides, rank)
     dilations = window_values(op.window_dilations, rank)
     spread = window_values(op.base_dilations, rank)
     edges = padding_pairs(op.padding, rank)
-    neutral = is_identity(init, kind)
-    running = _running_dim(shape_of(value), windows, strides, dilations, spread, edges)
-    name = {ReduceType.SUM: "cumsum", ReduceType.PROD: "cumprod"}.get(kind)
-    if running is not None and name is not None and neutral and element_of(value) != i1:
+    neutral = kind is not None and is_identity(op.init_values[0], kind)
+    running = _running_dim(
+        shape_of(values[0]), windows, strides, dilations, spread, edges
+    )
+    name = _CUMULATIVE.get(kind) if kind else None
+    if running and name and neutral and element_of(values[0]) != i1:
         dim, backward = running
         turned = [dim] if backward else []
-        total = build.cumulative(name, build.reverse(value, turned), dim)
+        total = build.cumulative(name, build.reverse(values[0], turned), dim)
         return [build.reverse(total, turned)]
-    number = constant_splat(init)
-    fill = low[init] if number is None else number
+
+    def combine(
+        left: Sequence[SSAValue], right: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        if kind is not None:
+            return [build.elementwise(COMBINE[kind], left[0], right[0])]
+        return evaluate(low, op.body.block, [*left, *right], shape_of(left[0]))
+
     before, after = [e[0] for e in edges], [e[1] for e in edges]
-    value = pad(build, value, fill, before, after, [gap - 1 for gap in spread])
+    for place, (value, init) in enumerate(zip(values, op.init_values, strict=True)):
+        number = constant_splat(init)
+        fill = low[init] if number is None else number
+        values[place] = pad(build, value, fill, before, after, [n - 1 for n in spread])
     for dim, (window, by, gap) in enumerate(
         zip(windows, strides, dilations, strict=True)
     ):
-        value = _combine_windows(build, value, dim, window, by, gap, COMBINE[kind])
-    if not neutral:
-        start = build.broadcast_in_dim(low[init], shape_of(value), ())
-        value = build.elementwise(COMBINE[kind], start, value)
-    return [value]
+        values = _combine_windows(build, values, dim, window, by, gap, combine)
+    if neutral:
+        return values
+    shape = shape_of(values[0])
+    starts = [build.broadcast_in_dim(low[i], shape, ()) for i in op.init_values]
+    return combine(starts, values)
 
 
 def _running_dim(
@@ -240,39 +256,38 @@ def _running_dim(
 
 def _combine_windows(
     build: TTIRBuilder,
-    value: SSAValue,
+    values: Sequence[SSAValue],
     dim: int,
     window: int,
     stride: int,
     gap: int,
-    name: str,
-) -> SSAValue:
-    """Windows along one dimension, each combined.
+    combine: Combine,
+) -> list[SSAValue]:
+    """Windows along one dimension, each combined, elements in their order.
 
     `block` holds the combination of `size` taps from every place on; a window is made
     of the blocks whose sizes are the binary digits of its length.
     """
-    room = shape_of(value)[dim] - (window - 1) * gap - 1
+    room = shape_of(values[0])[dim] - (window - 1) * gap - 1
     count = room // stride + 1 if room >= 0 else 0
     if count == 0:
-        return build.slice_dim(value, dim, 0, 0)
-    total: SSAValue | None = None
-    block, size, taken = value, 1, 0
+        return [build.slice_dim(value, dim, 0, 0) for value in values]
+    total: Sequence[SSAValue] = ()
+    block, size, taken = values, 1, 0
     while size <= window:
         if window & size:
             begin = taken * gap
             end = begin + (count - 1) * stride + 1
-            part = build.slice_dim(block, dim, begin, end, stride)
-            total = part if total is None else build.elementwise(name, total, part)
+            part = [build.slice_dim(v, dim, begin, end, stride) for v in block]
+            total = combine(total, part) if total else part
             taken += size
         if 2 * size <= window:
-            length, shift = shape_of(block)[dim], size * gap
-            left = build.slice_dim(block, dim, 0, length - shift)
-            right = build.slice_dim(block, dim, shift, length)
-            block = build.elementwise(name, left, right)
+            length, shift = shape_of(block[0])[dim], size * gap
+            left = [build.slice_dim(v, dim, 0, length - shift) for v in block]
+            right = [build.slice_dim(v, dim, shift, length) for v in block]
+            block = combine(left, right)
         size *= 2
-    assert total is not None
-    return total
+    return list(total)
 
 
 def _select_and_scatter(low: Lowering, op: stablehlo.SelectAndScatterOp) -> SSAValue:

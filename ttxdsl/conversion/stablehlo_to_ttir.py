@@ -324,7 +324,7 @@ class _ModuleLowering:
         """The devices' local values as one host value of the global shape."""
         kind = _shard_kind(placement, stays, where)
         for dim, axes in placement.picks:
-            value = gather_along(low, value, dim, groups_along(mesh, axes))
+            value = gather_along(low, value, dim, groups_along(mesh, axes), where)
         if placement.moves:
             back = [(target, source) for source, target in placement.moves]
             value = low.builder.collective_permute(value, back)
