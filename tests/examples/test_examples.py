@@ -68,14 +68,18 @@ def test_demo_runs_every_example():
 def test_every_form_computes_what_jax_computes(name: str):
     module = load(name)
     inputs = random_inputs(entry_function(module), seed=1)
+    # weights as small as a model's, so that no softmax saturates
+    inputs = [x * x.dtype.type(0.1) if x.dtype.kind == "f" else x for x in inputs]
     expected = run_by_jax(name, inputs)
 
     def check(form: str) -> None:
         found = run_module(module, inputs)
         assert len(found) == len(expected)
         for ours, theirs in zip(found, expected, strict=True):
+            # where sums cancel, the error is small only against the summands
+            atol = 1e-6 * np.max(np.abs(theirs))
             np.testing.assert_allclose(
-                ours, np.asarray(theirs), rtol=1e-4, atol=1e-5, err_msg=form
+                ours, np.asarray(theirs), rtol=1e-4, atol=atol, err_msg=form
             )
 
     check("global program")

@@ -113,7 +113,8 @@ def localize_wrapper(
     ctx = Localizer(localizer_of, meshes, mesh, emitter, writer, strict=strict)
 
     for argument, sharding in zip(old.args, wrapper.in_shardings.data, strict=True):
-        layout = ctx.layout_of(argument.type, sharding, wrapper)
+        name = f"argument {argument.index}"
+        layout = ctx.layout_of(argument.type, sharding, wrapper, name)
         value = new.insert_arg(
             local_type(argument.type, layout), len(new.args), argument.location
         )
@@ -131,7 +132,7 @@ def localize_wrapper(
         zip(end.operands, wrapper.out_shardings.data, strict=True)
     ):
         local = ctx.operand(value, end)
-        layout = ctx.layout_of(value.type, sharding, wrapper)
+        layout = ctx.layout_of(value.type, sharding, wrapper, f"result {index}")
         if layout is not None and not local.placed.same_placement(layout):
             raise CompileError(
                 f"result {index} is split as {local.placed}, "
@@ -184,7 +185,6 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                 channel = localize_wrapper(
                     wrapper, meshes, slices, first_channel=channel, strict=self.strict
                 )
-                drop_boundary_shardings(function)
             elif graph_state(function) is not GraphState.SOLVED:
                 raise CompileError(
                     f"function '@{function.sym_name.data}' is not under one manual "
@@ -192,5 +192,6 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                     function,
                     hint="run wrap-under-manual-computation before this pass",
                 )
+            drop_boundary_shardings(function)
         for function in slices.functions:
             op.body.block.add_op(function)
