@@ -36,7 +36,7 @@ from ttxdsl.dialects.stablehlo import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.rules.registry import sharding_rule
-from ttxdsl.sharding.axes import Axes, sort_and_merge, subtract
+from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
 from ttxdsl.sharding.compatible import (
     agree,
     reshard_dot_result,
@@ -243,9 +243,13 @@ class ReshardInserter:
         Returns:
             The sharding that the operand then has, None if nothing was to do.
         """
-        sharding = sdy.get_sharding(operand.value)
-        if sharding is None or target is None or not target.unreduced:
+        if target is None or not target.unreduced:
             return None
+        sharding = sdy.get_sharding(operand.value)
+        if sharding is None:
+            # whole on every device; the ops that make it partial want that in writing
+            sharding = TensorSharding.fully_closed(target.mesh, target.rank)
+            sdy.set_sharding(operand.value, sharding)
         self.expect_same_mesh(operand, sharding, target)
         try:
             plan = plan_to_unreduced(
@@ -454,6 +458,10 @@ class ReshardInserter:
             sharding = sdy.get_sharding(result)
             sharding = sharding or TensorSharding.fully_closed(mesh_ref, rank)
             self.follow_up(result, sdy.AllReduceOp(result, axes, sharding), point)
+            if lists_overlap(axes, sharding.replicated):
+                # only what comes out of the all_reduce is replicated
+                replicated = subtract(sharding.replicated, axes, mesh)
+                sdy.set_sharding(result, sharding.with_replicated(replicated))
 
     # Meshes
 

@@ -123,8 +123,23 @@ def _replace(op: sdy.ReshardOp, new_ops: list[Operation], value: SSAValue) -> No
     block = op.parent
     assert block is not None
     block.insert_ops_before(new_ops, op)
+    users = [use.operation for use in op.result.uses]
     op.result.replace_all_uses_with(value)
+    for user in users:
+        if isinstance(user, sdy.ReplicatedToUnreducedOp):
+            _take_over_openness(user)
     block.erase_op(op)
+
+
+def _take_over_openness(op: sdy.ReplicatedToUnreducedOp) -> None:
+    """Make the result's dimensions open and closed as the operand's are.
+
+    That op changes unreduced axes and nothing else, says its verifier; collectives
+    close dimensions.
+    """
+    operand, result = sdy.get_sharding(op.tensor), op.out_sharding.data
+    if operand is not None and operand.axes_per_dim == result.axes_per_dim:
+        op.out_sharding = sdy.TensorShardingAttr(result.with_dims(operand.dims))
 
 
 def reshards_to_collectives(
