@@ -53,6 +53,8 @@ class Direction(IntFlag):
     """From results to operands."""
     BOTH = 3
 
+    __hash__ = int.__hash__  # Enum's own is slow, and directions are keys
+
 
 class Strategy(StrEnum):
     """How a step treats conflicts."""
@@ -61,6 +63,8 @@ class Strategy(StrEnum):
     """Propagate only what conflicts with nothing."""
     AGGRESSIVE = "aggressive"
     """Resolve conflicts, the factor of the larger source tensor first."""
+
+    __hash__ = str.__hash__  # as above
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +460,8 @@ class StepMemo:
     """Steps on numbered shardings, each computed once.
 
     Number 0 is the missing sharding. Two shardings have the same number if and only if
-    they are equal, so that an engine can keep and compare numbers only.
+    they are equal, so that an engine can keep and compare numbers only. What a step
+    depends on besides has a number, too: the signature.
 
     Args:
         meshes: the meshes that shardings may name.
@@ -464,15 +469,20 @@ class StepMemo:
 
     NO_SHARDING = 0
 
+    INERT = 0
+    """The signature of steps that change nothing, for they have no direction."""
+
     def __init__(self, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
         self._shardings: list[TensorSharding | None] = [None]
         self._numbers: dict[TensorSharding | None, int] = {None: 0}
         self._behaviours: list[OpBehaviour] = []
         self._behaviour_numbers: dict[OpBehaviour, int] = {}
-        self._steps: dict[
-            tuple[int, Strategy, Directions, tuple[int, ...]], Updates
-        ] = {}
+        self._signatures: list[tuple[int, Strategy, Directions]] = [
+            (-1, Strategy.BASIC, ())
+        ]
+        self._signature_numbers: dict[tuple[int, Strategy, Directions], int] = {}
+        self._steps: list[dict[tuple[int, ...], Updates]] = [{}]
 
     def number(self, sharding: TensorSharding | None) -> int:
         """The number of a sharding."""
@@ -496,53 +506,72 @@ class StepMemo:
             self._behaviours.append(behaviour)
         return number
 
-    def step(
-        self,
-        behaviour: int,
-        strategy: Strategy,
-        directions: Directions,
-        numbers: tuple[int, ...],
-    ) -> Updates:
-        """One step of an op.
+    def signature(
+        self, behaviour: int, strategy: Strategy, directions: Directions
+    ) -> int:
+        """The number of everything that a step depends on but the shardings.
 
         Args:
             behaviour: the number of the op's behaviour.
             strategy: how to treat conflicts.
             directions: for each factor of the rule.
+        """
+        key = (behaviour, strategy, directions)
+        number = self._signature_numbers.get(key)
+        if number is None:
+            blocked = self._behaviours[behaviour].rule.blocked
+            open_ways = tuple(
+                Direction.NONE if factor in blocked else direction
+                for factor, direction in enumerate(directions)
+            )
+            if any(open_ways):
+                number = len(self._signatures)
+                self._signatures.append((behaviour, strategy, open_ways))
+                self._steps.append({})
+            else:
+                number = self.INERT
+            self._signature_numbers[key] = number
+        return number
+
+    def step(self, signature: int, numbers: tuple[int, ...]) -> Updates:
+        """One step of an op.
+
+        Args:
+            signature: see `signature`.
             numbers: the shardings of operands, then results.
 
         Returns:
             The tensors that change, operands first. Nothing changes where tensors lie
             on different meshes or on a single device.
         """
-        key = (behaviour, strategy, directions, numbers)
-        updates = self._steps.get(key)
+        known = self._steps[signature]
+        updates = known.get(numbers)
         if updates is None:
-            updates = self._compute(*key)
-            self._steps[key] = updates
+            updates = known[numbers] = self._compute(signature, numbers)
         return updates
 
-    def _compute(
-        self,
-        behaviour: int,
-        strategy: Strategy,
-        directions: Directions,
-        numbers: tuple[int, ...],
-    ) -> Updates:
+    def _compute(self, signature: int, numbers: tuple[int, ...]) -> Updates:
         shardings = [self._shardings[number] for number in numbers]
         mesh = common_mesh(shardings, self._meshes)
-        if mesh is None or mesh[1].is_maximal:
+        if signature == self.INERT or mesh is None or mesh[1].is_maximal:
             return ()
-        known = self._behaviours[behaviour]
-        allowed = tuple(
-            Direction.NONE if factor in known.rule.blocked else direction
-            for factor, direction in enumerate(directions)
-        )
-        signature = StepSignature(
-            *mesh, known.rule, allowed, strategy, known.elementwise, known.conservative
+        number, strategy, directions = self._signatures[signature]
+        behaviour = self._behaviours[number]
+        complete = StepSignature(
+            *mesh,
+            behaviour.rule,
+            directions,
+            strategy,
+            behaviour.elementwise,
+            behaviour.conservative,
         )
         return tuple(
             (index, self.number(sharding))
-            for index, sharding in enumerate(propagate(signature, shardings))
+            for index, sharding in enumerate(propagate(complete, shardings))
             if sharding is not None
         )
+
+    @property
+    def size(self) -> int:
+        """How many different steps were computed."""
+        return sum(len(steps) for steps in self._steps)

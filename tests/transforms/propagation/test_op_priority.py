@@ -71,7 +71,8 @@ def test_directions(name: str, by_priority: list[tuple[Direction, ...]]) -> None
         assert not node.op.operands[0].has_one_use()
     if not node.both:
         # a custom call without rule has no factors; look at the heuristics themselves
-        found = [(SCHEDULE[0](node, 0),) * 2 for _ in by_priority]
+        node.both = (BOTH, BOTH)
+        found = [SCHEDULE[0](node) for _ in by_priority]
     else:
         found = [directions_until(priority)(node) for priority in range(len(SCHEDULE))]
     assert found == by_priority

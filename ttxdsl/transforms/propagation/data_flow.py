@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.ir import BlockArgument, OpResult, Region, SSAValue, Use
-from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import (
@@ -28,7 +27,8 @@ from ttxdsl.sharding.spec import TensorSharding
 _WHILE = "stablehlo.while"
 _CASE = "stablehlo.case"
 _BARRIER = "stablehlo.optimization_barrier"
-_RESULT_OWNED = (_WHILE, _CASE, _BARRIER)
+OPS_WITH_EDGES = frozenset((_WHILE, _CASE, _BARRIER))
+"""Ops outside sdy through which data flows along edges that their results own."""
 
 
 def edge_sources(owner: SSAValue) -> list[SSAValue]:
@@ -64,18 +64,20 @@ def _returned(region: Region, index: int) -> SSAValue:
     return end.operands[index]
 
 
-def edge_of_use(use: Use) -> DataFlowEdgeOp | None:
+def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
     """The edge op of the edge that a use is a source of, if there is one.
+
+    Args:
+        use: a use of a value.
+        ends_region: whether the user is a terminator.
 
     As in C++, operands of manual and named computations do not lead to their edge: a
     change of the operand does not make propagation visit the edge again.
     """
-    user = use.operation
-    ends_region = user.has_trait(IsTerminator, value_if_unregistered=False)
-    op = user.parent_op() if ends_region else user
+    op = use.operation.parent_op() if ends_region else use.operation
     if op is None or use.index >= len(op.results):
         return None
-    if op.name in _RESULT_OWNED or (
+    if op.name in OPS_WITH_EDGES or (
         ends_region and isinstance(op, ManualComputationOp | NamedComputationOp)
     ):
         edge = op.results[use.index].get_user_of_unique_use()

@@ -27,10 +27,13 @@ from ttxdsl.sharding.step import (
     Direction,
     Directions,
     OpBehaviour,
+    StepMemo,
     Strategy,
     Updates,
 )
+from ttxdsl.transforms.propagation.data_flow import Border
 from ttxdsl.transforms.propagation.graph import (
+    NO_PLACE,
     Node,
     PropagationGraph,
     static_shape,
@@ -61,7 +64,7 @@ class Propagation:
         self.groups.align(module)
         self.graph = PropagationGraph(module, conservative=conservative)
         self._stack: list[int] = []
-        self._on_stack: list[bool] = [False] * len(self.graph.nodes)
+        self._on_stack: list[bool] = []
 
     def run(
         self, strategy: Strategy, directions_of: DirectionsOf | None = None
@@ -73,13 +76,43 @@ class Propagation:
             directions_of: where shardings may travel; everywhere if None.
         """
         self._propagate_function_results(strategy)
-        count = len(self.graph.nodes)
-        self._stack = list(range(count - 1, -1, -1))
-        self._on_stack = [True] * count
-        while self._stack:
-            index = self._stack.pop()
-            self._on_stack[index] = False
-            self._visit(index, strategy, directions_of)
+        graph = self.graph
+        nodes, numbers, memo = graph.nodes, graph.numbers, graph.memo
+        stack = self._stack = list(range(len(nodes) - 1, -1, -1))
+        on_stack = self._on_stack = [True] * len(nodes)
+        signatures: dict[tuple[int, Directions], int] = {}
+        while stack:
+            index = stack.pop()
+            on_stack[index] = False
+            node = nodes[index]
+            if not node.alive:
+                if node.erased:
+                    continue
+                if self._is_dead(node.op):
+                    self._erase(node.op)
+                    continue
+                node.alive = True
+            if not node.prepared:
+                graph.prepare(node)
+            behaviour = node.behaviour
+            if behaviour is None:
+                continue
+            if directions_of is None or node.allowed is not None:
+                directions = node.both
+            else:
+                directions = directions_of(node)
+            signature = signatures.get((behaviour, directions))
+            if signature is None:
+                signature = memo.signature(behaviour, strategy, directions)
+                signatures[behaviour, directions] = signature
+            if signature == StepMemo.INERT:
+                continue
+            present = [numbers[place] for place in node.places]
+            if node.border is not None:
+                present[-1] = self._at_sources(node.border, present[-1])
+            updates = memo.step(signature, tuple(present))
+            if updates:
+                self._apply(index, node, updates)
         self._propagate_function_results(strategy)
 
     def finish(self, *, keep_rules: bool = False) -> None:
@@ -88,48 +121,24 @@ class Propagation:
         Without it, rules that are not a user's are removed from the module.
         """
         self.graph.write_back()
-        if not keep_rules:
-            remove_sharding_rules(self.graph.module)
-            return
         for node in self.graph.nodes:
-            if not node.erased and node.rule is not None:
+            if keep_rules and not node.erased and node.rule is not None:
                 node.op.attributes[SHARDING_RULE] = OpShardingRuleAttr(node.rule)
+        if not keep_rules:
+            for op in self.graph.all_ops():
+                remove_sharding_rule(op)
 
     # Visits
 
-    def _visit(
-        self, index: int, strategy: Strategy, directions_of: DirectionsOf | None
-    ) -> None:
-        graph = self.graph
-        node = graph.nodes[index]
-        if node.erased:
-            return
-        if self._is_dead(node):
-            self._erase(node.op)
-            return
-        if not node.prepared:
-            graph.prepare(node)
-        if node.behaviour is None:
-            return
-        if directions_of is None or node.allowed is not None:
-            directions = node.both
-        else:
-            directions = directions_of(node)
-        numbers = [graph.number_of(place) for place in node.places]
-        if node.border is not None:
-            numbers[-1] = self._at_sources(node, numbers[-1])
-        updates = graph.memo.step(node.behaviour, strategy, directions, tuple(numbers))
-        if updates:
-            self._apply(index, node, updates)
-
     def _apply(self, index: int, node: Node, updates: Updates) -> None:
         graph = self.graph
+        last = len(node.places) - 1
         for tensor, number in updates:
             place = node.places[tensor]
-            if place < 0:
+            if place == NO_PLACE:
                 continue
-            if node.border is not None and tensor == len(node.places) - 1:
-                number = self._at_edge(node, number)
+            if node.border is not None and tensor == last:
+                number = self._at_edge(node.border, number)
             graph.assign(place, number)
             value = graph.places[place].value
             if value is not None:
@@ -141,7 +150,7 @@ class Propagation:
     ) -> None:
         for member in self.groups.others_like(value):
             place = self.graph.place_of(member)
-            if place >= 0:
+            if place != NO_PLACE:
                 self.graph.assign(place, number)
             if except_for is not None:
                 self._revisit(member, except_for)
@@ -159,17 +168,17 @@ class Propagation:
 
     # Borders of manual computations
 
-    def _at_sources(self, node: Node, number: int) -> int:
+    def _at_sources(self, border: Border, number: int) -> int:
         sharding = self.graph.memo.sharding(number)
-        if node.border is None or sharding is None:
+        if sharding is None:
             return number
-        return self.graph.memo.number(node.border.at_sources(sharding))
+        return self.graph.memo.number(border.at_sources(sharding))
 
-    def _at_edge(self, node: Node, number: int) -> int:
+    def _at_edge(self, border: Border, number: int) -> int:
         sharding = self.graph.memo.sharding(number)
-        if node.border is None or sharding is None:
+        if sharding is None:
             return number
-        return self.graph.memo.number(node.border.at_edge(sharding))
+        return self.graph.memo.number(border.at_edge(sharding))
 
     # Results of functions
 
@@ -185,17 +194,19 @@ class Propagation:
                 if shape is None:
                     continue
                 rule = OpShardingRule.identity(shape)
-                inner = graph.place_of(value)
-                outer = graph.place_of_func_result(function, index)
-                updates = graph.memo.step(
+                places = (
+                    graph.place_of(value),
+                    graph.place_of_func_result(function, index),
+                )
+                signature = graph.memo.signature(
                     graph.memo.behaviour(OpBehaviour(rule)),
                     strategy,
                     (Direction.BOTH,) * len(shape),
-                    (graph.number_of(inner), graph.number_of(outer)),
                 )
-                for tensor, number in updates:
-                    place = (inner, outer)[tensor]
-                    if place < 0:
+                present = (graph.numbers[places[0]], graph.numbers[places[1]])
+                for tensor, number in graph.memo.step(signature, present):
+                    place = places[tensor]
+                    if place == NO_PLACE:
                         continue
                     graph.assign(place, number)
                     holder = graph.places[place].value
@@ -204,13 +215,11 @@ class Propagation:
 
     # Dead ops
 
-    def _is_dead(self, node: Node) -> bool:
-        op = node.op
-        if any(result.first_use is not None for result in op.results):
-            return False
-        if node.removable is None:
-            node.removable = would_be_trivially_dead(op)
-        return node.removable
+    def _is_dead(self, op: Operation) -> bool:
+        for result in op.results:
+            if result.first_use is not None:
+                return False
+        return would_be_trivially_dead(op)
 
     def _erase(self, op: Operation) -> None:
         """Erase an op; what its operands came from may be dead now and is visited."""
@@ -224,10 +233,12 @@ class Propagation:
             others = {use.operation for use in operand.uses if use.operation is not op}
             if len(others) <= 1:
                 for index in self.graph.ancestors_and_self(operand.owner):
+                    self.graph.nodes[index].alive = False
                     self._push(index)
         index = self.graph.node_of(op)
         if index is not None:
             self.graph.nodes[index].erased = True
+            self.graph.nodes[index].alive = False
         op.detach()
         op.erase()
 
@@ -265,9 +276,8 @@ def check_types(module: ModuleOp) -> None:
                 )
 
 
-def remove_sharding_rules(module: ModuleOp) -> None:
-    """Remove `sdy.sharding_rule` from every op, but keep rules that a user wrote."""
-    for op in module.walk():
-        rule = op.attributes.get(SHARDING_RULE)
-        if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
-            del op.attributes[SHARDING_RULE]
+def remove_sharding_rule(op: Operation) -> None:
+    """Remove `sdy.sharding_rule` from an op, unless a user wrote it."""
+    rule = op.attributes.get(SHARDING_RULE)
+    if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
+        del op.attributes[SHARDING_RULE]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import CallOp, FuncOp
@@ -22,7 +23,17 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.sdy import DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp
+from ttxdsl.dialects.sdy import (
+    SHARDING,
+    CollectiveOp,
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    ManualComputationOp,
+    NamedComputationOp,
+    PropagationBarrierOp,
+    ReshardOp,
+    ShardingConstraintOp,
+)
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -30,7 +41,7 @@ from ttxdsl.sharding.step import Direction, Directions, OpBehaviour, StepMemo
 from ttxdsl.transforms.propagation import data_flow
 from ttxdsl.transforms.propagation.op_properties import is_elementwise
 
-NO_PLACE = -1
+NO_PLACE = 0
 """Of values that cannot hold a sharding, such as the scalars of a reduction's body."""
 
 
@@ -44,14 +55,12 @@ def static_shape(type: Attribute) -> tuple[int, ...] | None:
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """Where one sharding is kept."""
+    """Where one sharding is kept; the present one is in the graph's `numbers`."""
 
-    value: SSAValue | None
-    """The value that holds it; None for a function's result."""
-    number: int
-    """The present sharding, by its number in the graph's `StepMemo`."""
     original: int
-    """The sharding that the IR holds."""
+    """The sharding that the IR holds, by its number in the graph's `StepMemo`."""
+    value: SSAValue | None = None
+    """The value that holds it; None for a function's result."""
     func: FuncOp | None = None
     """For a function's result, the function."""
     index: int = 0
@@ -64,6 +73,8 @@ class Node:
 
     op: Operation
     erased: bool = False
+    alive: bool = False
+    """Whether the op is known to be needed; it has to be looked at again if not."""
     prepared: bool = False
     """Whether the fields below are known; they are found out at the first visit."""
     behaviour: int | None = None
@@ -78,15 +89,40 @@ class Node:
     """Both directions for every factor."""
     allowed: Direction | None = None
     """Set for a barrier: the one direction, whatever the strategy says."""
-    removable: bool | None = None
-    """Whether the op may be erased when its results have no uses; None: not known yet."""
+
+
+# Ops whose results do not simply keep their shardings in an attribute of the op.
+_SPECIAL: tuple[type[Operation], ...] = (
+    CollectiveOp,
+    DataFlowEdgeOp,
+    ManualComputationOp,
+    NamedComputationOp,
+    ShardingConstraintOp,
+    ReshardOp,
+)
+
+
+@cache
+def _is_plain(op_class: type[Operation]) -> bool:
+    """Whether results of such ops keep their shardings in `sdy.sharding` of the op.
+
+    It spares the search for the holder, for nearly all values.
+    """
+    return not issubclass(op_class, _SPECIAL) and (
+        op_class.name not in data_flow.OPS_WITH_EDGES
+    )
+
+
+@cache
+def _is_terminator(op_class: type[Operation]) -> bool:
+    return op_class.has_trait(IsTerminator, value_if_unregistered=False)
 
 
 class PropagationGraph:
     """The places and nodes of a module.
 
     Args:
-        module: the module; ops may be erased through `erase` only.
+        module: the module.
         conservative: whether rules must only offer factors that divide evenly.
     """
 
@@ -95,35 +131,47 @@ class PropagationGraph:
         self.conservative = conservative
         self.meshes = sdy.mesh_table(module)
         self.memo = StepMemo(self.meshes)
-        self.places: list[Place] = []
+        self.places: list[Place] = [Place(StepMemo.NO_SHARDING)]
+        self.numbers: list[int] = [StepMemo.NO_SHARDING]
+        """The present sharding at each place."""
         self.nodes: list[Node] = []
         self._node_of_op: dict[Operation, int] = {}
         self._place_of_value: dict[SSAValue, int] = {}
         self._place_of_func_result: dict[tuple[FuncOp, int], int] = {}
         self._siblings: dict[int, tuple[int, ...]] = {}
         self._concerned: dict[SSAValue, tuple[int, ...]] = {}
+        self._behaviours: dict[tuple[int, bool], int] = {}
+        self._rules: list[OpShardingRule] = []  # alive, so that their ids stay theirs
         self.functions: dict[str, FuncOp] = {}
         self.calls: dict[str, list[CallOp]] = {}
         # A number for each op such that an op comes behind the ops of its regions, as
         # the parser creates them. MLIR tells the users of a value last created first.
         self._creation: dict[Operation, int] = {}
-        self._read_module()
+        self._read(module)
 
     # Reading and writing the IR
 
-    def _read_module(self) -> None:
-        for op in self.module.walk():
-            if isinstance(op, FuncOp):
-                self.functions[op.sym_name.data] = op
-            elif isinstance(op, CallOp):
-                self.calls.setdefault(op.callee.string_value(), []).append(op)
-            elif not op.has_trait(IsTerminator, value_if_unregistered=False) and (
-                not isinstance(op, ModuleOp | sdy.MeshOp)
-            ):
-                self._node_of_op[op] = len(self.nodes)
-                self.nodes.append(Node(op))
-        for op in _bodies_first(self.module):
-            self._creation[op] = len(self._creation)
+    def _read(self, op: Operation) -> None:
+        """Number an op and the ops inside: nodes from outside, creation from inside."""
+        op_class = type(op)
+        if op_class is FuncOp:
+            assert isinstance(op, FuncOp)
+            self.functions[op.sym_name.data] = op
+        elif op_class is CallOp:
+            assert isinstance(op, CallOp)
+            self.calls.setdefault(op.callee.string_value(), []).append(op)
+        elif op_class not in (ModuleOp, sdy.MeshOp) and not _is_terminator(op_class):
+            self._node_of_op[op] = len(self.nodes)
+            self.nodes.append(Node(op))
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.ops:
+                    self._read(inner)
+        self._creation[op] = len(self._creation)
+
+    def all_ops(self) -> Iterator[Operation]:
+        """The ops of the module that were not erased."""
+        return (op for op in self._creation if op.parent is not None)
 
     def entry_functions(self) -> Iterator[FuncOp]:
         """The functions whose results carry shardings of their own.
@@ -144,60 +192,62 @@ class PropagationGraph:
         """Put every changed sharding into the IR."""
         arguments: dict[FuncOp, list[TensorSharding | None]] = {}
         results: dict[FuncOp, list[TensorSharding | None]] = {}
-        for place in self.places:
-            if place.number == place.original:
+        for place, number in zip(self.places, self.numbers, strict=True):
+            if number == place.original:
                 continue
-            place.original = place.number
-            sharding = self.memo.sharding(place.number)
+            place.original = number
+            sharding = self.memo.sharding(number)
             value = place.value
             if value is None:
                 assert place.func is not None
-                of_func = results.setdefault(
-                    place.func, sdy.func_result_shardings(place.func)
-                )
-                of_func[place.index] = sharding
+                if place.func not in results:
+                    results[place.func] = sdy.func_result_shardings(place.func)
+                results[place.func][place.index] = sharding
             elif isinstance(value, BlockArgument) and isinstance(
-                func := sdy.owning_op(value), FuncOp
+                function := sdy.owning_op(value), FuncOp
             ):
-                of_func = arguments.setdefault(func, sdy.func_argument_shardings(func))
-                of_func[value.index] = sharding
-            elif sharding is not None and not self._is_erased(value):
+                if function not in arguments:
+                    arguments[function] = sdy.func_argument_shardings(function)
+                arguments[function][value.index] = sharding
+            elif sharding is not None and not _is_erased(value):
                 sdy.set_sharding(value, sharding)
         for function in {**arguments, **results}:
             sdy.set_func_shardings(
                 function, arguments.get(function), results.get(function)
             )
 
-    def _is_erased(self, value: SSAValue) -> bool:
-        return isinstance(value, OpResult) and value.op.parent is None
-
     # Places
 
     def place_of(self, value: SSAValue) -> int:
         """The place that holds the sharding of a value, or `NO_PLACE`."""
-        known = self._place_of_value.get(value)
-        if known is not None:
-            return known
-        holder = sdy.shardable_value(value)
-        if holder is None:
-            place = NO_PLACE
-        elif holder is not value:
-            place = self.place_of(holder)
+        place = self._place_of_value.get(value)
+        if place is not None:
+            return place
+        owner = value.owner
+        if isinstance(owner, Block) or not _is_plain(type(owner)):
+            holder = sdy.shardable_value(value)
+            if holder is None:
+                place = NO_PLACE
+            elif holder is not value:
+                place = self.place_of(holder)
+            else:
+                place = self._add_place(sdy.get_sharding(value), value)
+        elif SHARDING in owner.attributes:
+            place = self._add_place(sdy.get_sharding(value), value)
         else:
-            number = self.memo.number(sdy.get_sharding(value))
-            place = self._add_place(Place(value, number, number))
+            place = self._add_place(None, value)
         self._place_of_value[value] = place
         return place
 
     def place_of_func_result(self, function: FuncOp, index: int) -> int:
         """The place of the sharding of a function's result."""
         key = (function, index)
-        if key not in self._place_of_func_result:
-            number = self.memo.number(sdy.get_func_result_sharding(function, index))
-            self._place_of_func_result[key] = self._add_place(
-                Place(None, number, number, function, index)
-            )
-        return self._place_of_func_result[key]
+        place = self._place_of_func_result.get(key)
+        if place is None:
+            sharding = sdy.get_func_result_sharding(function, index)
+            place = self._add_place(sharding, None, function, index)
+            self._place_of_func_result[key] = place
+        return place
 
     def all_places(self) -> list[int]:
         """Every place of the module, also those that no node links."""
@@ -211,19 +261,25 @@ class PropagationGraph:
                 for block in region.blocks:
                     for value in block.args:
                         self.place_of(value)
-        return list(range(len(self.places)))
+        return list(range(1, len(self.places)))
 
-    def _add_place(self, place: Place) -> int:
-        self.places.append(place)
+    def _add_place(
+        self,
+        sharding: TensorSharding | None,
+        value: SSAValue | None,
+        function: FuncOp | None = None,
+        index: int = 0,
+    ) -> int:
+        number = StepMemo.NO_SHARDING
+        if sharding is not None:
+            number = self.memo.number(sharding)
+        self.places.append(Place(number, value, function, index))
+        self.numbers.append(number)
         return len(self.places) - 1
-
-    def number_of(self, place: int) -> int:
-        """The number of the sharding at a place; that of no sharding for no place."""
-        return self.places[place].number if place >= 0 else StepMemo.NO_SHARDING
 
     def sharding_of(self, place: int) -> TensorSharding | None:
         """The sharding at a place."""
-        return self.memo.sharding(self.number_of(place))
+        return self.memo.sharding(self.numbers[place])
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:
         """The mesh that a sharding names."""
@@ -232,7 +288,7 @@ class PropagationGraph:
 
     def replace(self, place: int, sharding: TensorSharding) -> None:
         """Put another sharding at a place that has one."""
-        self.places[place].number = self.memo.number(sharding)
+        self.numbers[place] = self.memo.number(sharding)
 
     def assign(self, place: int, number: int) -> None:
         """Change the sharding at a place.
@@ -240,31 +296,37 @@ class PropagationGraph:
         An op holds the shardings of its results in one attribute. When the first of
         them gets one, the others become fully open, which names the mesh.
         """
-        target = self.places[place]
-        if target.number == StepMemo.NO_SHARDING:
-            sharding = self.memo.sharding(number)
-            for sibling in self._siblings_of(place):
-                other = self.places[sibling]
-                if other.number == StepMemo.NO_SHARDING and sharding is not None:
-                    assert other.value is not None
-                    rank = sdy.tensor_rank(other.value.type)
-                    opened = TensorSharding.fully_open(sharding.mesh, rank)
-                    other.number = other.original = self.memo.number(opened)
-        target.number = number
+        if self.numbers[place] == StepMemo.NO_SHARDING:
+            self._open_siblings(place, number)
+        self.numbers[place] = number
+
+    def _open_siblings(self, place: int, number: int) -> None:
+        sharding = self.memo.sharding(number)
+        for sibling in self._siblings_of(place):
+            if self.numbers[sibling] == StepMemo.NO_SHARDING and sharding is not None:
+                value = self.places[sibling].value
+                assert value is not None
+                rank = sdy.tensor_rank(value.type)
+                opened = TensorSharding.fully_open(sharding.mesh, rank)
+                # writing the first one back will write this one, too
+                self.numbers[sibling] = self.memo.number(opened)
+                self.places[sibling].original = self.numbers[sibling]
 
     def _siblings_of(self, place: int) -> tuple[int, ...]:
         """The other places that share an attribute with this one."""
+        value = self.places[place].value
+        together: Sequence[SSAValue] = ()
+        match value.owner if value is not None else None:
+            case Block() as block:
+                if not isinstance(block.parent_op(), FuncOp):
+                    together = block.args
+            case Operation() as op:
+                together = op.results
+            case None:
+                pass
+        if len(together) < 2:
+            return ()
         if place not in self._siblings:
-            value = self.places[place].value
-            together: Sequence[SSAValue] = ()
-            match value.owner if value is not None else None:
-                case Block() as block:
-                    if not isinstance(block.parent_op(), FuncOp):
-                        together = block.args
-                case Operation() as op:
-                    together = op.results
-                case None:
-                    pass
             found = (self.place_of(other) for other in together if other is not value)
             self._siblings[place] = tuple(
                 p for p in found if p not in (place, NO_PLACE)
@@ -284,15 +346,18 @@ class PropagationGraph:
         rule: OpShardingRule | None
         elementwise = conservative = False
         operands: Sequence[SSAValue] = op.operands
-        match op:
-            case DataFlowEdgeOp():
+        match _SPECIAL_NODES.get(type(op)):
+            case "edge":
+                assert isinstance(op, DataFlowEdgeOp)
                 operands = data_flow.edge_sources(op.input)
                 rule = _identity_rule(op.result, len(operands))
                 node.border = data_flow.border_of(op.input)
-            case FuncDataFlowEdgeOp():
+            case "call edge":
+                assert isinstance(op, FuncDataFlowEdgeOp)
                 operands = self._call_sources(op)
                 rule = _identity_rule(op.result, len(operands)) if operands else None
-            case PropagationBarrierOp():
+            case "barrier":
+                assert isinstance(op, PropagationBarrierOp)
                 rule = _identity_rule(op.result, 1)
                 node.allowed = Direction(op.direction)
                 elementwise = True
@@ -302,12 +367,20 @@ class PropagationGraph:
                 conservative = self.conservative
         if rule is None:
             return
-        node.places = tuple(self.place_of(value) for value in (*operands, *op.results))
+        node.places = tuple(map(self.place_of, (*operands, *op.results)))
         direction = Direction.BOTH if node.allowed is None else node.allowed
         node.both = (direction,) * len(rule.factor_sizes)
-        node.behaviour = self.memo.behaviour(
-            OpBehaviour(rule, elementwise, conservative)
-        )
+        # most ops share their rule with others, the same object
+        key = (id(rule), elementwise)
+        behaviour = self._behaviours.get(key)
+        if behaviour is None:
+            behaviour = self.memo.behaviour(
+                OpBehaviour(rule, elementwise, conservative)
+            )
+            if node.rule is rule:
+                self._behaviours[key] = behaviour
+                self._rules.append(rule)
+        node.behaviour = behaviour
 
     def _call_sources(self, edge: FuncDataFlowEdgeOp) -> list[SSAValue]:
         """What flows into a function's argument, or into a call's result."""
@@ -350,7 +423,7 @@ class PropagationGraph:
     def _add_users(self, value: SSAValue, nodes: list[int]) -> None:
         for use in self.ordered_uses(value):
             user = use.operation
-            edge = data_flow.edge_of_use(use)
+            edge = data_flow.edge_of_use(use, ends_region=_is_terminator(type(user)))
             if edge is not None:
                 self._add_with_ancestors(edge, nodes)
             elif isinstance(user, FuncReturnOp):
@@ -362,7 +435,7 @@ class PropagationGraph:
                 callee = self.functions.get(user.callee.string_value())
                 if callee is not None and not callee.is_declaration:
                     self._add_users(callee.body.block.args[use.index], nodes)
-            elif user.has_trait(IsTerminator, value_if_unregistered=False):
+            elif _is_terminator(type(user)):
                 parent = user.parent_op()
                 if parent is not None:
                     self._add_with_ancestors(parent, nodes)
@@ -398,10 +471,12 @@ def _identity_rule(result: SSAValue, operands: int) -> OpShardingRule | None:
     return None if shape is None else OpShardingRule.identity(shape, operands)
 
 
-def _bodies_first(op: Operation) -> Iterator[Operation]:
-    """All ops, each behind the ops of its regions."""
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                yield from _bodies_first(inner)
-    yield op
+def _is_erased(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and value.op.parent is None
+
+
+_SPECIAL_NODES: dict[type[Operation], str] = {
+    DataFlowEdgeOp: "edge",
+    FuncDataFlowEdgeOp: "call edge",
+    PropagationBarrierOp: "barrier",
+}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 
 from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Operation, SSAValue
@@ -23,8 +23,12 @@ from ttxdsl.transforms.propagation.op_properties import (
     is_offload_call,
 )
 
-Heuristic = Callable[[Node, int], Direction]
-"""From an op and a factor to the direction in which it propagates along the factor."""
+Heuristic = Callable[[Node], Directions]
+"""From an op to the directions in which it propagates, one a factor."""
+
+
+def _everywhere(node: Node, direction: Direction) -> Directions:
+    return (direction,) * len(node.both)
 
 
 def _has_shared_operand(op: Operation) -> bool:
@@ -42,53 +46,58 @@ def _is_scalar(value: SSAValue) -> bool:
     return isinstance(value.type, ShapedType) and not value.type.get_shape()
 
 
-def _passes_through(op: Operation) -> Direction:
-    """The direction for ops that keep every element; NONE for all others."""
-    if isinstance(
-        op,
-        stablehlo.ReshapeOp
-        | stablehlo.TransposeOp
-        | DataFlowEdgeOp
-        | FuncDataFlowEdgeOp,
-    ):
-        return Direction.BOTH
-    if is_elementwise(op) or is_offload_call(op):
-        return Direction.BOTH
-    if isinstance(op, stablehlo.DynamicSliceOp | stablehlo.DynamicUpdateSliceOp):
-        return Direction.FORWARD
-    return Direction.NONE
+_WITHOUT_ELEMENTS_CHANGED = frozenset(
+    (
+        stablehlo.ReshapeOp,
+        stablehlo.TransposeOp,
+        DataFlowEdgeOp,
+        FuncDataFlowEdgeOp,
+    )
+)
+_SLICES = frozenset((stablehlo.DynamicSliceOp, stablehlo.DynamicUpdateSliceOp))
 
 
-def pass_through_single_use(node: Node, factor: int) -> Direction:
-    """Ops that keep every element, if nobody else uses their operands."""
-    direction = _passes_through(node.op)
-    if direction is Direction.NONE or _has_shared_operand(node.op):
-        return Direction.NONE
-    return direction
-
-
-def pass_through(node: Node, factor: int) -> Direction:
+def pass_through(node: Node) -> Directions:
     """Ops that keep every element."""
-    return _passes_through(node.op)
+    op = node.op
+    if type(op) in _WITHOUT_ELEMENTS_CHANGED or is_elementwise(op):
+        return _everywhere(node, Direction.BOTH)
+    if type(op) in _SLICES:
+        return _everywhere(node, Direction.FORWARD)
+    keeps = is_offload_call(op)
+    return _everywhere(node, Direction.BOTH if keeps else Direction.NONE)
 
 
-def pass_through_factors_broadcast_backward(node: Node, factor: int) -> Direction:
+def pass_through_single_use(node: Node) -> Directions:
+    """Ops that keep every element, if nobody else uses their operands."""
+    directions = pass_through(node)
+    if any(directions) and _has_shared_operand(node.op):
+        return _everywhere(node, Direction.NONE)
+    return directions
+
+
+def pass_through_factors_broadcast_backward(node: Node) -> Directions:
     """Along factors that need no communication; broadcasts only to their operand."""
-    if node.rule is not None and not node.rule.is_pass_through(factor):
-        return Direction.NONE
-    return all_but_broadcast_forward(node, factor)
+    directions = all_but_broadcast_forward(node)
+    rule = node.rule
+    if rule is None:
+        return directions
+    return tuple(
+        direction if rule.is_pass_through(factor) else Direction.NONE
+        for factor, direction in enumerate(directions)
+    )
 
 
-def all_but_broadcast_forward(node: Node, factor: int) -> Direction:
+def all_but_broadcast_forward(node: Node) -> Directions:
     """Everything, but broadcasts only to their operand."""
-    if isinstance(node.op, stablehlo.BroadcastInDimOp):
-        return Direction.BACKWARD
-    return Direction.BOTH
+    if type(node.op) is stablehlo.BroadcastInDimOp:
+        return _everywhere(node, Direction.BACKWARD)
+    return _everywhere(node, Direction.BOTH)
 
 
-def everything(node: Node, factor: int) -> Direction:
+def everything(node: Node) -> Directions:
     """Everything, in both directions."""
-    return Direction.BOTH
+    return _everywhere(node, Direction.BOTH)
 
 
 SCHEDULE: tuple[Heuristic, ...] = (
@@ -103,19 +112,26 @@ SCHEDULE: tuple[Heuristic, ...] = (
 
 def directions_until(priority: int) -> DirectionsOf:
     """What the heuristics up to that of `priority` allow together."""
-    heuristics = SCHEDULE[: priority + 1]
+    if priority == 0:
+        # This one looks at uses, which change when dead ops are erased. The second
+        # allows whatever it does.
+        return pass_through_single_use
+    heuristics = SCHEDULE[1 : priority + 1]
+    known: dict[Node, Directions] = {}
 
     def directions_of(node: Node) -> Directions:
-        return tuple(
-            reduce(
-                lambda known, heuristic: known | heuristic(node, factor),
-                heuristics,
-                Direction.NONE,
-            )
-            for factor in range(len(node.both))
-        )
+        directions = known.get(node)
+        if directions is None:
+            directions = reduce(_union, (heuristic(node) for heuristic in heuristics))
+            known[node] = directions
+        return directions
 
     return directions_of
+
+
+@cache
+def _union(first: Directions, second: Directions) -> Directions:
+    return tuple(one | other for one, other in zip(first, second, strict=True))
 
 
 @dataclass(frozen=True)

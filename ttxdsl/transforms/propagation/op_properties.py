@@ -9,12 +9,15 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import PropagationBarrierOp, ReshardOp
 from ttxdsl.rules.elementwise import POINTWISE
 
-_ELEMENTWISE: tuple[type[Operation], ...] = (
-    *POINTWISE,
-    stablehlo.ClampOp,
-    stablehlo.SelectOp,
-    PropagationBarrierOp,
-    ReshardOp,
+# Ops are looked up by class: isinstance on classes with abstract bases is slow.
+_ELEMENTWISE: frozenset[type[Operation]] = frozenset(
+    (
+        *POINTWISE,
+        stablehlo.ClampOp,
+        stablehlo.SelectOp,
+        PropagationBarrierOp,
+        ReshardOp,
+    )
 )
 
 
@@ -24,19 +27,19 @@ def is_elementwise(op: Operation) -> bool:
     Sharding constraints, reshards and barriers count, too. A bitcast counts if it keeps
     the shape.
     """
-    if isinstance(op, stablehlo.BitcastConvertOp):
+    if type(op) is stablehlo.BitcastConvertOp:
         operand, result = op.operands[0].type, op.results[0].type
         return (
             isinstance(operand, ShapedType)
             and isinstance(result, ShapedType)
             and operand.get_shape() == result.get_shape()
         )
-    return isinstance(op, _ELEMENTWISE)
+    return type(op) in _ELEMENTWISE
 
 
 def is_offload_call(op: Operation) -> bool:
     """Whether the op moves a tensor between the memories of host and device."""
-    return isinstance(op, stablehlo.CustomCallOp) and op.call_target_name.data in (
+    return type(op) is stablehlo.CustomCallOp and op.call_target_name.data in (
         "MoveToDevice",
         "MoveToHost",
     )

@@ -29,7 +29,7 @@ class ShardingGroups:
         self._members: dict[int, list[SSAValue]] = {}
         self._group_of: dict[SSAValue, int] = {}
         for op in module.walk():
-            if not isinstance(op, ShardingGroupOp):
+            if op.name != ShardingGroupOp.name or not isinstance(op, ShardingGroupOp):
                 continue
             group = op.group_id.value.data
             if self._group_of.setdefault(op.input, group) != group:
