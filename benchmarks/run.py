@@ -17,12 +17,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from io import StringIO
 
+from models import program
 from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from models import program
 from tests.differential.oracle import Oracle
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
@@ -39,9 +39,9 @@ CPP_STAGES = {
 """Stages that jaxlib has too; it is asked with the text before the stage."""
 
 
-def timed(work: Callable[[], object]) -> float:
+def timed(work: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
-    work()
+    work(*arguments)
     return time.perf_counter() - start
 
 
@@ -51,7 +51,9 @@ def text_of(module: ModuleOp) -> str:
     return stream.getvalue()
 
 
-def measure(text: str, oracle: Oracle) -> tuple[dict[str, float], dict[str, float], int]:
+def measure(
+    text: str, oracle: Oracle
+) -> tuple[dict[str, float], dict[str, float], int]:
     """Seconds of every step of ours, of the stages that C++ has, and how many ops."""
     ours: dict[str, float] = {}
     cpp: dict[str, float] = {}
@@ -68,14 +70,14 @@ def measure(text: str, oracle: Oracle) -> tuple[dict[str, float], dict[str, floa
         if stage.number == 1:
             ops = sum(1 for _ in module.walk())
         if (passes := CPP_STAGES.get(name)) is not None:
-            base = min(timed(lambda: oracle.run(before)) for _ in range(2))
-            whole = min(timed(lambda: oracle.run(before, passes)) for _ in range(2))
+            base = min(timed(oracle.run, before) for _ in range(2))
+            whole = min(timed(oracle.run, before, passes) for _ in range(2))
             cpp[name] = max(whole - base, 1e-6)
         if f"{stage.number + 1} " in "".join(f"{key} " for key in CPP_STAGES):
             before = text_of(module)
     for lowering in (ConvertStableHLOToTTIRPass(), ConvertTTIRToTTNNPass()):
-        ours[lowering.name] = timed(lambda: lowering.apply(context, module))
-    ours["print"] = timed(lambda: text_of(module))
+        ours[lowering.name] = timed(lowering.apply, context, module)
+    ours["print"] = timed(text_of, module)
     return ours, cpp, ops
 
 
@@ -111,7 +113,9 @@ def main() -> None:
                 )
             total = sum(ours.values())
             table.add_section()
-            table.add_row("all", f"{total * 1e3:.1f}", f"{total / ops * 1e6:.1f}", "", "")
+            table.add_row(
+                "all", f"{total * 1e3:.1f}", f"{total / ops * 1e6:.1f}", "", ""
+            )
             console.print(table)
             figures[f"{kind}-{layers}"] = {"ops": ops, "ours": ours, "cpp": cpp}
     oracle.close()

@@ -5,11 +5,14 @@ Needs no JAX: the programs beside this script were exported from it (`export.py`
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
 
 from ttxdsl.tools.main import main as ttxdsl
+
+FOLDER = Path(__file__).parent
 
 ORDER = (
     "mlp_data_parallel",
@@ -26,7 +29,7 @@ def main() -> int:
     failed = [
         name
         for name in ORDER
-        if ttxdsl(["run", str(Path(__file__).with_name(f"{name}.mlir"))])
+        if ttxdsl(["run", os.path.relpath(FOLDER / f"{name}.mlir")])
     ]
     seconds = time.perf_counter() - start
     print(

@@ -14,10 +14,9 @@ from typing import Any
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
 import jax
-from jax.sharding import AxisType, Mesh
-
 import mlp
 import transformer
+from jax.sharding import AxisType, Mesh
 
 FOLDER = Path(__file__).parent
 

@@ -7,11 +7,11 @@ import os
 # before anything imports JAX: it reads this once
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
-from collections.abc import Iterator  # noqa: E402
+from collections.abc import Iterator
 
-import pytest  # noqa: E402
+import pytest
 
-from tests.differential.oracle import Oracle  # noqa: E402
+from tests.differential.oracle import Oracle
 
 
 @pytest.fixture(scope="session")

@@ -68,6 +68,8 @@ def test_lives_beside_another_stablehlo(tmp_path: Path, plugin: str):
         f"sys.argv = ['xdsl-opt', {str(program)!r}, '-p', 'inline']\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "stablehlo.abs %x" in done.stdout

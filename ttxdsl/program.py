@@ -64,7 +64,9 @@ def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        reason = (
+            error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        )
         raise CompileError(f"cannot read '{path}': {reason}") from error
     return parse_program(text, str(path), context=context)
 

@@ -55,7 +55,12 @@ class Oracle:
         return answer["text"]
 
     def run(
-        self, text: str, pipeline: str = "", *, generic: bool = False, debug: bool = False
+        self,
+        text: str,
+        pipeline: str = "",
+        *,
+        generic: bool = False,
+        debug: bool = False,
     ) -> str:
         """Parse, verify, run `pipeline` (nested as in `func.func(…)`) and print.
 

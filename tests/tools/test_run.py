@@ -143,9 +143,7 @@ def test_axis_that_the_mesh_has_not(capsys: pytest.CaptureFixture[str], small: P
     assert '"z"' in refused(capsys, "run", small)
 
 
-def test_mesh_shape_that_does_not_fit(
-    capsys: pytest.CaptureFixture[str], small: Path
-):
+def test_mesh_shape_that_does_not_fit(capsys: pytest.CaptureFixture[str], small: Path):
     err = refused(capsys, "run", small, "--mesh-shape", "2,4")
     assert "mesh-shape 2x4 does not fit the program" in err
     assert "hint:" in err
@@ -198,7 +196,10 @@ def test_failure_leaves_the_output_file_as_it_was(tmp_path: Path, small: Path):
     small.write_text(SMALL.replace('[{"x"}, {}]', '[{"z"}, {}]'))
     assert main(["run", str(small), "-o", str(out)]) == 1
     assert out.read_text() == "before"
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.mlir", "small.mlir"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "out.mlir",
+        "small.mlir",
+    ]
 
 
 def test_output_in_a_folder_that_is_not_there(

@@ -51,7 +51,9 @@ class ApplyArgumentShardStatusPass(ModulePass):
         for function in entry_functions(op):
             arguments = argument_attributes(function)
             for entry in arguments:
-                entry.setdefault(SHARD_STATUS_ATTRIBUTE, _status("sdy.sharding" in entry))
+                entry.setdefault(
+                    SHARD_STATUS_ATTRIBUTE, _status("sdy.sharding" in entry)
+                )
             set_argument_attributes(function, arguments)
             if not self.result_presharded:
                 continue

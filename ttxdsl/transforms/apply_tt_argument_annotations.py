@@ -70,7 +70,9 @@ class ApplyTTArgumentAnnotationsPass(ModulePass):
             CompileError: the option names no function of the module, or lists more or
                 fewer types than the function has arguments.
         """
-        functions = {function.sym_name.data: function for function in entry_functions(op)}
+        functions = {
+            function.sym_name.data: function for function in entry_functions(op)
+        }
         for name, kinds in parse_argument_types(self.argument_types or "").items():
             if (function := functions.get(name)) is None:
                 known = ", ".join(functions) or "none"

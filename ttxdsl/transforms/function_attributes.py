@@ -38,9 +38,7 @@ def _as_array(
     """MLIR prints dictionaries by name and omits the array if all are empty."""
     if not any(entries):
         return None
-    return ArrayAttr(
-        [DictionaryAttr(dict(sorted(entry.items()))) for entry in entries]
-    )
+    return ArrayAttr([DictionaryAttr(dict(sorted(entry.items()))) for entry in entries])
 
 
 def argument_attributes(function: FuncOp) -> list[dict[str, Attribute]]:

@@ -80,7 +80,9 @@ def _callees_first(module: ModuleOp, functions: dict[str, FuncOp]) -> list[FuncO
     return order
 
 
-def _shardings(attributes: ArrayAttr[DictionaryAttr] | None, count: int) -> list[Attribute | None]:
+def _shardings(
+    attributes: ArrayAttr[DictionaryAttr] | None, count: int
+) -> list[Attribute | None]:
     if attributes is None:
         return [None] * count
     return [entry.data.get(_SHARDING) for entry in attributes]
