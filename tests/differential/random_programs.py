@@ -37,6 +37,8 @@ class Options:
     unreduced: bool = False
     constraints: bool = True
     groups: bool = False
+    overlapping_groups: bool = False
+    """Whether a value may be in two groups, which only the import pass takes."""
     barriers: bool = True
     regions: bool = True
     manual: bool = True
@@ -153,6 +155,8 @@ class Writer:
     arguments: list[Tensor] = field(default_factory=list[Tensor])
     grouped: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
     """The shape of the members of each sharding group."""
+    group_of: dict[str, int] = field(default_factory=dict[str, int])
+    """The group of each member."""
     count: int = 0
     depth: int = 0
     isolated: bool = False
@@ -715,9 +719,13 @@ def group(w: Writer) -> None:
     else:
         number = len(w.grouped)
         w.grouped.append(w.some().shape)
-    first, second = (w.like(w.grouped[number]) for _ in range(2))
-    for member in [first] if first is second else [first, second]:
-        w.emit("sdy.sharding_group", [member], [], f"group_id = {number} : i64")
+    for _ in range(2):
+        member = w.like(w.grouped[number])
+        if (
+            w.options.overlapping_groups
+            or w.group_of.setdefault(member.name, number) == number
+        ):
+            w.emit("sdy.sharding_group", [member], [], f"group_id = {number} : i64")
 
 
 def optimization_barrier(w: Writer) -> None:
