@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.errors import CompileError
-from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import (
     Axes,
     concatenate_merged,
@@ -30,7 +29,12 @@ from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.emitter import is_tensor, shape_of
 from ttxdsl.transforms.local.layout import Layout, cut
-from ttxdsl.transforms.local.localizer import Local, Localizer, Partial
+from ttxdsl.transforms.local.localizer import (
+    Local,
+    Localizer,
+    Partial,
+    is_kept_consistent,
+)
 
 DimParts = tuple[tuple[tuple[int, Axes], ...], Axes]
 """The axes of one dimension: those of each factor, and those that fit none."""
@@ -214,17 +218,11 @@ def _axes_of_factors(
                 known = found.setdefault(factor, (axes, tensor, dim))
                 if known[0] == axes:
                     continue
-                if not _is_kept_consistent(op):
+                if not is_kept_consistent(op):
                     replicated.add(factor)
                     return None
                 raise _disagreement(op, rule, layouts, known[1:], (tensor, dim))
     return {factor: axes for factor, (axes, _, _) in found.items() if axes}
-
-
-def _is_kept_consistent(op: Operation) -> bool:
-    """Whether `sdy-insert-explicit-reshards` makes the shardings of an op agree."""
-    rule = sharding_rule(op)
-    return rule is not None and not rule.is_custom
 
 
 def _disagreement(
@@ -284,6 +282,7 @@ def localize_by_factors(
     rule: OpShardingRule,
     is_local: Callable[[int], bool],
     *,
+    operands: Sequence[Local] | None = None,
     combine: Combiner | None = None,
     could_be_partial: Collection[int] = (),
     properties: Callable[[Plan], Mapping[str, Attribute]] | None = None,
@@ -295,12 +294,13 @@ def localize_by_factors(
         op: the op.
         rule: the factors of its dimensions.
         is_local: whether a factor can be split without communication.
+        operands: what the op works on, if not its operands as they lie.
         combine: how results join that are partial.
         could_be_partial: factors that are reductions in Shardy's rule, so that
             all-reduces may follow even if they are replicated here.
         properties: properties that have to change, from how the op will be split.
     """
-    operands = ctx.operands(op)
+    operands = ctx.operands(op) if operands is None else operands
     wanted = [ctx.target(result) for result in op.results]
     layouts = [local.layout for local in operands]
     decided = plan(op, rule, layouts, wanted, is_local)

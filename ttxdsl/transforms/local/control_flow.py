@@ -18,6 +18,7 @@ from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
     Table,
+    is_kept_consistent,
     local_type,
 )
 
@@ -87,11 +88,18 @@ def barrier(ctx: Localizer, op: stablehlo.OptimizationBarrierOp) -> None:
     ctx.define_results(op, made)
 
 
-def same_value(
-    ctx: Localizer, op: sdy.DataFlowEdgeOp | sdy.PropagationBarrierOp
-) -> None:
-    """An op that says something about its operand and answers with it."""
+def data_flow_edge(ctx: Localizer, op: sdy.DataFlowEdgeOp) -> None:
+    """Says something about its operand and answers with it."""
     ctx.define_results(op, ctx.operands(op))
+
+
+def propagation_barrier(ctx: Localizer, op: sdy.PropagationBarrierOp) -> None:
+    """Answers with its operand, moved to the barrier's sharding if anybody looks.
+
+    Ops whose shardings agree by their rule look through the barrier instead.
+    """
+    if not all(is_kept_consistent(use.operation) for use in op.result.uses):
+        ctx.define_results(op, ctx.operands(op))
 
 
 def nothing(ctx: Localizer, op: sdy.ShardingGroupOp) -> None:
@@ -232,8 +240,8 @@ LOCALIZERS: Table = {
     stablehlo.CaseOp: branches,
     stablehlo.IfOp: branches,
     stablehlo.OptimizationBarrierOp: barrier,
-    sdy.DataFlowEdgeOp: same_value,
-    sdy.PropagationBarrierOp: same_value,
+    sdy.DataFlowEdgeOp: data_flow_edge,
+    sdy.PropagationBarrierOp: propagation_barrier,
     sdy.ShardingGroupOp: nothing,
     sdy.ReshardOp: unresolved,
     sdy.ShardingConstraintOp: unresolved,

@@ -22,7 +22,7 @@ def sum_of_partials(ctx: Localizer, op: Operation) -> None:
 
     So a gradient may be accumulated unreduced and reduced once.
     """
-    locals_ = [ctx.local(value) for value in op.operands]
+    locals_ = ctx.parts(op)
     first = locals_[0]
     partial = first.partial
     target = ctx.target(op.results[0])

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.collectives import (
     AllGather,
@@ -143,9 +144,19 @@ class Localizer:
         return mesh
 
     def layout_of(
-        self, type_: Attribute, sharding: TensorSharding | None, where: Operation
+        self,
+        type_: Attribute,
+        sharding: TensorSharding | None,
+        where: Operation,
+        what: str = "",
     ) -> Layout | None:
         """How a value of a global type and a sharding lies on the mesh.
+
+        Args:
+            type_: the global type.
+            sharding: None is replicated.
+            where: the op to blame.
+            what: the value to blame, for example `argument 0`.
 
         Raises:
             UnsupportedError: if axes do not divide a dimension.
@@ -160,7 +171,7 @@ class Localizer:
         except ValueError as error:
             raise CompileError(str(error), where) from error
         if layout.uneven is not None:
-            raise uneven_error(layout, layout.uneven, where)
+            raise uneven_error(layout, layout.uneven, where, what)
         return layout
 
     def target(self, result: SSAValue) -> Layout | None:
@@ -180,21 +191,26 @@ class Localizer:
         Raises:
             CompileError: if partial results along some axes were never combined.
         """
-        local = self._locals[value]
-        if local.partial is not None:
-            axes = ", ".join(str(axis) for axis in local.partial.axes)
-            raise CompileError(
-                f"an operand holds partial results along {{{axes}}} "
-                "that no sdy.all_reduce combines",
-                where,
-                hint="run sdy-insert-explicit-reshards and sdy-reshard-to-collectives "
-                "before this pass",
-            )
-        return local
+        return _whole(self._locals[value], where)
+
+    def parts(self, op: Operation) -> list[Local]:
+        """The local parts of the operands of an op, which may be partial results.
+
+        `sdy-insert-explicit-reshards` looks through propagation barriers when it
+        makes the shardings of an op agree, and so does this.
+        """
+        values: Iterable[SSAValue] = op.operands
+        if any(_is_barrier(value) for value in values) and is_kept_consistent(op):
+            values = [_behind_barriers(value) for value in values]
+        return [self._locals[value] for value in values]
 
     def operands(self, op: Operation) -> list[Local]:
-        """The local parts of all operands of an op."""
-        return [self.operand(value, op) for value in op.operands]
+        """The local parts of the operands of an op, which have to be whole results.
+
+        Raises:
+            CompileError: if partial results along some axes were never combined.
+        """
+        return [_whole(local, op) for local in self.parts(op)]
 
     def define(self, value: SSAValue, local: Local) -> None:
         """Say what the local part of an old value is."""
@@ -356,6 +372,45 @@ class Localizer:
         return replace(local, layout=layout)
 
 
+def _whole(local: Local, where: Operation) -> Local:
+    """A local part that is not partial.
+
+    Raises:
+        CompileError: if it is.
+    """
+    if local.partial is None:
+        return local
+    axes = ", ".join(str(axis) for axis in local.partial.axes)
+    raise CompileError(
+        f"an operand holds partial results along {{{axes}}} "
+        "that no sdy.all_reduce combines",
+        where,
+        hint="run sdy-insert-explicit-reshards and sdy-reshard-to-collectives "
+        "before this pass",
+    )
+
+
+def is_kept_consistent(op: Operation) -> bool:
+    """Whether `sdy-insert-explicit-reshards` makes the shardings of an op agree."""
+    rule = sharding_rule(op)
+    return rule is not None and not rule.is_custom
+
+
+def _is_barrier(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and isinstance(
+        value.op, sdy.PropagationBarrierOp
+    )
+
+
+def _behind_barriers(value: SSAValue) -> SSAValue:
+    """The value that one or several propagation barriers pass on."""
+    while isinstance(value, OpResult) and isinstance(
+        value.op, sdy.PropagationBarrierOp
+    ):
+        value = value.op.input
+    return value
+
+
 _SHARDING_ATTRIBUTES = frozenset(
     (sdy.SHARDING, sdy.SHARDING_RULE, sdy.PROPAGATION_EDGES)
 )
@@ -382,15 +437,17 @@ def captured_values(op: Operation) -> list[SSAValue]:
     return [value for value in used if value not in inside]
 
 
-def uneven_error(layout: Layout, dim: int, where: Operation) -> UnsupportedError:
+def uneven_error(
+    layout: Layout, dim: int, where: Operation, what: str = ""
+) -> UnsupportedError:
     """The refusal of a dimension that its axes do not divide."""
     size, shards = layout.shape[dim], layout.shards(dim)
     axes = ", ".join(f"{axis}={axis.size_in(layout.mesh)}" for axis in layout.axes[dim])
     below, above = size // shards * shards, -(-size // shards) * shards
     fitting = f"{below} or {above}" if below else str(above)
     return UnsupportedError(
-        f"dimension {dim} of size {size} is not divisible by {shards}, "
-        f"the product of its axes {{{axes}}}",
+        f"dimension {dim}{f' of {what}' if what else ''} has size {size}, which is "
+        f"not divisible by {shards}, the product of its axes {{{axes}}}",
         where,
         hint=f"a size of {fitting} would work, or axes whose product divides {size}",
     )

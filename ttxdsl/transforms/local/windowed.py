@@ -12,6 +12,7 @@ from ttxdsl.sharding.axes import total_size
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
+    identity_rule,
     localize_by_factors,
     localize_except,
 )
@@ -35,7 +36,10 @@ def _crosses_shards(
     """
     if padding != (0, 0) or dilated or window != stride:
         return True
-    layout = ctx.local(op.operands[0]).placed
+    layout = ctx.parts(op)[0].placed
+    wanted = ctx.target(op.results[0])
+    if wanted is None or wanted.axes[dim] != layout.axes[dim]:
+        return True
     return layout.shape[dim] % window != 0 or layout.local_shape[dim] % window != 0
 
 
@@ -73,7 +77,18 @@ def select_and_scatter(ctx: Localizer, op: stablehlo.SelectAndScatterOp) -> None
         for dim, window in enumerate(windows)
         if _crosses_shards(ctx, op, dim, window, strides[dim], padding[dim], False)
     ]
-    localize_except(ctx, op, touched)
+    operand, source, init = ctx.operands(op)
+    for dim, axes in enumerate(operand.placed.axes):
+        # the rule replicates the source; here each device needs its own windows only
+        if axes and dim not in touched and not source.placed.axes[dim]:
+            source = ctx.slice(source, dim, axes)
+    localize_by_factors(
+        ctx,
+        op,
+        identity_rule(op),
+        lambda factor: factor not in touched,
+        operands=[operand, source, init],
+    )
 
 
 class _Factors:
