@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src.lib import xla_client
 from xdsl.context import Context
 from xdsl.dialects import builtin, func
 from xdsl.dialects.builtin import ModuleOp
@@ -63,10 +64,52 @@ def same_as_jax(
         wanted, _ = jax.tree.flatten(jax.jit(function)(*args))
         wanted = [np.asarray(one) for one in wanted]
     found = run(text, *(np.asarray(leaf) for leaf in leaves))
-    assert len(found) == len(wanted)
+    check_all(found, wanted, text, reduction_length, rtol, atol)
+    return found
+
+
+def xla(text: str, *inputs: Any) -> list[np.ndarray]:
+    """What XLA's CPU backend computes for StableHLO text, also for ops JAX never makes."""
+    device = jax.devices("cpu")[0]
+    with jax.enable_x64(True):
+        devices = xla_client.DeviceList((device,))
+        options = xla_client.CompileOptions()
+        program = device.client.compile_and_load(text, devices, options)
+        buffers = [jax.device_put(np.asarray(one), device) for one in inputs]
+        results = program.execute_sharded(buffers)
+        arrays = results.disassemble_into_single_device_arrays()
+    return [np.asarray(shards[0]) for shards in arrays]
+
+
+def same_as_xla(
+    text: str,
+    *inputs: Any,
+    reduction_length: int = 1,
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> Sequence[np.ndarray]:
+    """Run StableHLO text here and by XLA, and fail where the results differ.
+
+    The text is a module, or what follows `func.func @main` in one.
+    """
+    if "func.func" not in text:
+        text = f"module {{ func.func @main{text} }}"
+    found = run(text, *inputs)
+    check_all(found, xla(text, *inputs), text, reduction_length, rtol, atol)
+    return found
+
+
+def check_all(
+    found: Sequence[np.ndarray],
+    wanted: Sequence[np.ndarray],
+    text: str,
+    reduction_length: int,
+    rtol: float | None,
+    atol: float | None,
+) -> None:
+    """Fail where results differ, with the program in the message."""
     for one, other in zip(found, wanted, strict=True):
         result = compare(
             one, other, reduction_length=reduction_length, rtol=rtol, atol=atol
         )
         assert result.ok, f"{result}\n{one}\n{other}\n{text}"
-    return found

@@ -92,10 +92,7 @@ def compare(
         )
         size = np.where(finite, np.abs(b), 0)
         if atol is None:
-            typical = (
-                np.sqrt(np.mean(np.square(size.astype(np.float64)))) if b.size else 0
-            )
-            atol = rtol * float(typical)
+            atol = rtol * _root_mean_square(size)
         beyond = error - (atol + rtol * size)
         right = equal | (finite & (beyond <= 0))
         relative = np.where(error > 0, error / np.where(size > 0, size, 1), 0)
@@ -117,6 +114,14 @@ def compare(
     )
 
 
+def _root_mean_square(x: Array) -> float:
+    """Of values of any size, without overflow."""
+    largest = float(x.max(initial=0))
+    if largest == 0:
+        return 0.0
+    return largest * float(np.sqrt(np.mean(np.square(x / largest))))
+
+
 def _exact(x: Array) -> Array:
     """In a type wide enough for differences: f64, complex128, or Python's integers."""
     if is_complex(x.dtype):
@@ -135,6 +140,9 @@ def correlation(found: Array, expected: Array) -> float:
     a, b = a[finite], b[finite]
     if a.size == 0:
         return 1.0
+    # scaled, so that squares do not overflow
+    largest = max(float(np.abs(a).max()), float(np.abs(b).max())) or 1.0
+    a, b = a / largest, b / largest
     da, db = a - a.mean(), b - b.mean()
     scale = float(np.sqrt(np.sum(np.abs(da) ** 2) * np.sum(np.abs(db) ** 2)))
     if scale == 0:

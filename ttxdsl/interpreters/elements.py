@@ -158,7 +158,8 @@ def tensor_of(type: Attribute) -> tuple[tuple[int, ...], DType]:
     if not isinstance(type, TensorType):
         raise UnsupportedError(f"a value of type {type} is not a ranked tensor")
     found = cast("TensorType[Attribute]", type)
-    return found.get_shape(), element_dtype(found.element_type)
+    shape = tuple(max(size, -1) for size in found.get_shape())
+    return shape, element_dtype(found.element_type)
 
 
 def rank_of(type: Attribute) -> int:

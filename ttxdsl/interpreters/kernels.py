@@ -13,8 +13,9 @@ backend decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -414,12 +415,13 @@ def _bitcast_bits(x: Array, dtype: DType) -> Array:
 
 def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
     """`x` rounded as if stored with so many exponent and mantissa bits."""
-    if x.dtype != np.float64 and x.dtype != F32:
+    if x.dtype.itemsize < 2:
         return reduce_precision(x.astype(F32), exponent_bits, mantissa_bits).astype(
             x.dtype
         )
     uint = np.dtype(f"u{x.dtype.itemsize}")
-    mantissa, exponent = (23, 8) if x.dtype == F32 else (52, 11)
+    info = cast(Any, ml_dtypes.finfo(x.dtype))
+    mantissa, exponent = int(info.nmant), int(info.nexp)
     bits = x.view(uint)
     if mantissa_bits < mantissa:
         # to nearest, ties to even: add just under a half, and the last kept bit

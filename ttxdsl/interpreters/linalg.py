@@ -6,6 +6,7 @@ Source: StableHLO specification, sections cholesky, triangular_solve and fft.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -154,12 +155,13 @@ def batch_norm_grad(
     """Gradients of the training form: (operand, scale, offset)."""
     dtype = x.dtype
     x, scale, mean, variance, grad = map(widen, (x, scale, mean, variance, grad))
-    axes = _over_others(np.broadcast_arrays(x, grad)[0], rank, feature)
+    x, grad = np.broadcast_arrays(x, grad)
+    axes = _over_others(x, rank, feature)
+    count = prod(x.shape[axis] for axis in axes)
     root = np.sqrt(variance + np.array(epsilon, variance.dtype))
     normal = (x - spread(mean, rank, feature)) / spread(root, rank, feature)
     grad_scale = (grad * normal).sum(axis=axes)
-    grad_offset = (grad + np.zeros_like(normal)).sum(axis=axes)
-    count = np.prod([x.shape[axis - x.ndim] for axis in (a - grad.ndim for a in axes)])
+    grad_offset = grad.sum(axis=axes)
     both = spread(grad_offset, rank, feature) + normal * spread(
         grad_scale, rank, feature
     )

@@ -129,7 +129,13 @@ def reduce(
     dims: Sequence[int],
     reducer: Reducer,
 ) -> Arrays:
-    """The `reduce` op: tensor dimensions `dims` go, `inits` take part once."""
+    """The `reduce` op: tensor dimensions `dims` go, `inits` take part once.
+
+    How often they do is the implementation's choice; like XLA, not at all if no
+    dimension goes.
+    """
+    if not dims:
+        return tuple(arrays)
     lead = lead_shape(*((x, rank) for x in arrays), *((x, 0) for x in inits))
     local = arrays[0].shape[arrays[0].ndim - rank :]
     kept = [n for i, n in enumerate(local) if i not in dims]

@@ -79,7 +79,7 @@ def power(x: Array, y: Array) -> Array:
     if x.dtype.kind != "c":
         return np.power(x, y)
     result = np.power(x, y)
-    zero = (x == 0) & (np.real(y) > 0)
+    zero = (x == 0) & (np.real(y) > 0) & (np.imag(y) == 0)
     return np.where(y == 0, np.ones((), x.dtype), np.where(zero, 0, result)).astype(
         x.dtype
     )
@@ -192,14 +192,10 @@ def _log_gamma_upper(x: Array) -> Array:
     return total - np.where(small, np.log(product), 0)
 
 
-def _sin_pi(x: Array) -> Array:
-    """sin(pi x), exact at the integers."""
-    fraction = np.fmod(np.abs(x), 2)
-    return (
-        np.copysign(1, x)
-        * np.sin(np.pi * np.where(fraction > 1, 1 - fraction, fraction))
-        * 1.0
-    )
+def _abs_sin_pi(x: Array) -> Array:
+    """|sin(pi x)|, exactly 0 at the integers."""
+    part = np.fmod(np.abs(x), 1)
+    return np.sin(np.pi * np.minimum(part, 1 - part))
 
 
 def _lgamma_f64(x: Array) -> Array:
@@ -207,7 +203,7 @@ def _lgamma_f64(x: Array) -> Array:
     y = np.where(finite, x, 1.0)
     below = y < 0.5
     upper = _log_gamma_upper(np.where(below, 1 - y, y))
-    sine = np.abs(_sin_pi(y))
+    sine = _abs_sin_pi(y)
     # DLMF 5.5.3; a pole where the sine vanishes
     result = np.where(
         below, np.log(np.pi / np.where(sine == 0, 1, sine)) - upper, upper
@@ -237,7 +233,7 @@ def _digamma_f64(x: Array) -> Array:
     fraction = x - np.round(x)
     tangent = np.tan(np.pi * np.where(below, fraction, 0.25))
     result = np.where(below, total - np.pi / tangent, total)
-    return np.where(pole, np.where(x == 0, -np.copysign(np.inf, x), np.nan), result)
+    return np.where(pole, np.nan, result)
 
 
 digamma = in_f64(_digamma_f64)
