@@ -104,6 +104,8 @@ class ReshardRewriter:
             target, target_mesh = target.with_mesh(source.mesh), source_mesh
         if not source_mesh.same_axes(target_mesh):
             return
+        if source_mesh == target_mesh:
+            source = source.with_mesh(target.mesh)  # perhaps another name for it
         shape = _shape(op.result.type)
         value, sharding, new_ops = tensor, source, list[Operation]()
         for step in plan_reshard(source, target, (source_mesh, target_mesh), shape):
