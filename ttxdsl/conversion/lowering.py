@@ -24,6 +24,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
 from ttxdsl.conversion.group_axes import coordinates
+from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects._tt_verify import Tensor
 from ttxdsl.errors import UnsupportedError
 
@@ -116,7 +117,7 @@ class Lowering:
         rule = self.table.get(op.name)
         if rule is None:
             raise UnsupportedError(
-                "there is no ttir op for it",
+                UNSUPPORTED.get(op.name, "no rule says what it is in ttir"),
                 op,
                 hint="docs/lowering.md lists what can be lowered",
             )

@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
-from xdsl.ir import Attribute, Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -48,8 +48,10 @@ from xdsl.irdl import (
     var_region_def,
     var_result_def,
 )
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import (
     ConstantLike,
+    HasCanonicalizationPatternsTrait,
     IsTerminator,
     Pure,
     RecursiveMemoryEffect,
@@ -759,6 +761,32 @@ class ArangeOp(CreationOp):
 # --- meshes and collectives -------------------------------------------------
 
 
+class _FoldMeshShards(RewritePattern):
+    """A tensor taken to the devices and straight back, or the other way round."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Replace the second move by the first's input if both say the same."""
+        if not isinstance(op, MeshShardOp):
+            return
+        first = op.input.owner
+        if (
+            isinstance(first, MeshShardOp)
+            and first.input.type == op.result.type
+            and first.shard_direction != op.shard_direction
+            and first.shard_type == op.shard_type
+            and first.shard_shape == op.shard_shape
+            and first.shard_dims == op.shard_dims
+        ):
+            rewriter.replace(op, [], [first.input])
+
+
+class _MeshShardCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The patterns of mesh_shard."""
+        return (_FoldMeshShards(),)
+
+
 @irdl_op_definition
 class MeshShardOp(OneInputOp):
     """Moves a tensor between the host and the devices of a mesh.
@@ -779,6 +807,8 @@ class MeshShardOp(OneInputOp):
     shard_direction = prop_def(MeshShardDirectionAttr)
     shard_shape = prop_def(DenseInts)
     shard_dims = prop_def(DenseInts)
+
+    traits = traits_def(Pure(), _MeshShardCanonicalization())
 
     def verify_shapes(self) -> None:
         """Shapes, places and both arrays fit together."""

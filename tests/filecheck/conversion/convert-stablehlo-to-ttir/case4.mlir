@@ -1,0 +1,19 @@
+// RUN: xdsl-opt -p convert-stablehlo-to-ttir %s | filecheck %s
+
+// Case 4 of the design request, after stage 12: the argument lies on the devices already.
+
+// CHECK:      builtin.module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x8>]>} {
+// CHECK-NEXT:   func.func public @main(%0: tensor<1024x2x32x32xf32> {ttcore.shard_status = #ttcore.shard_status<sharded>}) -> (tensor<2048x1024xf32> {jax.result_info = ""}) {
+// CHECK-NEXT:     %1 = "ttir.empty"() : () -> tensor<128x2x32x32xf32, #ttcore.tensor_mesh<"mesh">>
+// CHECK-NEXT:     %2 = "ttir.mesh_shard"(%0, %1) <{shard_type = #ttcore.shard_type<identity>, shard_direction = #ttcore.shard_direction<full_to_shard>, shard_shape = array<i64: 8, 1, 1, 1>, shard_dims = array<i64: -1, 0>}>
+// CHECK:          "ttir.reshape"(%2, %3) <{shape = [256 : i32, 1024 : i32]}> : (tensor<128x2x32x32xf32, #ttcore.tensor_mesh<"mesh">>, tensor<256x1024xf32, #ttcore.tensor_mesh<"mesh">>) -> tensor<256x1024xf32, #ttcore.tensor_mesh<"mesh">>
+// CHECK:          "ttir.mesh_shard"(%4, %5) <{shard_type = #ttcore.shard_type<devices>, shard_direction = #ttcore.shard_direction<shard_to_full>, shard_shape = array<i64: 8, 1>, shard_dims = array<i64: -1, 0>}>
+// CHECK-NEXT:     func.return %6 : tensor<2048x1024xf32>
+sdy.mesh @mesh = <["x"=1, "batch"=8]>
+func.func public @main(%arg0: tensor<1024x2x32x32xf32> {ttcore.shard_status = #ttcore.shard_status<sharded>}) -> (tensor<2048x1024xf32> {jax.result_info = ""}) {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"batch"}, {}, {}, {}]>] out_shardings=[<@mesh, [{"batch"}, {}]>] manual_axes={"x", "batch"} (%arg1: tensor<128x2x32x32xf32>) {
+    %1 = stablehlo.reshape %arg1 : (tensor<128x2x32x32xf32>) -> tensor<256x1024xf32>
+    sdy.return %1 : tensor<256x1024xf32>
+  } : (tensor<1024x2x32x32xf32>) -> tensor<2048x1024xf32>
+  return %0 : tensor<2048x1024xf32>
+}
