@@ -779,12 +779,16 @@ def _tables() -> None:
     )
 
     def mapped(
-        name: str, function: Callable[..., Any], out: Any = spec("i"), **options: Any
+        name: str, function: Callable[..., Any], out: Any = None, **options: Any
     ) -> None:
         add(
             name,
             jax.shard_map(
-                function, mesh=line, in_specs=spec("i"), out_specs=out, **options
+                function,
+                mesh=line,
+                in_specs=spec("i"),
+                out_specs=spec("i") if out is None else out,
+                **options,
             ),
             *of(f32, (16, 8)),
         )
