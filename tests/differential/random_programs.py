@@ -30,7 +30,9 @@ class Options:
     ops: int = 12
     """About how many ops, not counting those in regions."""
     sharded: float = 0.6
-    """How likely an argument has a sharding; other values a third of it."""
+    """How likely an argument has a sharding; a result of the function a third of it."""
+    sharded_between: float = 0.2
+    """How likely the results of an op have shardings."""
     sub_axes: bool = True
     priorities: bool = False
     replicated: bool = True
@@ -184,7 +186,7 @@ class Writer:
             Tensor(self.fresh(), tuple(shape), element) for shape, element in results
         ]
         entries = [attributes] if attributes else []
-        if shard and made and self.rng.random() < self.options.sharded / 3:
+        if shard and made and self.rng.random() < self.options.sharded_between:
             shardings = ", ".join(str(self.sharding(t.shape)) for t in made)
             entries.append(f"sdy.sharding = #sdy.sharding_per_value<[{shardings}]>")
         line = "  " * (self.depth + 2)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours
-from tests.differential.oracle import Oracle, OracleAborted
+from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
 from tests.differential.sharded_models import MODELS, sharded_models
 
@@ -374,6 +374,26 @@ def test_random_programs(oracle: Oracle) -> None:
         except Exception as error:
             failed[seed] = str(error)[:2000]
     assert not failed, f"seeds {sorted(failed)}; first: {next(iter(failed.values()))}"
+
+
+RECORD = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_where_axes_came_from(oracle: Oracle, seed: int) -> None:
+    rng = random.Random(f"history {seed}")
+    # C++ knows no origin for shardings on the results of ops and crashes
+    options = Options(ops=rng.choice((4, 12, 20)), sharded_between=0.0)
+    text = oracle.run(random_program(seed, options), rng.choice((EDGES, IMPORT)))
+    kind = rng.choice(("basic", "aggressive", "op-priority"))
+    pipeline = f"sdy-{kind}-propagate{{{RECORD}}}"
+    try:
+        oracle.run(text, pipeline)
+    except (OracleAborted, OracleRejected):
+        # dead ops; edges of several sources, which its own verifier refuses
+        run_ours(text, pipeline)
+    else:
+        assert_equal_text(oracle, text, pipeline)
 
 
 # ---- where the C++ passes are wrong --------------------------------------------------

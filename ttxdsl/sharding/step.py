@@ -98,10 +98,7 @@ def propagate(
     """
     rule = signature.rule
     projection = project(signature.mesh, rule, shardings)
-    if signature.strategy is Strategy.BASIC:
-        updated = propagate_basic(signature, projection)
-    else:
-        updated = propagate_aggressive(signature, projection)
+    updated = spread(signature, projection)
     new: list[TensorSharding | None] = [None] * len(shardings)
     for index in updated:
         sharding = unproject_tensor(
@@ -117,6 +114,19 @@ def propagate(
         if sharding != old and not (old is None and sharding.names_no_axes):
             new[index] = sharding
     return tuple(new)
+
+
+def spread(signature: StepSignature, projection: Projection) -> set[int]:
+    """Propagate factor shardings with the strategy of the signature.
+
+    Changes `projection`.
+
+    Returns:
+        The indices of the tensors whose factor shardings changed.
+    """
+    if signature.strategy is Strategy.BASIC:
+        return propagate_basic(signature, projection)
+    return propagate_aggressive(signature, projection)
 
 
 # ---- step 1: the axes to propagate along each factor --------------------------------
@@ -550,11 +560,14 @@ class StepMemo:
             updates = known[numbers] = self._compute(signature, numbers)
         return updates
 
-    def _compute(self, signature: int, numbers: tuple[int, ...]) -> Updates:
+    def in_full(
+        self, signature: int, numbers: tuple[int, ...]
+    ) -> tuple[StepSignature, list[TensorSharding | None]] | None:
+        """What the numbers of a step mean; None if such a step changes nothing."""
         shardings = [self._shardings[number] for number in numbers]
         mesh = common_mesh(shardings, self._meshes)
         if signature == self.INERT or mesh is None or mesh[1].is_maximal:
-            return ()
+            return None
         number, strategy, directions = self._signatures[signature]
         behaviour = self._behaviours[number]
         complete = StepSignature(
@@ -565,6 +578,13 @@ class StepMemo:
             behaviour.elementwise,
             behaviour.conservative,
         )
+        return complete, shardings
+
+    def _compute(self, signature: int, numbers: tuple[int, ...]) -> Updates:
+        full = self.in_full(signature, numbers)
+        if full is None:
+            return ()
+        complete, shardings = full
         return tuple(
             (index, self.number(sharding))
             for index, sharding in enumerate(propagate(complete, shardings))

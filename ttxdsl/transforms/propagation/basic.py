@@ -22,16 +22,31 @@ class PropagationPass(ModulePass):
     Options:
         keep_sharding_rules: leave the rules of ops as `sdy.sharding_rule` on them.
         conservative_propagation: introduce no sub-axes and no uneven shardings.
+        debug_sharding_origins: write for every axis of every value which argument,
+            result, constraint or manual computation it came from.
+        debug_propagation_edge_sharding: write on every op which axes went from which
+            operand or result to which others, and in which step.
     """
 
     keep_sharding_rules: bool = False
     conservative_propagation: bool = False
+    debug_sharding_origins: bool = False
+    debug_propagation_edge_sharding: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Propagate in the whole module."""
-        propagation = Propagation(op, conservative=self.conservative_propagation)
+        propagation = Propagation(
+            op,
+            conservative=self.conservative_propagation,
+            record=self.debug_sharding_origins or self.debug_propagation_edge_sharding,
+        )
         self.propagate(propagation)
         propagation.finish(keep_rules=self.keep_sharding_rules)
+        if propagation.history is not None:
+            if self.debug_sharding_origins:
+                propagation.history.write_origins(op)
+            if self.debug_propagation_edge_sharding:
+                propagation.history.write_edges()
 
     def propagate(self, propagation: Propagation) -> None:
         """Run the engine, as often and in whatever way this pass does."""

@@ -12,7 +12,7 @@ Source: Shardy's `BasicPropagationPass`; MLIR's greedy pattern driver for the or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
@@ -38,6 +38,7 @@ from ttxdsl.transforms.propagation.graph import (
     PropagationGraph,
     static_shape,
 )
+from ttxdsl.transforms.propagation.history import History
 from ttxdsl.transforms.propagation.sharding_groups import ShardingGroups
 
 DirectionsOf = Callable[[Node], Directions]
@@ -53,13 +54,18 @@ class Propagation:
     Args:
         module: the module; changed in place.
         conservative: forbid sub-axes and uneven shardings that are not there yet.
+        record: keep a `history` that tells where each axis came from. Without it
+            nothing is recorded and nothing is slower.
 
     Raises:
         CompileError: if a result has a dynamic shape or is a tuple.
     """
 
-    def __init__(self, module: ModuleOp, *, conservative: bool = False):
+    def __init__(
+        self, module: ModuleOp, *, conservative: bool = False, record: bool = False
+    ):
         check_types(module)
+        self.history = History(module) if record else None
         self.groups = ShardingGroups(module)
         self.groups.align(module)
         self.graph = PropagationGraph(module, conservative=conservative)
@@ -112,6 +118,8 @@ class Propagation:
                 present[-1] = self._at_sources(node.border, present[-1])
             updates = memo.step(signature, tuple(present))
             if updates:
+                if self.history is not None:
+                    self._record(node.op, node.places, signature, tuple(present))
                 self._apply(index, node, updates)
         self._propagate_function_results(strategy)
 
@@ -166,6 +174,18 @@ class Propagation:
             self._on_stack[index] = True
             self._stack.append(index)
 
+    def _record(
+        self,
+        op: Operation,
+        places: Sequence[int],
+        signature: int,
+        present: tuple[int, ...],
+    ) -> None:
+        full = self.graph.memo.in_full(signature, present)
+        if self.history is not None and full is not None:
+            values = [self.graph.places[place].value for place in places]
+            self.history.record(op, values, *full)
+
     # Borders of manual computations
 
     def _at_sources(self, border: Border, number: int) -> int:
@@ -204,7 +224,11 @@ class Propagation:
                     (Direction.BOTH,) * len(shape),
                 )
                 present = (graph.numbers[places[0]], graph.numbers[places[1]])
-                for tensor, number in graph.memo.step(signature, present):
+                updates = graph.memo.step(signature, present)
+                if updates and self.history is not None:
+                    # what is returned stands for the function's result
+                    self._record(function, (places[0],) * 2, signature, present)
+                for tensor, number in updates:
                     place = places[tensor]
                     if place == NO_PLACE:
                         continue

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from tests.transforms.propagation.programs import function_of, ops_named, parse
+from ttxdsl.dialects.sdy import EdgeNodeType, EdgeValueRef
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.step import Strategy
+from ttxdsl.transforms.propagation.engine import Propagation
+from ttxdsl.transforms.propagation.history import History
+
+A, B, C = (AxisRef(name) for name in "abc")
+OPERAND, RESULT = EdgeNodeType.OPERAND, EdgeNodeType.RESULT
+
+PROGRAM = """
+sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4]>
+func.func @main(
+    %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {?}]>},
+    %y: tensor<8x8xf32>,
+    %z: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c"}]>}
+) -> (tensor<8x8xf32>,
+      tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"b"}]>},
+      tensor<2x8xf32>) {
+  %0 = stablehlo.add %x, %y : tensor<8x8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{?}, {"c"}]> : tensor<8x8xf32>
+  %2 = stablehlo.negate %1 : tensor<8x8xf32>
+  %3 = stablehlo.abs %y : tensor<8x8xf32>
+  %4 = stablehlo.reshape %z : (tensor<16xf32>) -> tensor<2x8xf32>
+  return %2, %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<2x8xf32>
+}"""
+
+
+def propagated() -> tuple[Propagation, History]:
+    propagation = Propagation(parse(PROGRAM), record=True)
+    propagation.run(Strategy.AGGRESSIVE)
+    propagation.finish()
+    assert propagation.history is not None
+    return propagation, propagation.history
+
+
+def test_origins_are_arguments_results_and_constraints() -> None:
+    propagation, history = propagated()
+    module = propagation.graph.module
+    (negate,) = ops_named(module, "stablehlo.negate")
+    (absolute,) = ops_named(module, "stablehlo.abs")
+    y = function_of(module).body.block.args[1]
+    assert history.origin(negate.results[0], A) == "input: 0"
+    assert history.origin(negate.results[0], C) == "constraint_0"
+    assert history.origin(y, A) == "input: 0"
+    assert history.origin(absolute.results[0], B) == "output: 1"
+    assert history.origin(y, B) is None
+
+
+def test_path_leads_back_to_where_the_axis_started() -> None:
+    propagation, history = propagated()
+    module = propagation.graph.module
+    (absolute,) = ops_named(module, "stablehlo.abs")
+    hops = history.path(absolute.results[0], A)
+    # x -> (add) -> y -> (abs) -> %3, told from the end
+    assert [hop.op.name for hop in hops] == ["stablehlo.abs", "stablehlo.add"]
+    assert (hops[1].source, hops[1].target) == (
+        EdgeValueRef(OPERAND, 0),
+        EdgeValueRef(OPERAND, 1),
+    )
+    assert hops[1].source_value is function_of(module).body.block.args[0]
+    assert hops[0].step > hops[1].step
+    assert history.path(hops[1].source_value, A) == []
+
+
+def test_path_backward_through_a_constraint() -> None:
+    propagation, history = propagated()
+    x = function_of(propagation.graph.module).body.block.args[0]
+    hops = history.path(x, C)
+    assert [(hop.op.name, hop.source) for hop in hops] == [
+        ("stablehlo.add", EdgeValueRef(RESULT, 0)),
+        ("sdy.sharding_constraint", EdgeValueRef(RESULT, 0)),
+    ]
+
+
+def test_split_axes_come_from_the_whole_one() -> None:
+    propagation, history = propagated()
+    (reshape,) = ops_named(propagation.graph.module, "stablehlo.reshape")
+    for part in (AxisRef("c", 1, 2), AxisRef("c", 2, 2)):
+        assert history.origin(reshape.results[0], part) == "input: 2"
+        assert [hop.op for hop in history.path(reshape.results[0], part)] == [reshape]
+
+
+def test_nothing_is_recorded_unless_asked_for() -> None:
+    assert Propagation(parse(PROGRAM)).history is None
