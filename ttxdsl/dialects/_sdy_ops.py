@@ -55,8 +55,10 @@ from xdsl.irdl.declarative_assembly_format import (
     irdl_custom_directive,
 )
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import (
+    HasCanonicalizationPatternsTrait,
     HasParent,
     IsolatedFromAbove,
     IsTerminator,
@@ -110,6 +112,24 @@ class SymbolUserOp(IRDLOperation, ABC):
         from ttxdsl.dialects._sdy_verify_ops import verify_op
 
         verify_op(self)
+
+
+class HasRewrites(HasCanonicalizationPatternsTrait):
+    """`canonicalize` applies the rewrites of `_sdy_canonicalize` to this op."""
+
+    def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
+        """The rewrites with an op of this class at the root."""
+        # The rewrites need these classes.
+        from ttxdsl.dialects._sdy_canonicalize import PATTERNS
+
+        return PATTERNS[op]
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The rewrites of all ops."""
+        from ttxdsl.dialects._sdy_canonicalize import PATTERNS
+
+        return tuple(pattern for patterns in PATTERNS.values() for pattern in patterns)
 
 
 # Meshes
@@ -183,7 +203,7 @@ class ReshardOp(ShardingOp):
 
     name = "sdy.reshard"
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), HasRewrites())
 
 
 @irdl_op_definition
@@ -661,6 +681,8 @@ class AllGatherOp(CollectiveOp):
 
     name = "sdy.all_gather"
 
+    traits = traits_def(HasRewrites())
+
     gathering_axes = prop_def(ListOfAxisRefListsAttr)
 
     assembly_format = (
@@ -685,6 +707,8 @@ class AllSliceOp(CollectiveOp):
     """
 
     name = "sdy.all_slice"
+
+    traits = traits_def(HasRewrites())
 
     slicing_axes = prop_def(ListOfAxisRefListsAttr)
 
@@ -713,6 +737,8 @@ class AllToAllOp(CollectiveOp):
 
     name = "sdy.all_to_all"
 
+    traits = traits_def(HasRewrites())
+
     params = prop_def(AllToAllParamListAttr)
 
     assembly_format = (
@@ -740,6 +766,8 @@ class CollectivePermuteOp(CollectiveOp):
 
     name = "sdy.collective_permute"
 
+    traits = traits_def(HasRewrites())
+
     ALLOWS_DIFFERENT_MESHES: ClassVar[bool] = True
 
     assembly_format = (
@@ -758,6 +786,8 @@ class AllReduceOp(CollectiveOp):
     """
 
     name = "sdy.all_reduce"
+
+    traits = traits_def(HasRewrites())
 
     reduction_axes = prop_def(AxisRefListAttr)
 
@@ -785,6 +815,8 @@ class ReduceScatterOp(CollectiveOp):
     """
 
     name = "sdy.reduce_scatter"
+
+    traits = traits_def(HasRewrites())
 
     reduce_scatter_axes = prop_def(ListOfAxisRefListsAttr)
 
