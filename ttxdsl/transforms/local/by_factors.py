@@ -312,7 +312,7 @@ def localize_by_factors(
     if properties and decided.mesh:
         changed = properties(decided)
     made = ctx.rebuild(op, gathered, decided.results, changed)
-    finish(ctx, op, rule, layouts, decided, made, combine, could_be_partial)
+    finish(ctx, op, rule, layouts, wanted, decided, made, combine, could_be_partial)
 
 
 def finish(
@@ -320,17 +320,31 @@ def finish(
     op: Operation,
     rule: OpShardingRule,
     layouts: Sequence[Layout | None],
+    wanted: Sequence[Layout | None],
     decided: Plan,
     made: Sequence[Local],
     combine: Combiner | None,
     could_be_partial: Collection[int] = (),
 ) -> None:
-    """Slice the results of a planned op and say what is left to combine."""
+    """Slice the results of a planned op and say what is left to combine.
+
+    Args:
+        ctx: the localizer.
+        op: the op.
+        rule: the factors of its dimensions.
+        layouts: how its operands lay before any was gathered.
+        wanted: how its results shall lie.
+        decided: the plan.
+        made: the results under the plan.
+        combine: how results join that are partial.
+        could_be_partial: see `localize_by_factors`.
+    """
     partial = Partial(decided.partial, combine) if decided.partial and combine else None
     complete = _complete_axes(rule, layouts, decided, could_be_partial)
-    for result, local in zip(op.results, made, strict=True):
-        local = replace(local, partial=partial, complete=complete)
-        ctx.define(result, from_layout(ctx, local, ctx.target(result)))
+    for result, local, layout in zip(op.results, made, wanted, strict=True):
+        if partial or complete:
+            local = replace(local, partial=partial, complete=complete)
+        ctx.define(result, from_layout(ctx, local, layout))
 
 
 def _complete_axes(
@@ -388,6 +402,8 @@ def localize_except(
     Each other dimension is independent of its position: the op does the same to
     every part of it.
     """
+    if properties is None and _write_if_alike(ctx, op, touched):
+        return
     localize_by_factors(
         ctx,
         op,
@@ -395,3 +411,26 @@ def localize_except(
         lambda factor: factor not in touched,
         properties=properties,
     )
+
+
+def _write_if_alike(ctx: Localizer, op: Operation, touched: Collection[int]) -> bool:
+    """Write an op all of whose tensors lie alike, as most do; else do nothing.
+
+    Returns:
+        Whether the op was written.
+    """
+    operands = ctx.operands(op)
+    wanted = [ctx.target(result) for result in op.results]
+    first = wanted[0] if wanted else None
+    if first is None or any(first.axes[dim] for dim in touched):
+        return False
+    for layout in (*(local.layout for local in operands), *wanted):
+        if layout is None:
+            return False
+        if layout.shape and not layout.same_placement(first):
+            return False
+    for result, local in zip(
+        op.results, ctx.rebuild(op, operands, wanted), strict=True
+    ):
+        ctx.define(result, local)
+    return True

@@ -93,7 +93,7 @@ def dynamic_update_slice(ctx: Localizer, op: stablehlo.DynamicUpdateSliceOp) -> 
         made = [Local(value, gathered[0].layout)]
     else:
         made = ctx.rebuild(op, gathered, decided.results)
-    finish(ctx, op, rule, layouts, decided, made, None)
+    finish(ctx, op, rule, layouts, [target], decided, made, None)
 
 
 def _update_shards(
@@ -262,6 +262,7 @@ def gather(ctx: Localizer, op: stablehlo.GatherOp) -> None:
     in_operands = {f for tensor in rule.operands for dim in tensor for f in dim}
     operands = ctx.operands(op)
     layouts = [local.layout for local in operands]
+    wanted = [ctx.target(op.result)]
     vector = (
         rule.operands[1][numbers.index_vector_dim]
         if numbers.index_vector_dim < len(rule.operands[1])
@@ -294,7 +295,7 @@ def gather(ctx: Localizer, op: stablehlo.GatherOp) -> None:
         made = ctx.rebuild(op, [operand, indices], decided.results, properties)
     else:
         made = _gather_shards(ctx, op, operand, indices, decided, properties, split)
-    finish(ctx, op, rule, layouts, decided, made, SUM, singles)
+    finish(ctx, op, rule, layouts, wanted, decided, made, SUM, singles)
 
 
 def _gather_shards(
@@ -447,7 +448,7 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
     if decided.partial and decided.mesh and combine:
         gathered[0] = _input_once(ctx, gathered[0], decided, combine)
     made = ctx.rebuild(op, gathered, decided.results, properties)
-    finish(ctx, op, rule, layouts, decided, made, combine, contributing)
+    finish(ctx, op, rule, layouts, wanted, decided, made, combine, contributing)
 
 
 def _only_inserted(layout: Layout, inserted: Collection[int]) -> Layout:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import gcd
 
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, total_size
@@ -55,20 +55,7 @@ class Layout:
         Raises:
             ValueError: if the rank differs.
         """
-        if sharding is None:
-            return Layout.replicated(mesh, shape)
-        if sharding.rank != len(shape):
-            raise ValueError(
-                f"sharding {sharding} has {sharding.rank} dimensions, "
-                f"the tensor {len(shape)}"
-            )
-        free = (
-            tuple(axis for axis in axes if axis.name not in without)
-            for axes in sharding.axes_per_dim
-        )
-        return Layout(
-            mesh, tuple(shape), tuple(without_trivial(axes, mesh) for axes in free)
-        )
+        return _layout_of(sharding, mesh, tuple(shape), without)
 
     @cached_property
     def is_sharded(self) -> bool:
@@ -104,7 +91,7 @@ class Layout:
 
     def same_placement(self, other: Layout) -> bool:
         """Whether every device holds the same part under both layouts."""
-        return (
+        return self is other or (
             self.shape == other.shape
             and self.axes == other.axes
             and (not self.is_sharded or self.mesh == other.mesh)
@@ -116,6 +103,28 @@ class Layout:
             "{" + ", ".join(str(axis) for axis in axes) + "}" for axes in self.axes
         )
         return f"[{dims}]"
+
+
+@lru_cache(maxsize=4096)
+def _layout_of(
+    sharding: TensorSharding | None,
+    mesh: Mesh,
+    shape: tuple[int, ...],
+    without: frozenset[str],
+) -> Layout:
+    """`Layout.of`, remembered: layers of a model repeat shapes and shardings."""
+    if sharding is None:
+        return Layout.replicated(mesh, shape)
+    if sharding.rank != len(shape):
+        raise ValueError(
+            f"sharding {sharding} has {sharding.rank} dimensions, "
+            f"the tensor {len(shape)}"
+        )
+    free = (
+        tuple(axis for axis in axes if axis.name not in without)
+        for axes in sharding.axes_per_dim
+    )
+    return Layout(mesh, shape, tuple(without_trivial(axes, mesh) for axes in free))
 
 
 def without_trivial(axes: Iterable[AxisRef], mesh: Mesh) -> Axes:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import TensorType
@@ -76,9 +77,10 @@ class Local:
         return self.layout
 
 
+@lru_cache(maxsize=4096)
 def local_type(type_: Attribute, layout: Layout | None) -> Attribute:
     """A global type cut to one device's part."""
-    if layout is None:
+    if layout is None or not layout.is_sharded:
         return type_
     tensor = cast("TensorType[Attribute]", type_)
     return TensorType(tensor.element_type, layout.local_shape, tensor.encoding)

@@ -74,7 +74,7 @@ def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
             ctx, op, gathered[1], decided.mesh, decided.partial, combine
         )
     made = ctx.rebuild(op, gathered, decided.results)
-    finish(ctx, op, rule, layouts, decided, made, combine, rule.reduction)
+    finish(ctx, op, rule, layouts, wanted, decided, made, combine, rule.reduction)
 
 
 def _initial_value(
