@@ -149,13 +149,50 @@ def use(op: str, *args: Any, key: str = "", **kwargs: Any) -> Use:
     return made
 
 
-for _op in ["abs", "cbrt", "ceil", "cosine", "exponential", "exponential_minus_one", "floor", "log", "log_plus_one", "logistic", "negate", "round_nearest_afz", "round_nearest_even", "rsqrt", "sign", "sine", "sqrt", "tan", "tanh"]:
+for _op in [
+    "abs",
+    "cbrt",
+    "ceil",
+    "cosine",
+    "exponential",
+    "exponential_minus_one",
+    "floor",
+    "log",
+    "log_plus_one",
+    "logistic",
+    "negate",
+    "round_nearest_afz",
+    "round_nearest_even",
+    "rsqrt",
+    "sign",
+    "sine",
+    "sqrt",
+    "tan",
+    "tanh",
+]:
     use(_op, (F46,), (F46,))
 for _op in ["count_leading_zeros", "not", "popcnt"]:
     use(_op, (I4,), (I4,))
-for _op in ["add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "remainder", "atan2"]:
+for _op in [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "maximum",
+    "minimum",
+    "power",
+    "remainder",
+    "atan2",
+]:
     use(_op, (F46, F46), (F46,))
-for _op in ["and", "or", "xor", "shift_left", "shift_right_arithmetic", "shift_right_logical"]:
+for _op in [
+    "and",
+    "or",
+    "xor",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+]:
     use(_op, (I4, I4), (I4,))
 C4 = "tensor<4xcomplex<f32>>"
 use("real", (C4,), (F4,))

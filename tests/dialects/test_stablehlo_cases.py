@@ -1,4 +1,4 @@
-"""Every StableHLO op in both forms, and what a use that breaks a constraint says."""
+"""Every StableHLO and CHLO op in both forms, and what a use that breaks a constraint says."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from tests.dialects.stablehlo_cases import BROKEN, USES, Broken, Use
+from tests.dialects import chlo_cases, stablehlo_cases
+from tests.dialects.stablehlo_cases import Broken, Use
+from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.errors import CompileError
 from ttxdsl.program import make_context, parse_program
 
+USES = stablehlo_cases.USES | chlo_cases.USES
+BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
 NOT_IN_TABLE = {"stablehlo.return", "stablehlo.async_start", "stablehlo.async_done"}
 """`return` is in the regions; futures cannot be an argument that C++ takes."""
 
@@ -30,7 +34,7 @@ def printed(module: ModuleOp, *, generic: bool = False) -> str:
 
 
 def test_the_table_has_every_op():
-    defined = {op.name for op in StableHLO.operations}
+    defined = {op.name for one in (StableHLO, Chlo) for op in one.operations}
     assert defined - {use.name for use in USES.values()} == NOT_IN_TABLE
 
 

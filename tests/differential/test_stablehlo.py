@@ -11,10 +11,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tests.dialects.stablehlo_cases import BROKEN, USES, Broken, Use
+from tests.dialects import chlo_cases, stablehlo_cases
+from tests.dialects.stablehlo_cases import Broken, Use
 from tests.differential.corpus import Program, programs
-from tests.differential.oracle import Oracle
-from ttxdsl.program import make_context
+from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
+from tests.differential.stablehlo_mutations import mutations
+from ttxdsl.errors import CompileError
+from ttxdsl.program import make_context, parse_program
+
+USES = stablehlo_cases.USES | chlo_cases.USES
+BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
 
 NOT_FOR_JAXLIB = {
     "stablehlo.uniform_quantize": "JAX's context does not register the quant dialect",
@@ -25,6 +31,17 @@ UNREADABLE = {
     ("dynamic_scalar", "debug"): "C++ prints a dynamic_slice of rank 0 as "
     "`%x, , sizes = []` and does not read that",
 }
+
+
+STRICTER = {
+    "stablehlo.bitcast_convert": "C1: C++ compares sizes of equal width only up to "
+    "the shorter shape",
+    "stablehlo.dynamic_conv": "C25: C++ does not compare the result with the shape "
+    "that follows when padding is constant",
+    "chlo.scan": "C++ compares only the shapes of results, not their elements",
+    "chlo.broadcast": "C++ takes any result when the operands cannot be broadcast",
+}
+"""Programs that we refuse and C++ takes: ops, and why."""
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +114,38 @@ def test_jaxlib_refuses_what_we_refuse(oracle: Oracle, broken: Broken):
     if broken.wrong.name in NOT_FOR_JAXLIB:
         pytest.skip(NOT_FOR_JAXLIB[broken.wrong.name])
     assert not oracle.accepts(broken.wrong.text())
+
+
+def agree(context: Context, oracle: Oracle, use: Use) -> bool:
+    """Whether both sides accept a program, or both refuse it, or we say why not."""
+    text = use.text()
+    if "quant" in text:
+        return True
+    try:
+        parse_program(text, context=context)
+        ours = True
+    except CompileError:
+        ours = False
+    try:
+        oracle.run(text)
+        theirs = True
+    except OracleRejected:
+        theirs = False
+    except OracleAborted:
+        return True  # it crashes on what it should refuse
+    stricter = any(use.name.startswith(op) for op in STRICTER)
+    return ours == theirs or (theirs and stricter)
+
+
+def test_both_accept_or_refuse_random_changes(context: Context, oracle: Oracle):
+    uses = mutations(seed=0, count=500)
+    assert not [use.text() for use in uses if not agree(context, oracle, use)]
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_both_accept_or_refuse_many_random_changes(
+    context: Context, oracle: Oracle, seed: int
+):
+    uses = mutations(seed, count=1000)
+    assert not [use.text() for use in uses if not agree(context, oracle, use)]

@@ -765,12 +765,18 @@ class BroadcastSelectOp(PrettyOp):
         super().__init__(operands=[pred, on_true, on_false], result_types=[result_type])
 
     def verify_(self) -> None:
-        """Values of one element type."""
-        for one in (self.on_false.type, self.result.type):
+        """Values of one element type, broadcast to the result's shape."""
+        on_true, on_false = self.on_true.type, self.on_false.type
+        result = self.result.type
+        for one in (on_false, result):
             require(
-                elements_fit(element_of(one), element_of(self.on_true.type)),
-                f"on_true is {self.on_true.type}, but another value {one}",
+                elements_fit(element_of(one), element_of(on_true)),
+                f"on_true is {on_true}, but another value {one}",
             )
+        if all(map(is_tensor, (on_true, on_false, result))):
+            values = broadcast(shape_of(on_true), shape_of(on_false), None)
+            shape = broadcast(shape_of(self.pred.type), values, None)
+            require_sizes(result, shape)
 
 
 # --- others ------------------------------------------------------------------------
@@ -789,6 +795,10 @@ class ConstantOp(StableHLOOp):
 
     def __init__(self, value: DenseIntOrFPElementsAttr):
         super().__init__(properties={"value": value}, result_types=[value.get_type()])
+
+    def verify_(self) -> None:
+        """The result has the value's type."""
+        require_type(self.output.type, self.value.get_type())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -69,7 +69,7 @@ from ttxdsl.dialects.stablehlo.reduction import reducer_of
 from ttxdsl.dialects.stablehlo.types import (
     TENSOR,
     TENSOR_PER_AXIS,
-    TENSOR_PER_AXIS_OR_TOKEN,
+    STATIC_TENSOR_OR_TOKEN,
     FixedConstraint,
     Kind,
     TensorOf,
@@ -676,7 +676,7 @@ class InfeedOp(StableHLOOp):
     token = operand_def(BaseAttr(TokenType))
     infeed_config = opt_prop_def(String, _EMPTY)
     layout = opt_prop_def(Array)
-    outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
+    outputs = var_result_def(STATIC_TENSOR_OR_TOKEN)
 
     def __init__(self, token: SSAValue, result_types: Sequence[Attribute]):
         super().__init__(
@@ -768,7 +768,7 @@ class RecvOp(StableHLOOp):
     channel_handle = prop_def(_Channel)
     is_host_transfer = opt_prop_def(Bool, _FALSE)
     source_target_pairs = opt_prop_def(_DenseIds)
-    outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
+    outputs = var_result_def(STATIC_TENSOR_OR_TOKEN)
 
     def __init__(
         self,

@@ -511,6 +511,7 @@ class ElementwiseBinaryOp(PrettyOp, ABC):
         lhs = self.lhs.type
         require_type(self.rhs.type, lhs, "rhs (C1)")
         require_type(self.result.type, self.infer_type(lhs), "result (C1)")
+        require_shape(self.result.type, self.rhs.type, "result (C1)")
 
 
 class _NumberBinaryOp(ElementwiseBinaryOp, ABC):
@@ -558,6 +559,7 @@ class AddOp(ElementwiseBinaryOp):
             return
         require_shape(rhs, lhs, "rhs (C1)")
         require_shape(result, lhs, "result (C1)")
+        require_shape(result, rhs, "result (C1)")
         check_quantized_add(lhs, rhs, result)
         if not isinstance(element_of(lhs), QuantizedType):
             require_element(rhs, lhs, "rhs (C1)")
@@ -797,6 +799,7 @@ class CompareOp(PrettyOp):
         """C1: operands of one element type; C2: one shape."""
         require_type(self.rhs.type, self.lhs.type, "rhs (C1, C2)")
         require_shape(self.result.type, self.lhs.type, "result (C2)")
+        require_shape(self.result.type, self.rhs.type, "result (C2)")
 
 
 # --- three operands ----------------------------------------------------------------

@@ -305,6 +305,7 @@ class ValueOf(FixedConstraint[Attribute]):
     Args:
         kinds: the element types of tensors and buffers.
         token, nested, buffer, future, unranked: which other types are taken.
+        static: whether every dimension of a tensor must be known.
     """
 
     kinds: Kind
@@ -313,6 +314,7 @@ class ValueOf(FixedConstraint[Attribute]):
     buffer: bool = False
     future: bool = False
     unranked: bool = False
+    static: bool = False
 
     def verify(
         self, attr: Attribute, constraint_context: VerificationContext | None = None
@@ -324,7 +326,10 @@ class ValueOf(FixedConstraint[Attribute]):
     def _holds(self, attr: Attribute) -> bool:
         match attr:
             case TensorType():
-                return bool(element_kind(attr.element_type) & self.kinds)
+                shape = attr.shape.data
+                return bool(element_kind(attr.element_type) & self.kinds) and not (
+                    self.static and any(dim.data == DYNAMIC_INDEX for dim in shape)
+                )
             case TokenType():
                 return self.token
             case TupleType():
@@ -362,6 +367,7 @@ STATIC_DIMENSION_TENSOR = TensorOf(Kind.DIMENSION, rank=1, static=True)
 
 TENSOR_OR_TOKEN = ValueOf(Kind.ANY, token=True)
 TENSOR_PER_AXIS_OR_TOKEN = ValueOf(Kind.ANY_PER_AXIS, token=True)
+STATIC_TENSOR_OR_TOKEN = ValueOf(Kind.ANY_PER_AXIS, token=True, static=True)
 REGION_VALUE = ValueOf(Kind.ANY_PER_AXIS, token=True, buffer=True)
 TUPLE_PART = ValueOf(Kind.ANY_PER_AXIS, token=True, nested=True, buffer=True)
 COMPOSITE_VALUE = ValueOf(Kind.ANY_PER_AXIS, token=True, nested=True)
