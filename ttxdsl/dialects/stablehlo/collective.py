@@ -67,9 +67,9 @@ from ttxdsl.dialects.stablehlo.attributes import (
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
 from ttxdsl.dialects.stablehlo.reduction import reducer_of
 from ttxdsl.dialects.stablehlo.types import (
+    STATIC_TENSOR_OR_TOKEN,
     TENSOR,
     TENSOR_PER_AXIS,
-    STATIC_TENSOR_OR_TOKEN,
     FixedConstraint,
     Kind,
     TensorOf,

@@ -248,8 +248,18 @@ class WhileOp(StableHLOOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print with the body's names of the arguments, which `cond` shares."""
-        arguments = self.body.block.args
+        """Print with the body's names of the arguments, which `cond` shares.
+
+        The generic form is for loops that break a constraint and are only printed to
+        say so.
+        """
+        blocks = (self.cond.blocks.first, self.body.blocks.first)
+        if any(
+            block is None or len(block.args) != len(self.operands) for block in blocks
+        ):
+            printer.print_op_with_default_format(self)
+            return
+        arguments = self.body.blocks[0].args
         for argument in arguments:
             if argument.name_hint is None:
                 argument.name_hint = "iterArg"
@@ -265,7 +275,7 @@ class WhileOp(StableHLOOp):
             printer.print_string(" : ")
             print_type_list(printer, (value.type for value in self.operands))
         print_attr_dict(printer, self, keyword=True)
-        for own, shared in zip(self.cond.block.args, arguments, strict=True):
+        for own, shared in zip(self.cond.blocks[0].args, arguments, strict=True):
             NamedPrinter.share_name(printer, own, shared)
         printer.print_string("\ncond ")
         printer.print_region(self.cond, print_entry_block_args=False)

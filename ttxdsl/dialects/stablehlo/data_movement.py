@@ -578,6 +578,14 @@ class SliceOp(PrettyOp):
             "strides": i64_array(strides),
         }
 
+    def print(self, printer: Printer) -> None:
+        """Print the op; the generic form if the arrays differ in length."""
+        lengths = {len(one) for one in (self.start_indices, self.limit_indices)}
+        if lengths == {len(self.strides)}:
+            super().print(printer)
+        else:
+            printer.print_op_with_default_format(self)
+
     def print_fields(self, printer: Printer) -> None:
         """Print `[start:limit:stride, …]`."""
         ranges = (

@@ -197,8 +197,16 @@ class ReduceOp(StableHLOOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print the form with `applies` where the body allows it."""
+        """Print the form with `applies` where the body allows it.
+
+        The generic form is for reductions that break a constraint and are only printed
+        to say so.
+        """
         half = len(self.operands) // 2
+        block = self.body.blocks.first
+        if block is None or len(block.args) != 2 * half or len(self.operands) % 2:
+            printer.print_op_with_default_format(self)
+            return
 
         def print_pair(index: int) -> None:
             with printer.in_parens():
@@ -218,7 +226,7 @@ class ReduceOp(StableHLOOp):
         if applied is not None:
             return
         printer.print_string("\n reducer")
-        arguments = self.body.block.args
+        arguments = block.args
         for index in range(half):
             printer.print_string("(" if index == 0 else " (")
             printer.print_block_argument(arguments[index])

@@ -63,6 +63,11 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
 
     name = "stablehlo.token"
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        """There is nothing to parse, not even empty brackets."""
+        return ()
+
 
 @irdl_attr_definition
 class FutureType(ParametrizedAttribute, TypeAttribute):

@@ -1,0 +1,65 @@
+"""Wrong text is refused with its place, and wrong ops can be printed to say so."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError
+
+from tests.dialects import chlo_cases, stablehlo_cases
+from tests.dialects.stablehlo_cases import Broken
+from ttxdsl.program import make_context
+
+BROKEN = stablehlo_cases.BROKEN + chlo_cases.BROKEN
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda one: one.id)
+def test_a_wrong_op_can_be_printed(broken: Broken):
+    """Diagnostics print the op that is wrong."""
+    module = Parser(make_context(), broken.wrong.text()).parse_module()
+    for generic in (False, True):
+        Printer(StringIO(), print_generic_format=generic).print_op(module)
+
+
+SYNTAX = {
+    "stablehlo.add %0, %0 : (tensor<4xf32>) -> tensor<4xf32>": "operand types",
+    "stablehlo.iota dim = 0 : tensor<4xf32>, 1": "",
+    "stablehlo.iota dims = 0 : tensor<4xf32>": "dim",
+    "stablehlo.transpose %0, dims = 0 : (tensor<4xf32>) -> tensor<4xf32>": "[",
+    "stablehlo.slice %0 [0:2:] : (tensor<4xf32>) -> tensor<2xf32>": "",
+    "stablehlo.compare QT, %0, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>": "",
+    "stablehlo.select %0, %0, %0 : tensor<4xf32>": "two types",
+    "stablehlo.complex %0, %0 : tensor<4xf32>": "complex",
+    "stablehlo.reduce_precision %0, format = e5 : tensor<4xf32>": "e5m10",
+    "stablehlo.constant 3 : i32": "dense",
+    "stablehlo.tuple %0 : tensor<4xf32>": "tuple",
+    "stablehlo.reduce(%0 init: %0) applies stablehlo.subtract across dimensions = [0] "
+    ": (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>": "not commutative",
+    "stablehlo.reduce(%0 init: %0) applies stablehlo.sine across dimensions = [0] : "
+    "(tensor<4xf32>, tensor<4xf32>) -> tensor<f32>": "no op that a reduce can apply",
+    "stablehlo.convolution(%0, %0) dim_numbers = [b, f, f]x[0, i, o]->[b, f, 0], window "
+    "= {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>": "each once",
+    "stablehlo.convolution(%0, %0) dim_numbers = [b, f]x[i, o]->[b, f], window = {step "
+    "= [1]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>": "unexpected keyword",
+    "stablehlo.convolution(%0, %0) dim_numbers = [b, f]x[i, o]->[b, f], window = {pad "
+    "= [[1]]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>": "pairs",
+    '"stablehlo.dot_general"(%0, %0) <{dot_dimension_numbers = #stablehlo.dot<left = '
+    "[0]>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>": "expected one of",
+    '"stablehlo.dot_general"(%0, %0) <{dot_dimension_numbers = #stablehlo.dot<'
+    "lhs_contracting_dimensions = [0], lhs_contracting_dimensions = [0]>}> : "
+    "(tensor<4xf32>, tensor<4xf32>) -> tensor<f32>": "duplicated",
+    "stablehlo.iota dim = 0 {iota_dimension = 0 : i64} : tensor<4xf32>": "given twice",
+}
+
+
+@pytest.mark.parametrize("text", SYNTAX, ids=range(len(SYNTAX)))
+def test_wrong_syntax_is_refused_where_it_is(text: str):
+    program = f"func.func @f(%0: tensor<4xf32>) {{\n%1 = {text}\nreturn\n}}"
+    with pytest.raises(ParseError) as refused:
+        Parser(make_context(), program).parse_module()
+    assert SYNTAX[text] in str(refused.value)
+    start = refused.value.span.start
+    assert program.index(text) <= start <= program.index("return") + len("return")
