@@ -355,7 +355,9 @@ class DeviceMesh:
         for at in local_at:
             new_shape.append(y.shape[at])
             strides.append(y.strides[at])
-        y = as_strided(y, new_shape, strides, writeable=False)
+        # as plain bytes: as_strided does not know the narrow floats of ml_dtypes
+        raw = y.view(f"V{y.itemsize}")
+        y = as_strided(raw, new_shape, strides, writeable=False).view(y.dtype)
         for ref in unreduced:
             for atom in layout.runs[ref]:
                 here = np.arange(atoms[atom]) == 0

@@ -1,0 +1,309 @@
+"""Programs of devices: shard_map in JAX on eight CPU devices, and hand-written ones."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+from xdsl.utils.exceptions import InterpretationError
+
+from tests.interpreters.reference import run, same_as_jax
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.mesh import ReplicaMismatchError
+
+P = PartitionSpec
+
+
+def mesh(shape=(2, 4), names=("x", "y"), order=None):
+    devices = np.array(jax.devices()[: int(np.prod(shape))])
+    if order is not None:
+        devices = devices[list(order)]
+    return Mesh(devices.reshape(shape), names)
+
+
+def mapped(function, ins, outs, over=None, **options):
+    return jax.shard_map(
+        function,
+        mesh=over or mesh(),
+        in_specs=ins,
+        out_specs=outs,
+        check_vma=False,
+        **options,
+    )
+
+
+X = np.arange(16 * 8, dtype=np.float32).reshape(16, 8)
+
+AXES = ["x", "y", ("x", "y"), ("y", "x")]
+
+
+@pytest.mark.parametrize("axes", AXES, ids=str)
+@pytest.mark.parametrize("kind", [lax.psum, lax.pmax, lax.pmin, lax.pmean])
+def test_reductions_over_axes(kind, axes):
+    same_as_jax(mapped(lambda x: kind(x, axes), P("x", "y"), P("x", "y")), X)
+
+
+@pytest.mark.parametrize("axes", AXES, ids=str)
+@pytest.mark.parametrize("tiled", [True, False])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_all_gather(axes, tiled, dim):
+    def gather(x):
+        return lax.all_gather(x, axes, axis=dim, tiled=tiled) * 1.5
+
+    same_as_jax(mapped(gather, P("x", "y"), P("x", "y") if tiled else P(("x", "y"))), X)
+
+
+@pytest.mark.parametrize("axes", AXES, ids=str)
+@pytest.mark.parametrize("dim", [0, 1])
+def test_psum_scatter(axes, dim):
+    def scatter(x):
+        return lax.psum_scatter(x, axes, scatter_dimension=dim, tiled=True)
+
+    same_as_jax(mapped(scatter, P(), P("x", "y")), X)
+
+
+@pytest.mark.parametrize("axes", AXES, ids=str)
+@pytest.mark.parametrize("dims", [(0, 1), (1, 0), (0, 0), (1, 1)])
+def test_all_to_all(axes, dims):
+    split, concat = dims
+
+    def exchange(x):
+        return lax.all_to_all(x, axes, split, concat, tiled=True)
+
+    same_as_jax(mapped(exchange, P("x"), P("x", "y")), np.tile(X, (1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("axis", "pairs"),
+    [
+        ("y", [(0, 1), (1, 2), (2, 3), (3, 0)]),
+        ("y", [(0, 2), (3, 1)]),
+        ("x", [(0, 1)]),
+        (("x", "y"), [(i, (i + 3) % 8) for i in range(8)]),
+        (("y", "x"), [(0, 7), (7, 1), (1, 0)]),
+    ],
+    ids=str,
+)
+def test_ppermute(axis, pairs):
+    same_as_jax(
+        mapped(lambda x: lax.ppermute(x, axis, pairs), P("x", "y"), P("x", "y")), X
+    )
+
+
+@pytest.mark.parametrize("order", [None, (7, 0, 3, 4, 1, 2, 6, 5)], ids=str)
+@pytest.mark.parametrize("axes", AXES, ids=str)
+def test_axis_index(axes, order):
+    over = mesh(order=order)
+
+    def number(x):
+        return x + lax.axis_index(axes).astype(np.float32) * 1000
+
+    same_as_jax(mapped(number, P("x", "y"), P("x", "y"), over), X)
+
+
+@pytest.mark.parametrize(
+    "order", [(7, 0, 3, 4, 1, 2, 6, 5), (1, 0, 3, 2, 5, 4, 7, 6)], ids=str
+)
+def test_collectives_on_reordered_devices(order):
+    over = mesh(order=order)
+
+    def work(x):
+        gathered = lax.all_gather(x, "y", axis=1, tiled=True)
+        moved = lax.ppermute(x, "x", [(0, 1), (1, 0)])
+        return gathered.sum() + lax.psum(x, "x") + moved
+
+    same_as_jax(mapped(work, P("x", "y"), P("x", "y"), over), X, reduction_length=64)
+
+
+def test_slices_at_the_devices_place():
+    """Starts that differ by device: only along the axis that they differ by."""
+
+    def work(x):
+        at = lax.axis_index("y") * np.int32(2)
+        mine = lax.dynamic_slice(x, (np.int32(0), at), (x.shape[0], 2))
+        back = lax.dynamic_update_slice(jnp.zeros_like(x), mine, (np.int32(0), at))
+        picked = x[:, (jnp.arange(3) + at) % 8]
+        return mine, lax.psum(back, "y"), picked
+
+    same_as_jax(mapped(work, P("x"), (P("x", "y"), P("x"), P("x", "y"))), X)
+
+
+def test_control_flow_that_differs_by_device():
+    def work(x):
+        n = lax.axis_index("y")
+        y = lax.fori_loop(0, n, lambda i, x: x * 2 + i, x)
+        z = lax.cond(n % 2 == 0, lambda x: x + 1, lambda x: -x, y)
+        return lax.switch(n, [lambda z: z, lambda z: z * 3, lambda z: z - 7], z)
+
+    same_as_jax(mapped(work, P("x", "y"), P("x", "y")), X)
+
+
+def test_sums_with_a_body_over_values_that_differ():
+    def work(x):
+        scaled = x * (1 + lax.axis_index("x"))
+        return jnp.argmax(scaled, axis=1).astype(np.int32), jnp.sort(scaled, axis=0)
+
+    same_as_jax(mapped(work, P("x", "y"), (P(("x", "y")), P("x", "y"))), X)
+
+
+def test_some_axes_stay_free():
+    def outer(x):
+        return (
+            mapped(lambda x: lax.psum(x * 2, "x"), P("x"), P(), axis_names={"x"})(x) + 1
+        )
+
+    same_as_jax(outer, X)
+
+
+def test_nested_computations():
+    text = """
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
+        %1 = sdy.manual_computation(%b) in_shardings=[<@mesh, [{}, {"y"}]>] out_shardings=[<@mesh, [{}, {"y"}]>] manual_axes={"y"} (%c: tensor<4x2xf32>) {
+          %id = stablehlo.partition_id : tensor<ui32>
+          %f = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+          %g = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<4x2xf32>
+          %2 = stablehlo.add %c, %g : tensor<4x2xf32>
+          sdy.return %2 : tensor<4x2xf32>
+        } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        sdy.return %1 : tensor<4x8xf32>
+      } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }"""
+    a = np.zeros((8, 8), np.float32)
+    (found,) = run(text, a)
+    np.testing.assert_array_equal(found[::4, ::2], np.arange(8).reshape(2, 4))
+
+
+MANUAL = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {{
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{"x"}}, {{"y"}}]>] out_shardings=[<@mesh, {out}>] manual_axes={{"x", "y"}} (%b: tensor<4x2xf32>) {{
+    {body}
+  }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}}"""
+
+REDUCE = """%1 = "stablehlo.all_reduce"(%b) <{{{handle}replica_groups = dense<{groups}> : tensor<{shape}xi64>}}> ({{
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %s = stablehlo.add %p, %q : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }}) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+      sdy.return %1 : tensor<4x2xf32>"""
+
+
+def test_replicas_that_differ_are_reported():
+    text = MANUAL.format(
+        out='[{"x"}, {}]', body="%w = stablehlo.concatenate %b, %b, %b, %b, dim = 1 : "
+        "(tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> "
+        "tensor<4x8xf32>\n sdy.return %w : tensor<4x8xf32>"
+    )  # fmt: skip
+    a = np.zeros((8, 8), np.float32)
+    assert not run(text, a)[0].any()
+    a[5, 6] = 1
+    with pytest.raises(ReplicaMismatchError) as error:
+        run(text, a)
+    assert error.value.coordinates == {"x": 1, "y": 3}
+    assert error.value.index == (1, 0)
+    assert str(error.value).startswith("result 0 of 'sdy.manual_computation': replicas")
+
+
+@pytest.mark.parametrize(
+    ("groups", "shape", "handle"),
+    [
+        ("[[0, 1, 2, 3], [4, 5, 6, 7]]", "2x4", ""),
+        ("[[3, 0, 2, 1], [7, 5, 6, 4]]", "2x4", "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids, "),
+        ("[[0, 5], [1, 3], [2, 7], [4, 6]]", "4x2", "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids, "),
+        ("[[0, 1, 2], [3, 4, 5], [6, 7, -1]]", "3x3", ""),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_replica_groups(groups, shape, handle):
+    body = REDUCE.format(groups=groups, shape=shape, handle=handle)
+    text = MANUAL.format(out='[{"x"}, {"y"}]', body=body)
+    a = np.arange(64, dtype=np.float32).reshape(8, 8)
+    (found,) = run(text, a)
+    parts = [
+        a[i * 4 : i * 4 + 4, j * 2 : j * 2 + 2] for i in range(2) for j in range(4)
+    ]
+    for group in eval(groups):
+        members = [m for m in group if m >= 0]
+        for m in members:
+            i, j = divmod(m, 4)
+            got = found[i * 4 : i * 4 + 4, j * 2 : j * 2 + 2]
+            np.testing.assert_array_equal(got, sum(parts[k] for k in members))
+
+
+def test_groups_by_mesh_axes():
+    groups = """#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (2)2>]>"""
+    body = REDUCE.replace("dense<{groups}> : tensor<{shape}xi64>", groups).format(
+        handle=""
+    )
+    text = MANUAL.format(out='[{"x"}, {"y"}]', body=body)
+    a = np.arange(64, dtype=np.float32).reshape(8, 8)
+    (found,) = run(text, a)
+    np.testing.assert_array_equal(found[:, 0:2], a[:, 0:2] + a[:, 2:4])
+    np.testing.assert_array_equal(found[:, 6:8], a[:, 4:6] + a[:, 6:8])
+
+
+def test_a_device_outside_of_the_mesh_is_an_error_that_names_the_op():
+    body = REDUCE.format(groups="[[0, 1, 2, 3, 4, 5, 6, 7, 8]]", shape="1x9", handle="")
+    text = MANUAL.format(out='[{"x"}, {"y"}]', body=body)
+    with pytest.raises(
+        InterpretationError, match=r"stablehlo.all_reduce.*process 8"
+    ) as error:
+        run(text, np.zeros((8, 8), np.float32))
+    assert isinstance(error.value, CompileError)
+
+
+def test_unreduced_results_are_summed():
+    text = MANUAL.format(
+        out='[{"x"}, {}], unreduced={"y"}', body="%w = stablehlo.concatenate %b, %b, %b, %b, dim = 1 : "
+        "(tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> "
+        "tensor<4x8xf32>\n sdy.return %w : tensor<4x8xf32>"
+    )  # fmt: skip
+    a = np.arange(64, dtype=np.float32).reshape(8, 8)
+    (found,) = run(text, a)
+    wanted = np.tile(a.reshape(8, 4, 2).sum(axis=1), (1, 4))
+    np.testing.assert_array_equal(found, wanted)
+
+
+GLOBAL = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"y"}, {"x"}]>] manual_axes={} (%b: tensor<8x8xf32>) {
+    %1 = sdy.all_gather [{"x"}, {"y"}] %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %2 = sdy.all_slice [{"y"}, {}] %1 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+    %3 = sdy.reshard %2 <@mesh, [{"y"}, {"x"}]> : tensor<8x8xf32>
+    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+    %5 = sdy.named_computation<"double">(%3) (%c: tensor<8x8xf32>) {
+      %6 = stablehlo.add %c, %c : tensor<8x8xf32>
+      sdy.return %6 : tensor<8x8xf32>
+    } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    sdy.return %5 : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  sdy.sharding_group %0 group_id=3 : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}"""
+
+
+def test_collectives_of_global_programs_are_identities():
+    a = np.arange(64, dtype=np.float32).reshape(8, 8)
+    text = GLOBAL.replace(
+        '%4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>',
+        "",
+    )
+    np.testing.assert_array_equal(run(text, a)[0], 2 * a)
+
+
+def test_process_ids_outside_of_a_mesh():
+    text = """func.func @main() -> (tensor<ui32>, tensor<ui32>) {
+      %p = stablehlo.partition_id : tensor<ui32>
+      %r = stablehlo.replica_id : tensor<ui32>
+      return %p, %r : tensor<ui32>, tensor<ui32>
+    }"""
+    assert [int(x) for x in run(text)] == [0, 0]

@@ -1,0 +1,183 @@
+"""Entry points, wrong inputs, the checks on results, liveness, other interpreters."""
+
+from __future__ import annotations
+
+import weakref
+
+import ml_dtypes
+import numpy as np
+import pytest
+from xdsl.interpreter import Interpreter, OpCounter
+
+from tests.interpreters.reference import parse, run
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.regions import LocatedError
+from ttxdsl.interpreters.run import register_implementations, run_module
+
+TWO = """
+func.func public @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func private @g(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.add %a, %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}"""
+
+
+def test_the_only_public_function_is_the_entry():
+    assert run(TWO, np.ones(2, np.float32))[0].tolist() == [2, 2]
+    assert run(TWO, np.ones(2, np.float32), entry="g")[0].tolist() == [2, 2]
+
+
+def test_which_entry_is_asked_for():
+    with pytest.raises(CompileError, match="public functions are: @f, @g"):
+        run(TWO.replace("private", "public"), np.ones(2, np.float32))
+    with pytest.raises(CompileError, match="no function @h") as error:
+        run(TWO, np.ones(2, np.float32), entry="h")
+    assert "it has @f, @g" in str(error.value)
+
+
+def test_wrong_inputs():
+    module = parse(TWO)
+    with pytest.raises(CompileError, match="takes 1 arguments, 2 were given"):
+        run_module(module, [np.ones(2), np.ones(2)])
+    with pytest.raises(
+        CompileError, match="elements of type float32, the value has float64"
+    ):
+        run_module(module, [np.ones(2)])
+    with pytest.raises(
+        CompileError, match=r"has type tensor<2xf32>, the value has shape \(3,\)"
+    ):
+        run_module(module, [np.ones(3, np.float32)])
+    assert run_module(module, [[1, 2]])[0].tolist() == [2, 4]
+
+
+def test_plain_numbers_take_the_arguments_type():
+    text = "func.func @main(%a: tensor<bf16>, %b: tensor<i1>) -> (tensor<bf16>, tensor<i1>) { return %a, %b : tensor<bf16>, tensor<i1> }"
+    found = run(text, 1.5, True)
+    assert found[0].dtype == ml_dtypes.bfloat16 and float(found[0]) == 1.5
+    with pytest.raises(CompileError, match="takes elements of type bool"):
+        run(text, 1.5, 3)
+
+
+def test_what_cannot_be_run_is_named_with_its_place():
+    text = """func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.custom_call @unheard_of(%a) : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }"""
+    with pytest.raises(UnsupportedError, match="custom call @unheard_of") as error:
+        run(text, np.ones(2, np.float32))
+    assert error.value.op_name == "stablehlo.custom_call"
+    text = """func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = "test.op"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }"""
+    from xdsl.dialects.test import Test
+
+    module = parse_with(text, Test)
+    with pytest.raises(LocatedError, match=r"test\.op"):
+        run_module(module, [np.ones(2, np.float32)])
+
+
+def parse_with(text, dialect):
+    from xdsl.context import Context
+    from xdsl.dialects import builtin, func
+    from xdsl.parser import Parser
+
+    context = Context()
+    for one in (builtin.Builtin, func.Func, dialect):
+        context.load_dialect(one)
+    return Parser(context, text).parse_module()
+
+
+def test_results_are_held_against_their_types():
+    """A program that lies about a shape (no verifier ran) does not run."""
+    module = parse(TWO)
+    text = str(module)
+    assert "tensor<2xf32>" in text
+    from xdsl.dialects.builtin import TensorType, f32
+    from xdsl.rewriter import Rewriter
+
+    add = next(op for op in module.walk() if op.name == "stablehlo.add")
+    Rewriter.replace_value_with_new_type(add.results[0], TensorType(f32, [3]))
+    with pytest.raises(
+        LocatedError, match=r"shape \(2,\) and type float32 where its type says"
+    ):
+        run_module(module, [np.ones(2, np.float32)])
+
+
+def test_values_die_after_their_last_use():
+    text = """func.func @main(%a: tensor<1000xf32>) -> tensor<1000xf32> {
+      %0 = stablehlo.add %a, %a : tensor<1000xf32>
+      %1 = stablehlo.add %0, %0 : tensor<1000xf32>
+      %2 = stablehlo.add %1, %1 : tensor<1000xf32>
+      %3 = stablehlo.add %2, %2 : tensor<1000xf32>
+      return %3 : tensor<1000xf32>
+    }"""
+    module = parse(text)
+    alive: list[int] = []
+
+    class Watch(Interpreter.Listener):
+        def __init__(self):
+            self.seen: list[weakref.ref[np.ndarray]] = []
+
+        def did_interpret_op(self, op, results):
+            alive.append(sum(ref() is not None for ref in self.seen))
+            self.seen += [weakref.ref(result) for result in results]
+
+    interpreter = Interpreter(module, listeners=(Watch(),))
+    register_implementations(interpreter)
+    interpreter.call_op("main", (np.ones(1000, np.float32),))
+    assert max(alive) == 1
+
+
+def test_an_ordinary_interpreter_can_be_taught():
+    module = parse(TWO)
+    counter = OpCounter()
+    interpreter = Interpreter(module, listeners=(counter,))
+    register_implementations(interpreter)
+    (found,) = interpreter.call_op("f", (np.ones(2, np.float32),))
+    assert found.tolist() == [2, 2]
+    assert counter.ops["stablehlo.add"] == 1
+
+
+def test_constants_of_every_type():
+    kinds = [
+        "f16",
+        "bf16",
+        "f32",
+        "f64",
+        "i8",
+        "ui8",
+        "i16",
+        "i64",
+        "f8E4M3FN",
+        "f8E5M2",
+        "i4",
+        "ui4",
+    ]
+    for kind in kinds:
+        text = f"""func.func @main() -> tensor<3x{kind}> {{
+          %0 = stablehlo.constant dense<[1, 2, 3]> : tensor<3x{kind}>
+          return %0 : tensor<3x{kind}>
+        }}"""
+        if "f" in kind:
+            text = text.replace("[1, 2, 3]", "[1.0, 2.0, 3.0]")
+        assert run(text)[0].astype(np.float32).tolist() == [1, 2, 3], kind
+    text = """func.func @main() -> (tensor<2xi1>, tensor<2xcomplex<f32>>, tensor<2x2xi1>, tensor<f32>, tensor<0xf32>) {
+      %0 = stablehlo.constant dense<[true, false]> : tensor<2xi1>
+      %1 = stablehlo.constant dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f32>>
+      %2 = stablehlo.constant dense<true> : tensor<2x2xi1>
+      %3 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %4 = stablehlo.constant dense<> : tensor<0xf32>
+      return %0, %1, %2, %3, %4 : tensor<2xi1>, tensor<2xcomplex<f32>>, tensor<2x2xi1>, tensor<f32>, tensor<0xf32>
+    }"""
+    found = [x.tolist() for x in run(text)]
+    assert found == [[True, False], [1 + 2j, 3 - 4j], [[True] * 2] * 2, -np.inf, []]
+
+
+def test_types_without_values_are_refused():
+    text = "func.func @main(%a: tensor<2xf80>) -> tensor<2xf80> { return %a : tensor<2xf80> }"
+    with pytest.raises(UnsupportedError, match="element type f80"):
+        run(text, np.ones(2))
