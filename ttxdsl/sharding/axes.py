@@ -279,7 +279,7 @@ def subtract(axes: Axes, others: Sequence[AxisRef], mesh: Mesh) -> Axes:
 
     An axis that cannot coexist with one of the others that overlaps it disappears.
     """
-    by_position = sorted(others, key=lambda axis: (axis.name, axis.pre_size, axis._end))  # pyright: ignore[reportPrivateUsage]
+    by_position = sort_by_mesh(others, mesh)
     left: list[AxisRef] = []
     for axis in axes:
         rest: AxisRef | None = axis
