@@ -434,13 +434,19 @@ def _all_slice(low: Lowering, op: stablehlo.CompositeOp) -> SSAValue | None:
     return keep_part(low, value, where, parts, part_of)
 
 
+_OTHERWISE = "groups that are no whole axes: all_gather, embedding"
+
 TABLE: dict[str, Rule] = {
     "stablehlo.all_gather": Rule(
-        _all_gather, ("all_gather",), "one an axis, minor axis first"
+        _all_gather, ("all_gather",), f"one an axis, minor axis first; {_OTHERWISE}"
     ),
-    "stablehlo.all_reduce": Rule(_all_reduce, ("all_reduce",), "one an axis"),
+    "stablehlo.all_reduce": Rule(
+        _all_reduce, ("all_reduce",), f"one an axis; {_OTHERWISE}, sum"
+    ),
     "stablehlo.all_to_all": Rule(
-        _all_to_all, ("all_to_all", "reshape", "permute"), "one an axis, major first"
+        _all_to_all,
+        ("all_to_all", "reshape", "permute"),
+        f"one an axis, major first; {_OTHERWISE}",
     ),
     "stablehlo.collective_broadcast": Rule(
         _collective_broadcast, ("all_gather", "slice_static", "reshape")
@@ -448,14 +454,16 @@ TABLE: dict[str, Rule] = {
     "stablehlo.collective_permute": Rule(_collective_permute, ("collective_permute",)),
     "stablehlo.composite": Rule(
         _composite,
-        ("mesh_partition",),
+        ("mesh_partition", "slice_dynamic"),
         "sdy.all_slice; any other composite is its decomposition",
     ),
     "stablehlo.partition_id": Rule(
         _partition_id, ("constant", "mesh_shard", "reshape"), "a table of the ids"
     ),
     "stablehlo.reduce_scatter": Rule(
-        _reduce_scatter, ("reduce_scatter",), "one an axis, major axis first"
+        _reduce_scatter,
+        ("reduce_scatter",),
+        f"one an axis, major axis first; {_OTHERWISE}",
     ),
     "stablehlo.replica_id": Rule(
         _replica_id, ("zeros",), "a table if devices are replicas"

@@ -202,10 +202,11 @@ TABLE: dict[str, Rule] = {
     "stablehlo.constant": Rule(_constant, ("constant", "full", "zeros", "ones")),
     "sdy.constant": Rule(_constant, ("constant", "full", "zeros", "ones")),
     "stablehlo.dynamic_slice": Rule(
-        _dynamic_slice, ("concat", "clamp_tensor", "slice_dynamic")
+        _dynamic_slice, ("concat", "clamp_tensor", "add", "slice_dynamic")
     ),
     "stablehlo.dynamic_update_slice": Rule(
-        _dynamic_update_slice, ("clamp_tensor", "pad", "slice_dynamic", "where")
+        _dynamic_update_slice,
+        ("clamp_tensor", "subtract", "add", "pad", "slice_dynamic", "where"),
     ),
     "stablehlo.get_dimension_size": Rule(_get_dimension_size, ("full",)),
     "stablehlo.iota": Rule(_iota, ("arange",)),

@@ -338,7 +338,11 @@ TABLE: dict[str, Rule] = {
     "stablehlo.and": _logical("and"),
     "stablehlo.bitcast_convert": Rule(_bitcast_convert, ("bitcast_convert",)),
     "stablehlo.clamp": Rule(_clamp, ("clamp_tensor",)),
-    "stablehlo.compare": Rule(_compare, ("eq", "ne", "ge", "gt", "le", "lt")),
+    "stablehlo.compare": Rule(
+        _compare,
+        ("eq", "ne", "ge", "gt", "le", "lt"),
+        "total order of floats: on bitcast_convert, bitwise_xor and where",
+    ),
     "stablehlo.convert": Rule(_convert, ("typecast",)),
     "stablehlo.count_leading_zeros": Rule(
         _count_leading_zeros, ("logical_right_shift", "eq", "typecast", "add")
@@ -349,24 +353,55 @@ TABLE: dict[str, Rule] = {
         _population_count, ("logical_right_shift", "bitwise_and", "add")
     ),
     "stablehlo.round_nearest_afz": Rule(
-        _round_afz, ("abs", "floor", "subtract", "ge", "where", "neg")
+        _round_afz, ("abs", "floor", "add", "subtract", "ge", "lt", "where", "neg")
     ),
     "stablehlo.round_nearest_even": Rule(
-        _round_even, ("floor", "subtract", "multiply", "eq", "gt", "where")
+        _round_even, ("floor", "add", "subtract", "multiply", "eq", "gt", "where")
     ),
     "stablehlo.select": Rule(_select, ("where",)),
     "stablehlo.shift_right_arithmetic": Rule(
-        _shift_right_arithmetic, ("bitwise_not", "logical_right_shift", "where")
+        _shift_right_arithmetic,
+        ("lt", "ge", "bitwise_not", "logical_right_shift", "where"),
     ),
     "stablehlo.xor": _logical("xor"),
-    "chlo.acosh": Rule(_acosh, ("sqrt", "multiply", "log", "where")),
-    "chlo.atanh": Rule(_atanh, ("log1p", "subtract", "multiply")),
-    "chlo.cosh": Rule(_cosh, ("exp", "add")),
-    "chlo.erf_inv": Rule(_erf_inv, ("log1p", "sqrt", "multiply", "add", "where")),
+    "chlo.acosh": Rule(
+        _acosh, ("add", "subtract", "sqrt", "multiply", "log", "gt", "where")
+    ),
+    "chlo.atanh": Rule(_atanh, ("neg", "log1p", "subtract", "multiply")),
+    "chlo.cosh": Rule(_cosh, ("neg", "exp", "add")),
+    "chlo.erf_inv": Rule(
+        _erf_inv,
+        (
+            "neg",
+            "log1p",
+            "sqrt",
+            "multiply",
+            "add",
+            "subtract",
+            "abs",
+            "eq",
+            "lt",
+            "where",
+        ),
+    ),
     "chlo.is_inf": Rule(_is_inf, ("abs", "eq")),
     "chlo.is_neg_inf": _is_signed_inf(-1.0),
     "chlo.is_pos_inf": _is_signed_inf(1.0),
-    "chlo.sinh": Rule(_sinh, ("exp", "expm1", "div", "multiply", "where")),
+    "chlo.sinh": Rule(
+        _sinh,
+        (
+            "neg",
+            "exp",
+            "expm1",
+            "add",
+            "subtract",
+            "div",
+            "multiply",
+            "abs",
+            "ge",
+            "where",
+        ),
+    ),
     "chlo.square": Rule(_square, ("multiply",)),
 }
 """The rules of this family, by StableHLO or chlo name."""

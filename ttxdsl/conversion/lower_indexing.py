@@ -306,8 +306,14 @@ def _and(build: TTIRBuilder, one: SSAValue | None, other: SSAValue) -> SSAValue:
 
 TABLE: dict[str, Rule] = {
     "stablehlo.gather": Rule(
-        _gather, ("embedding", "clamp_tensor", "permute", "reshape")
+        _gather, ("embedding", "clamp_tensor", "multiply", "add", "permute", "reshape")
     ),
-    "stablehlo.scatter": Rule(_scatter, ("scatter", "where", "permute", "reshape")),
+    "stablehlo.scatter": Rule(
+        _scatter,
+        (
+            *("scatter", "multiply", "add", "ge", "le", "logical_and", "where"),
+            *("neg", "subtract", "permute", "reshape"),
+        ),
+    ),
 }
 """The rules of this family, by StableHLO name."""

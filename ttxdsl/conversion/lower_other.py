@@ -294,7 +294,11 @@ TABLE: dict[str, Rule] = {
     "stablehlo.dynamic_iota": Rule(_to_iota, ("arange",), "of static result type"),
     "stablehlo.dynamic_reshape": Rule(_to_shape, ("reshape",), "of static result type"),
     "stablehlo.reduce_precision": Rule(
-        _reduce_precision, ("bitcast_convert", "bitwise_and", "add", "where")
+        _reduce_precision,
+        (
+            *("bitcast_convert", "logical_right_shift", "bitwise_and", "bitwise_or"),
+            *("add", "gt", "le", "ne", "where"),
+        ),
     ),
     "stablehlo.torch_index_select": Rule(
         _index_select, ("permute", "reshape", "embedding"), "batch_dims 0"

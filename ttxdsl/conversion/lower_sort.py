@@ -222,8 +222,8 @@ TABLE: dict[str, Rule] = {
     "chlo.top_k": Rule(_top_k, ("topk",)),
     "stablehlo.sort": Rule(
         _sort,
-        ("sort", "gather"),
-        "a comparator without a key: ranks from all pairs (sum, scatter)",
+        ("sort", "gather", "bitcast_convert", "bitwise_xor", "lt", "where"),
+        "a comparator without a key: ranks from all pairs (logical ops, sum, scatter)",
     ),
 }
 """The rules of this family, by StableHLO or chlo name."""

@@ -357,11 +357,18 @@ TABLE: dict[str, Rule] = {
     ),
     "stablehlo.reduce_window": Rule(
         _reduce_window,
-        ("cumsum", "cumprod", "pad", "slice_static", "add", "maximum", "minimum"),
+        (
+            *("cumsum", "cumprod", "reverse", "pad", "slice_static"),
+            *("add", "multiply", "maximum", "minimum"),
+        ),
         "windows by doubling, one dimension after the other",
     ),
     "stablehlo.select_and_scatter": Rule(
-        _select_and_scatter, ("pad", "slice_static", "where", "eq", "add")
+        _select_and_scatter,
+        (
+            *("pad", "slice_static", "where", "eq", "add"),
+            *("logical_and", "logical_or", "logical_not"),
+        ),
     ),
 }
 """The rules of this family, by StableHLO name."""
