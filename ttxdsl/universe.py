@@ -61,6 +61,9 @@ PASSES: dict[str, str] = {
     "sdy-constant-or-scalar-splitter": f"{_TRANSFORMS}.sdy_constant_or_scalar_splitter:ConstantOrScalarSplitterPass",
     "sdy-flatten-call-graph": f"{_TRANSFORMS}.sdy_flatten_call_graph:FlattenCallGraphPass",
     "sdy-import-func-calls": f"{_TRANSFORMS}.sdy_import_func_calls:ImportFuncCallsPass",
+    "sdy-propagate-sharding-from-func-to-call": f"{_TRANSFORMS}.sdy_propagate_sharding_from_func_to_call:PropagateShardingFromFuncToCallPass",
+    "sdy-pre-order-funcs": f"{_TRANSFORMS}.sdy_pre_order_funcs:PreOrderFuncsPass",
+    "sdy-add-func-data-flow-edges": f"{_TRANSFORMS}.sdy_add_func_data_flow_edges:AddFuncDataFlowEdgesPass",
     # export: what happens to a module after propagation
     "sdy-sink-data-flow-edges": f"{_TRANSFORMS}.sdy_sink_data_flow_edges:SinkDataFlowEdgesPass",
     "sdy-remove-sharding-groups": f"{_TRANSFORMS}.sdy_remove_sharding_groups:RemoveShardingGroupsPass",
@@ -71,6 +74,9 @@ PASSES: dict[str, str] = {
     "sdy-export-named-computations": f"{_TRANSFORMS}.sdy_export_named_computations:ExportNamedComputationsPass",
     "sdy-propagate-to-func-results": f"{_TRANSFORMS}.sdy_propagate_to_func_results:PropagateToFuncResultsPass",
     "sdy-unflatten-call-graph": f"{_TRANSFORMS}.sdy_unflatten_call_graph:UnflattenCallGraphPass",
+    "sdy-sink-func-data-flow-edges": f"{_TRANSFORMS}.sdy_sink_func_data_flow_edges:SinkFuncDataFlowEdgesPass",
+    "sdy-insert-func-call-reshards": f"{_TRANSFORMS}.sdy_insert_func_call_reshards:InsertFuncCallReshardsPass",
+    "sdy-propagation-pipeline": f"{_TRANSFORMS}.sdy_propagation_pipeline:PropagationPipelinePass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",

@@ -27,9 +27,7 @@ from ttxdsl.transforms.data_flow_edges import (
     owned_results,
     remove_edges,
 )
-
-SHARDING_ORIGINS = "sdy.sharding_origins"
-"""Attribute that tells where each axis of a sharding came from."""
+from ttxdsl.transforms.propagation.history import SHARDING_ORIGINS
 
 
 def _set_argument_shardings(op: Operation, shardings: Sequence[TensorSharding]) -> None:
