@@ -11,7 +11,7 @@ demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
 
 test: $(MARK)-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(MARK)-dev
 	$(BIN)/ruff check .
