@@ -534,12 +534,16 @@ class ChloBroadcastOp(PrettyOp, ABC):
         lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
         require(
             elements_fit(element_of(lhs), element_of(rhs)),
-            f"operands are {lhs} and {rhs}",
+            "operands are {} and {}",
+            lhs,
+            rhs,
         )
         expected = self.infer_element(element_of(lhs))
         require(
             elements_fit(element_of(result), expected),
-            f"the result must have elements {expected}, got {result}",
+            "the result must have elements {}, got {}",
+            expected,
+            result,
         )
         if all(map(is_tensor, (lhs, rhs, result))):
             dims = self.broadcast_dimensions
@@ -771,7 +775,9 @@ class BroadcastSelectOp(PrettyOp):
         for one in (on_false, result):
             require(
                 elements_fit(element_of(one), element_of(on_true)),
-                f"on_true is {on_true}, but another value {one}",
+                "on_true is {}, but another value {}",
+                on_true,
+                one,
             )
         if all(map(is_tensor, (on_true, on_false, result))):
             values = broadcast(shape_of(on_true), shape_of(on_false), None)
@@ -844,7 +850,9 @@ class ConstantLikeOp(StableHLOOp):
         value_type = cast("IntegerAttr[IntegerType]", self.value).type
         require(
             value_type == element_of(self.result.type),
-            f"the value is {self.value}, the result {self.result.type}",
+            "the value is {}, the result {}",
+            self.value,
+            self.result.type,
         )
         if is_tensor(self.operand.type) and is_tensor(self.result.type):
             require_shape(self.result.type, self.operand.type)
@@ -986,7 +994,9 @@ def ragged_dot(
     require(len(group_dims) == 1, "rhs must have one group dimension")
     require(
         sizes_fit(groups, rhs[group_dims[0]]),
-        f"there are {groups} groups, but rhs has {rhs[group_dims[0]]}",
+        "there are {} groups, but rhs has {}",
+        groups,
+        rhs[group_dims[0]],
     )
     gone = {*plain.rhs_batching_dimensions, *plain.rhs_contracting_dimensions}
     free_rhs = [dim for dim in range(len(rhs)) if dim not in gone]
@@ -1148,12 +1158,20 @@ class ScanOp(StableHLOOp):
         for index, one in enumerate(self.inputs):
             shape = shape_of(one.type)
             require(
-                dim < len(shape), f"input {index} {one.type} has no dimension {dim}"
+                dim < len(shape),
+                "input {} {} has no dimension {}",
+                index,
+                one.type,
+                dim,
             )
             if shape[dim] != DYNAMIC_INDEX:
                 require(
                     size in (None, shape[dim]),
-                    f"input {index} has size {shape[dim]} in dimension {dim}, not {size}",
+                    "input {} has size {} in dimension {}, not {}",
+                    index,
+                    shape[dim],
+                    dim,
+                    size,
                 )
                 size = shape[dim]
             expected.append(with_shape(one.type, shape[:dim] + shape[dim + 1 :]))

@@ -44,8 +44,11 @@ def check_quantized_transpose(
     if before.axis is not None and after.axis is not None:
         require(
             before.axis == permutation[after.axis],
-            f"C4: the operand is quantized along {before.axis}, the result along "
-            f"{after.axis}, which comes from {permutation[after.axis]}",
+            "C4: the operand is quantized along {}, the result along {}, which "
+            "comes from {}",
+            before.axis,
+            after.axis,
+            permutation[after.axis],
         )
 
 
@@ -61,8 +64,11 @@ def check_quantized_broadcast(
         return
     require(
         after.axis == dims[before.axis],
-        f"C6: the operand is quantized along {before.axis}, which is dimension "
-        f"{dims[before.axis]} of the result, but that is along {after.axis}",
+        "C6: the operand is quantized along {}, which is dimension {} of "
+        "the result, but that is along {}",
+        before.axis,
+        dims[before.axis],
+        after.axis,
     )
     if shape_of(operand)[before.axis] == 1:
         require(
@@ -85,7 +91,9 @@ def check_quantized_reshape(operand: Attribute, result: Attribute) -> None:
         require(
             source[before.axis] == target[after.axis]
             and elements(source[: before.axis]) == elements(target[: after.axis]),
-            f"C3: {operand} and {result} do not have the same slices",
+            "C3: {} and {} do not have the same slices",
+            operand,
+            result,
         )
 
 
@@ -107,8 +115,10 @@ def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> No
         )
         require(
             one.axis is None or one.axis == out.axis,
-            f"C5 to C7: {name} is quantized along {one.axis}, the result along "
-            f"{out.axis}",
+            "C5 to C7: {} is quantized along {}, the result along {}",
+            name,
+            one.axis,
+            out.axis,
         )
     require(
         out.axis is None or left.axis is not None or right.axis is not None,
@@ -130,8 +140,9 @@ def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
     if isinstance(left, QuantizedType) and isinstance(out, QuantizedType):
         require(
             left.data.storage_type == right.data.storage_type,
-            f"C17, C31: lhs stores {left.data.storage_type}, rhs "
-            f"{right.data.storage_type}",
+            "C17, C31: lhs stores {}, rhs {}",
+            left.data.storage_type,
+            right.data.storage_type,
         )
         require(
             left.expressed_type == right.expressed_type == out.expressed_type,
@@ -144,7 +155,8 @@ def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
     else:
         require(
             left == right.expressed_type == out,
-            f"C20, C34: lhs and result must be {right.expressed_type}",
+            "C20, C34: lhs and result must be {}",
+            right.expressed_type,
         )
     return True
 
@@ -163,7 +175,8 @@ def check_quantized_dot(
     )
     require(
         right.axis not in contracted,
-        f"C16: rhs is quantized along {right.axis}, which is contracted",
+        "C16: rhs is quantized along {}, which is contracted",
+        right.axis,
     )
 
 
@@ -181,5 +194,9 @@ def check_quantized_convolution(
         axis = one.axis if isinstance(one, QuantizedType) else None
         require(
             axis in (None, dim),
-            f"{constraint}: {name} is quantized along {axis}, not along {dim}",
+            "{}: {} is quantized along {}, not along {}",
+            constraint,
+            name,
+            axis,
+            dim,
         )

@@ -88,28 +88,47 @@ def check_reducer(
         require(
             shapes_fit(shape, first.get_shape())
             and result.element_type == first.element_type,
-            f"{constraint}: argument {index} of {name} is {first}, but {result} is "
-            "returned",
+            "{}: argument {} of {} is {}, but {} is returned",
+            constraint,
+            index,
+            name,
+            first,
+            result,
         )
         require(
             shapes_fit(shape, second.get_shape())
             and same_but_precision(result.element_type, second.element_type),
-            f"{constraint}: argument {count + index} of {name} is {second}, but "
-            f"{result} is returned",
+            "{}: argument {} of {} is {}, but {} is returned",
+            constraint,
+            count + index,
+            name,
+            second,
+            result,
         )
         require(
             shapes_fit(init.get_shape(), shape),
-            f"{constraint}: {name} returns {result}, but the initial value is {init}",
+            "{}: {} returns {}, but the initial value is {}",
+            constraint,
+            name,
+            result,
+            init,
         )
         require(
             promotable(init.element_type, result.element_type),
-            f"{constraint}: the initial value {init} cannot be promoted to {result}, "
-            f"which {name} returns",
+            "{}: the initial value {} cannot be promoted to {}, which {} returns",
+            constraint,
+            init,
+            result,
+            name,
         )
         require(
             promotable(one.element_type, second.element_type),
-            f"{constraint}: elements of {one} cannot be promoted to argument "
-            f"{count + index} of {name}, {second}",
+            "{}: elements of {} cannot be promoted to argument {} of {}, {}",
+            constraint,
+            one,
+            count + index,
+            name,
+            second,
         )
         sizes = iter(allowed)
         require(
@@ -117,8 +136,12 @@ def check_reducer(
                 any(sizes_fit(size, wanted) for size in sizes)
                 for wanted in second.get_shape()
             ),
-            f"{constraint}: argument {count + index} of {name} has the shape of "
-            f"{second}, which is no part of the input's",
+            "{}: argument {} of {} has the shape of {}, which is no part of "
+            "the input's",
+            constraint,
+            count + index,
+            name,
+            second,
         )
     return results
 

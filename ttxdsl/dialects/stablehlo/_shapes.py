@@ -33,10 +33,17 @@ def shape_text(shape: Sequence[int]) -> str:
     return f"[{', '.join(map(size_text, shape))}]"
 
 
-def require(condition: bool, message: str) -> None:
-    """Refuse when a constraint does not hold."""
+def require(condition: bool, message: str, *parts: object) -> None:
+    """Refuse when a constraint does not hold.
+
+    Args:
+        condition: what must hold.
+        message: what to say if it does not, with `{}` for each part: types take long
+            to print, and nearly always there is nothing to say.
+        parts: what the message names.
+    """
     if not condition:
-        raise VerifyException(message)
+        raise VerifyException(message.format(*parts) if parts else message)
 
 
 def sizes_fit(one: int, other: int) -> bool:
@@ -154,16 +161,26 @@ def slice_(
     for dim, (size, start, limit, stride) in enumerate(
         zip(operand, starts, limits, strides, strict=True)
     ):
-        require(start >= 0, f"C3: start index {start} of dimension {dim} is negative")
+        require(
+            start >= 0, "C3: start index {} of dimension {} is negative", start, dim
+        )
         require(
             size == DYNAMIC_INDEX or limit <= size,
-            f"C3: limit index {limit} of dimension {dim} is past the end {size}",
+            "C3: limit index {} of dimension {} is past the end {}",
+            limit,
+            dim,
+            size,
         )
         require(
             start <= limit,
-            f"C3: start index {start} of dimension {dim} is past its limit {limit}",
+            "C3: start index {} of dimension {} is past its limit {}",
+            start,
+            dim,
+            limit,
         )
-        require(stride > 0, f"C4: stride {stride} of dimension {dim} is not positive")
+        require(
+            stride > 0, "C4: stride {} of dimension {} is not positive", stride, dim
+        )
         result.append(-(-(limit - start) // stride))
     return tuple(result)
 
@@ -173,7 +190,9 @@ def dynamic_slice(operand: Shape, indices: int, sizes: Sequence[int]) -> Shape:
     rank = len(operand)
     require(
         indices == rank,
-        f"C2: {indices} start indices for an operand of rank {rank}",
+        "C2: {} start indices for an operand of rank {}",
+        indices,
+        rank,
     )
     require_length(sizes, rank, "slice_sizes", "C2")
     for dim, (size, piece) in enumerate(zip(operand, sizes, strict=True)):
@@ -194,12 +213,17 @@ def check_update_slice(operand: Shape, update: Shape, indices: int) -> None:
     )
     require(
         indices == rank,
-        f"C4: {indices} start indices for an operand of rank {rank}",
+        "C4: {} start indices for an operand of rank {}",
+        indices,
+        rank,
     )
     for dim, (size, piece) in enumerate(zip(operand, update, strict=True)):
         require(
             DYNAMIC_INDEX in (size, piece) or piece <= size,
-            f"C6: the update has size {piece} in dimension {dim}, the operand {size}",
+            "C6: the update has size {} in dimension {}, the operand {}",
+            piece,
+            dim,
+            size,
         )
 
 
@@ -210,7 +234,9 @@ def concatenate(inputs: Sequence[Shape], dimension: int) -> Shape:
     rank = len(first)
     require(
         0 <= dimension < rank,
-        f"C4: dimension {dimension} is not in [0, {rank})",
+        "C4: dimension {} is not in [0, {})",
+        dimension,
+        rank,
     )
     result = list(first)
     for index, one in enumerate(inputs[1:], 1):
@@ -248,13 +274,15 @@ def pad(
     for dim, size in enumerate(operand):
         require(
             interior[dim] >= 0,
-            f"C3: interior padding {interior[dim]} of dimension {dim} is negative",
+            "C3: interior padding {} of dimension {} is negative",
+            interior[dim],
+            dim,
         )
         if size == DYNAMIC_INDEX:
             result.append(size)
             continue
         padded = size + low[dim] + high[dim] + max(size - 1, 0) * interior[dim]
-        require(padded >= 0, f"C4: dimension {dim} gets the negative size {padded}")
+        require(padded >= 0, "C4: dimension {} gets the negative size {}", dim, padded)
         result.append(padded)
     return tuple(result)
 
@@ -305,8 +333,10 @@ def gather(
     )
     require(
         rank == implied,
-        f"C1: offset_dims, collapsed_slice_dims and operand_batching_dims name "
-        f"{implied} dimensions, but the operand has rank {rank}",
+        "C1: offset_dims, collapsed_slice_dims and operand_batching_dims "
+        "name {} dimensions, but the operand has rank {}",
+        implied,
+        rank,
     )
     require(
         0 <= vector <= len(indices),
@@ -353,7 +383,11 @@ def gather(
             size = sizes[dim]
             require(
                 size is None or size <= 1,
-                f"{constraint}: dimension {dim} of {name} has slice size {size}, not 1",
+                "{}: dimension {} of {} has slice size {}, not 1",
+                constraint,
+                dim,
+                name,
+                size,
             )
     for dim, size in enumerate(sizes):
         require(
@@ -393,7 +427,10 @@ def _check_index_batching(
     require_dims(index_dims, len(indices), index_name, bounds, of)
     require(
         vector not in index_dims,
-        f"{not_vector}: {index_name} has index_vector_dim {vector}",
+        "{}: {} has index_vector_dim {}",
+        not_vector,
+        index_name,
+        vector,
     )
     require(
         len(operand_dims) == len(index_dims),
@@ -431,8 +468,10 @@ def check_scatter(
     )
     require(
         rank == implied,
-        "C2: update_window_dims, inserted_window_dims and input_batching_dims name "
-        f"{implied} dimensions, but the input has rank {rank}",
+        "C2: update_window_dims, inserted_window_dims and "
+        "input_batching_dims name {} dimensions, but the input has rank {}",
+        implied,
+        rank,
     )
     require_sorted(dims.update_window_dims, "update_window_dims", "C7")
     require_unique(dims.update_window_dims, "update_window_dims", "C7")
@@ -476,8 +515,11 @@ def check_scatter(
     for dim, limit in zip(dims.update_window_dims, windows, strict=True):
         require(
             DYNAMIC_INDEX in (update[dim], limit) or update[dim] <= limit,
-            f"C4: window dimension {dim} of updates has size {update[dim]}, more than "
-            f"the {limit} of the input",
+            "C4: window dimension {} of updates has size {}, more than the {} "
+            "of the input",
+            dim,
+            update[dim],
+            limit,
         )
     window_dims = set(dims.update_window_dims)
     places = [size for dim, size in enumerate(expanded) if dim != vector]
@@ -589,7 +631,7 @@ def check_triangular_solve(a: Shape, b: Shape, left_side: bool) -> None:
 def fft(operand: Shape, kind: str, length: Sequence[int]) -> Shape:
     """Result of `fft` of a kind: FFT, IFFT, RFFT or IRFFT."""
     count = len(length)
-    require(1 <= count <= 3, f"C3: fft_length must have 1 to 3 entries, got {count}")
+    require(1 <= count <= 3, "C3: fft_length must have 1 to 3 entries, got {}", count)
     require(
         count <= len(operand),
         f"C1: fft_length has {count} entries, but the operand has rank {len(operand)}",
@@ -682,15 +724,19 @@ def check_window(
         for dim, value in enumerate(values):
             require(
                 value > 0 or (value == DYNAMIC_INDEX and name == "window dimension"),
-                f"{constraint}: {name} {dim} must be positive, got {value}",
+                "{}: {} {} must be positive, got {}",
+                constraint,
+                name,
+                dim,
+                value,
             )
 
 
 def check_conv_dims(lhs_rank: int, rhs_rank: int, dims: ConvDims) -> None:
     """Constraints of a convolution on which dimension is what."""
-    require(lhs_rank >= 2, f"C13: lhs must have rank 2 or more, got {lhs_rank}")
+    require(lhs_rank >= 2, "C13: lhs must have rank 2 or more, got {}", lhs_rank)
     require(
-        lhs_rank == rhs_rank, f"C1: lhs has rank {lhs_rank}, but rhs has {rhs_rank}"
+        lhs_rank == rhs_rank, "C1: lhs has rank {}, but rhs has {}", lhs_rank, rhs_rank
     )
     spatial = len(dims.input_spatial_dimensions)
     for name, values, constraint in (
@@ -735,8 +781,10 @@ def check_conv_dims(lhs_rank: int, rhs_rank: int, dims: ConvDims) -> None:
         require_unique(values, name, constraint)
     require(
         lhs_rank == spatial + 2,
-        f"C12: {spatial} spatial dimensions make rank {spatial + 2}, but lhs has rank "
-        f"{lhs_rank}",
+        "C12: {} spatial dimensions make rank {}, but lhs has rank {}",
+        spatial,
+        spatial + 2,
+        lhs_rank,
     )
 
 
@@ -746,8 +794,9 @@ def check_conv_groups(
     """Constraints of a convolution on group counts."""
     require(
         batch_groups == 1 or feature_groups == 1,
-        f"C23: batch_group_count {batch_groups} and feature_group_count "
-        f"{feature_groups} are both above 1",
+        "C23: batch_group_count {} and feature_group_count {} are both above 1",
+        batch_groups,
+        feature_groups,
     )
     batch = lhs[dims.input_batch_dimension]
     features = lhs[dims.input_feature_dimension]
@@ -755,29 +804,35 @@ def check_conv_groups(
     out_features = rhs[dims.kernel_output_feature_dimension]
     require(
         batch == DYNAMIC_INDEX or batch % batch_groups == 0,
-        f"C10: batch size {batch} is no multiple of batch_group_count {batch_groups}",
+        "C10: batch size {} is no multiple of batch_group_count {}",
+        batch,
+        batch_groups,
     )
     if features != DYNAMIC_INDEX:
         require(
             features % feature_groups == 0,
-            f"C11: {features} input features are no multiple of feature_group_count "
-            f"{feature_groups}",
+            "C11: {} input features are no multiple of feature_group_count {}",
+            features,
+            feature_groups,
         )
         require(
             sizes_fit(kernel_features, features // feature_groups),
-            f"C14: the kernel takes {kernel_features} features, but a group of the "
-            f"input has {features // feature_groups}",
+            "C14: the kernel takes {} features, but a group of the input has {}",
+            kernel_features,
+            features // feature_groups,
         )
     if out_features != DYNAMIC_INDEX:
         require(
             out_features % batch_groups == 0,
-            f"C15: {out_features} output features are no multiple of "
-            f"batch_group_count {batch_groups}",
+            "C15: {} output features are no multiple of batch_group_count {}",
+            out_features,
+            batch_groups,
         )
         require(
             out_features % feature_groups == 0,
-            f"C16: {out_features} output features are no multiple of "
-            f"feature_group_count {feature_groups}",
+            "C16: {} output features are no multiple of feature_group_count {}",
+            out_features,
+            feature_groups,
         )
 
 
@@ -808,8 +863,10 @@ def all_to_all(operand: Shape, split: int, concat: int, count: int) -> Shape:
     if result[split] != DYNAMIC_INDEX:
         require(
             result[split] % count == 0,
-            f"C2: dimension {split} has size {result[split]}, no multiple of "
-            f"split_count {count}",
+            "C2: dimension {} has size {}, no multiple of split_count {}",
+            split,
+            result[split],
+            count,
         )
         result[split] //= count
     if result[concat] != DYNAMIC_INDEX:

@@ -161,8 +161,10 @@ class _GroupedOp(StableHLOOp, ABC):
         number = 0 if channel is None else channel.handle
         require(
             "use_global_device_ids" not in self.properties or number >= least,
-            f"{constraint}: use_global_device_ids needs a channel of number {least} "
-            f"or more, got {number}",
+            "{}: use_global_device_ids needs a channel of number {} or more, got {}",
+            constraint,
+            least,
+            number,
         )
 
 
@@ -192,11 +194,13 @@ def check_groups(
     ids = dense.get_values()
     require(
         "use_global_device_ids" not in op.properties or bool(ids),
-        f"{complete}: with use_global_device_ids, replica_groups must not be empty",
+        "{}: with use_global_device_ids, replica_groups must not be empty",
+        complete,
     )
     require(
         not uniform or -1 not in ids,
-        f"{complete}: replica groups must be of one size, -1 is no process",
+        "{}: replica groups must be of one size, -1 is no process",
+        complete,
     )
     processes = [one for one in ids if one != -1]
     require(
@@ -220,7 +224,8 @@ def check_mesh_of(op: _GroupedOp, groups: ReplicaGroupMeshAxesAttr) -> None:
     if isinstance(mesh, SymbolRefAttr):
         require(
             SymbolTable.lookup_symbol(op, mesh) is not None,
-            f"replica_groups: there is no mesh {mesh}",
+            "replica_groups: there is no mesh {}",
+            mesh,
         )
 
 
@@ -243,11 +248,13 @@ def require_tensors_then_token(
     """The results are tensors and last a token."""
     not_empty, tensors, token = constraints
     types = op.result_types
-    require(bool(types), f"{not_empty}: there must be a result")
+    require(bool(types), "{}: there must be a result", not_empty)
     for one in types[:-1]:
         require(
             isinstance(one, TensorType),
-            f"{tensors}: every result but the last must be a tensor, got {one}",
+            "{}: every result but the last must be a tensor, got {}",
+            tensors,
+            one,
         )
     require(
         isinstance(types[-1], TokenType),
@@ -259,8 +266,10 @@ def require_channel_type(channel: ChannelHandleAttr, expected: int) -> None:
     """C1 of `send` and `recv`: which ends the channel joins."""
     require(
         channel.type == expected,
-        f"C1: the channel's type must be {expected} (1: device to device, 2: device "
-        f"to host, 3: host to device), got {channel.type}",
+        "C1: the channel's type must be {} (1: device to device, 2: device "
+        "to host, 3: host to device), got {}",
+        expected,
+        channel.type,
     )
 
 
@@ -307,24 +316,32 @@ class AllGatherOp(_GroupedOp):
         for one, result in zip(self.inputs, self.outputs, strict=True):
             before, after = shape_of(one.type), shape_of(result.type)
             rank = len(before)
-            require(dim < rank, f"C1: all_gather_dim {dim} is not in [0, {rank})")
-            require(before[dim] != 0, f"dimension {dim} of {one.type} has size 0")
+            require(dim < rank, "C1: all_gather_dim {} is not in [0, {})", dim, rank)
+            require(before[dim] != 0, "dimension {} of {} has size 0", dim, one.type)
             require(
                 element_of(one.type) == element_of(result.type) and len(after) == rank,
-                f"C6: the operand is {one.type}, the result {result.type}",
+                "C6: the operand is {}, the result {}",
+                one.type,
+                result.type,
             )
             require(
                 all(
                     index == dim or sizes_fit(*sizes)
                     for index, sizes in enumerate(zip(before, after, strict=True))
                 ),
-                f"C6: {one.type} and {result.type} must agree but for dimension {dim}",
+                "C6: {} and {} must agree but for dimension {}",
+                one.type,
+                result.type,
+                dim,
             )
             require(
                 DYNAMIC_INDEX in (before[dim], after[dim])
                 or after[dim] % before[dim] == 0,
-                f"C6: the result's size {after[dim]} of dimension {dim} is no multiple "
-                f"of the operand's {before[dim]}",
+                "C6: the result's size {} of dimension {} is no multiple of the "
+                "operand's {}",
+                after[dim],
+                dim,
+                before[dim],
             )
 
 
@@ -420,25 +437,33 @@ class ReduceScatterOp(_GroupedOp):
         rank = len(before)
         dim = self.scatter_dimension.value.data
         require(
-            len(after) == rank, f"C8: the operand is {operand}, the result {result}"
+            len(after) == rank, "C8: the operand is {}, the result {}", operand, result
         )
-        require(dim < rank, f"C2: scatter_dimension {dim} is not in [0, {rank})")
+        require(dim < rank, "C2: scatter_dimension {} is not in [0, {})", dim, rank)
         if DYNAMIC_INDEX not in (before[dim], after[dim]):
             require(
                 after[dim] > 0 and before[dim] > 0 and before[dim] % after[dim] == 0,
-                f"C8: the operand's size {before[dim]} of dimension {dim} is no multiple "
-                f"of the result's {after[dim]}",
+                "C8: the operand's size {} of dimension {} is no multiple of the "
+                "result's {}",
+                before[dim],
+                dim,
+                after[dim],
             )
             require(
                 all(
                     index == dim or sizes_fit(*sizes)
                     for index, sizes in enumerate(zip(before, after, strict=True))
                 ),
-                f"C8: {operand} and {result} must agree but for dimension {dim}",
+                "C8: {} and {} must agree but for dimension {}",
+                operand,
+                result,
+                dim,
             )
             require(
                 result.element_type == combined.element_type,
-                f"C9: the result is {result}, but computation returns {combined}",
+                "C9: the result is {}, but computation returns {}",
+                result,
+                combined,
             )
 
 
@@ -591,9 +616,14 @@ class CollectivePermuteOp(StableHLOOp):
             ("sources", [source for source, _ in pairs], "C2"),
             ("targets", [target for _, target in pairs], "C3"),
         ):
-            require(len(set(ids)) == len(ids), f"{constraint}: {name} repeat: {ids}")
             require(
-                all(one >= 0 for one in ids), f"C4: {name} must not be negative: {ids}"
+                len(set(ids)) == len(ids), "{}: {} repeat: {}", constraint, name, ids
+            )
+            require(
+                all(one >= 0 for one in ids),
+                "C4: {} must not be negative: {}",
+                name,
+                ids,
             )
         require_type(self.result.type, self.operand.type, "result (C5)")
 
@@ -700,7 +730,8 @@ class InfeedOp(StableHLOOp):
                         isinstance(dim, IntegerAttr)
                         for dim in cast("ArrayAttr[Attribute]", one).data
                     ),
-                    f"a layout must be a list of integers, got {one}",
+                    "a layout must be a list of integers, got {}",
+                    one,
                 )
 
 

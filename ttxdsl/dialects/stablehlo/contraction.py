@@ -112,7 +112,9 @@ def check_precision(config: ArrayAttr[Attribute] | None, constraint: str) -> Non
     """At most one entry an operand."""
     require(
         config is None or len(config.data) <= 2,
-        f"{constraint}: precision must have one entry an operand, got {config}",
+        "{}: precision must have one entry an operand, got {}",
+        constraint,
+        config,
     )
 
 
@@ -444,19 +446,24 @@ class FftOp(PrettyOp):
         expected = element
         if kind is FftType.RFFT:
             require(
-                element in (f32, f64), f"C2: an RFFT takes f32 or f64, got {element}"
+                element in (f32, f64), "C2: an RFFT takes f32 or f64, got {}", element
             )
             expected = ComplexType(cast("Float32Type | Float64Type", element))
         else:
             require(
                 isinstance(element, ComplexType),
-                f"C2: {kind.value} takes complex numbers, got {element}",
+                "C2: {} takes complex numbers, got {}",
+                kind.value,
+                element,
             )
             if kind is FftType.IRFFT:
                 expected = cast("ComplexType[Float32Type]", element).element_type
         shape = shapes.fft(shape_of(operand), kind.value, self.fft_length.get_values())
         require(
             element_of(result) == expected,
-            f"C2: the result of {kind.value} has elements {expected}, got {result}",
+            "C2: the result of {} has elements {}, got {}",
+            kind.value,
+            expected,
+            result,
         )
         require_sizes(result, shape, "result (C4, C5)")

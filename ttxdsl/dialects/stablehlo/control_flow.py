@@ -122,7 +122,7 @@ def check_branches(op: IfOp | CaseOp, constraints: tuple[str, str, str]) -> None
     for index, region in enumerate(op.regions):
         block = block_of(region, f"branch {index}")
         require(
-            not block.args, f"{no_arguments}: branch {index} must take no arguments"
+            not block.args, "{}: branch {} must take no arguments", no_arguments, index
         )
         require_same_types(
             returned_types(region), first, f"{same}: what branch {index} returns"
@@ -159,7 +159,9 @@ class IfOp(StableHLOOp):
     def verify_(self) -> None:
         """C1, C2: branches; C3: results."""
         require(
-            not shape_of(self.pred.type), f"pred must be a scalar, got {self.pred.type}"
+            not shape_of(self.pred.type),
+            "pred must be a scalar, got {}",
+            self.pred.type,
         )
         check_branches(self, ("C1", "C2", "C3"))
 
@@ -190,7 +192,8 @@ class CaseOp(StableHLOOp):
         """C1 to C3: branches; C4: results."""
         require(
             self.index.type == TensorType(i32, ()),
-            f"index must be a tensor<i32>, got {self.index.type}",
+            "index must be a tensor<i32>, got {}",
+            self.index.type,
         )
         require(bool(self.branches), "C1: there must be a branch")
         check_branches(self, ("C2", "C3", "C4"))

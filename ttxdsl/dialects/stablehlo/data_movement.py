@@ -167,14 +167,15 @@ class ConstantOp(StableHLOOp):
         value = self.value
         require(
             isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr),
-            f"the value must be dense elements, got {value}",
+            "the value must be dense elements, got {}",
+            value,
         )
         expected = cast("DenseResourceAttr", value).get_type()
         got = self.output.type
         element = element_of(got)
         if isinstance(element, QuantizedType):
             got = with_element(got, element.data.storage_type)
-        require(got == expected, f"the value has type {expected}, the result {got}")
+        require(got == expected, "the value has type {}, the result {}", expected, got)
 
 
 @irdl_op_definition
@@ -212,7 +213,9 @@ class IotaOp(PrettyOp):
         rank = len(shape_of(self.output.type))
         require(
             self.iota_dimension.value.data < rank,
-            f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, {rank})",
+            "C1: iota_dimension {} is not in [0, {})",
+            self.iota_dimension.value.data,
+            rank,
         )
 
 
@@ -244,7 +247,9 @@ class DynamicIotaOp(PrettyOp):
         rank = len(shape_of(self.result.type))
         require(
             self.iota_dimension.value.data < rank,
-            f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, {rank})",
+            "C1: iota_dimension {} is not in [0, {})",
+            self.iota_dimension.value.data,
+            rank,
         )
         require_computed_shape(self.output_shape, self.result.type, "C2")
 
@@ -364,8 +369,11 @@ class DynamicBroadcastInDimOp(PrettyOp):
         for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
             require(
                 size == 1 or shapes.sizes_fit(size, target[dim]),
-                f"C5: operand dimension {index} has size {size}, result dimension {dim} "
-                f"has {target[dim]}",
+                "C5: operand dimension {} has size {}, result dimension {} has {}",
+                index,
+                size,
+                dim,
+                target[dim],
             )
         require_computed_shape(self.output_dimensions, result, "C7")
         known = tuple(
@@ -384,8 +392,10 @@ class DynamicBroadcastInDimOp(PrettyOp):
             for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
                 require(
                     size in (1, values[dim]),
-                    f"C5: operand dimension {index} has size {size}, but "
-                    f"output_dimensions has {values[dim]}",
+                    "C5: operand dimension {} has size {}, but output_dimensions has {}",
+                    index,
+                    size,
+                    values[dim],
                 )
         check_quantized_broadcast(operand, dims, result)
 
@@ -439,7 +449,9 @@ class DynamicReshapeOp(PrettyOp):
         rank = shape_of(self.output_shape.type)[0]
         require(
             rank == len(shape_of(result)),
-            f"C4: output_shape has {rank} entries, but the result {result}",
+            "C4: output_shape has {} entries, but the result {}",
+            rank,
+            result,
         )
         values = constant_ints(self.output_shape)
         if values is not None:
@@ -609,7 +621,9 @@ class SliceOp(PrettyOp):
         operand, result = self.operand.type, self.result.type
         require(
             element_of(operand) == element_of(result),
-            f"C1: the operand is {operand}, the result {result}",
+            "C1: the operand is {}, the result {}",
+            operand,
+            result,
         )
         shape = shapes.slice_(
             shape_of(operand),
@@ -663,7 +677,9 @@ class DynamicSliceOp(PrettyOp):
         require_same_indices(self.start_indices, "C3")
         require(
             element_of(operand) == element_of(result),
-            f"C1: the operand is {operand}, the result {result}",
+            "C1: the operand is {}, the result {}",
+            operand,
+            result,
         )
         shape = shapes.dynamic_slice(
             shape_of(operand), len(self.start_indices), self.slice_sizes.get_values()
@@ -697,7 +713,9 @@ class DynamicUpdateSliceOp(PrettyOp):
         require_same_indices(self.start_indices, "C5")
         require(
             element_of(operand) == element_of(update),
-            f"C2: the operand is {operand}, the update {update}",
+            "C2: the operand is {}, the update {}",
+            operand,
+            update,
         )
         shapes.check_update_slice(
             shape_of(operand), shape_of(update), len(self.start_indices)
@@ -737,7 +755,9 @@ class RealDynamicSliceOp(PrettyOp):
         operand, result = self.operand.type, self.result.type
         require(
             element_of(operand) == element_of(result),
-            f"the operand is {operand}, the result {result}",
+            "the operand is {}, the result {}",
+            operand,
+            result,
         )
         rank = len(shape_of(operand))
         for name, value in (
@@ -748,7 +768,10 @@ class RealDynamicSliceOp(PrettyOp):
             require(
                 value.type == self.start_indices.type
                 and shape_of(value.type) == (rank,),
-                f"{name} must have {rank} entries, got {value.type}",
+                "{} must have {} entries, got {}",
+                name,
+                rank,
+                value.type,
             )
 
 
@@ -790,7 +813,9 @@ class ConcatenateOp(PrettyOp):
         for one in self.inputs:
             require(
                 element_of(one.type) == element_of(result),
-                f"C1, C5: an input is {one.type}, the result {result}",
+                "C1, C5: an input is {}, the result {}",
+                one.type,
+                result,
             )
         shape = shapes.concatenate(
             [shape_of(one.type) for one in self.inputs], self.dimension.value.data
@@ -849,7 +874,9 @@ class PadOp(PrettyOp):
         for one in (self.padding_value.type, result):
             require(
                 element_of(one) == element_of(operand),
-                f"C1: the operand is {operand}, got {one}",
+                "C1: the operand is {}, got {}",
+                operand,
+                one,
             )
         shape = shapes.pad(
             shape_of(operand),
@@ -901,12 +928,16 @@ class DynamicPadOp(PrettyOp):
         for one in (self.padding_value.type, result):
             require(
                 element_of(one) == element_of(operand),
-                f"C1: the operand is {operand}, got {one}",
+                "C1: the operand is {}, got {}",
+                operand,
+                one,
             )
         rank = len(shape_of(operand))
         require(
             len(shape_of(result)) == rank,
-            f"C4: the operand has rank {rank}, the result is {result}",
+            "C4: the operand has rank {}, the result is {}",
+            rank,
+            result,
         )
         amounts = (
             self.edge_padding_low,
@@ -916,7 +947,9 @@ class DynamicPadOp(PrettyOp):
         for one in amounts:
             require(
                 one.type == amounts[0].type and shape_of(one.type) == (rank,),
-                f"C2: amounts must have {rank} entries of one type, got {one.type}",
+                "C2: amounts must have {} entries of one type, got {}",
+                rank,
+                one.type,
             )
         low, high, interior = (constant_ints(one) for one in amounts)
         if interior is not None:
@@ -950,7 +983,9 @@ class BitcastConvertOp(PrettyOp):
         source, target = element_of(operand), element_of(result)
         require(
             isinstance(source, ComplexType) == isinstance(target, ComplexType),
-            f"C2: {operand} and {result} must both be complex, or neither",
+            "C2: {} and {} must both be complex, or neither",
+            operand,
+            result,
         )
         shapes.check_bitcast(
             shape_of(operand), bits(source), shape_of(result), bits(target)
@@ -982,7 +1017,7 @@ class GetDimensionSizeOp(PrettyOp):
         """C1: the dimension is one of the operand; the result is an i32."""
         rank = len(shape_of(self.operand.type))
         dim = self.dimension.value.data
-        require(dim < rank, f"C1: dimension {dim} is not in [0, {rank})")
+        require(dim < rank, "C1: dimension {} is not in [0, {})", dim, rank)
         require_type(self.result.type, TensorType(i32, ()))
 
 
@@ -1019,7 +1054,7 @@ class SetDimensionSizeOp(PrettyOp):
         operand, result = self.operand.type, self.result.type
         rank = len(shape_of(operand))
         dim = self.dimension.value.data
-        require(dim < rank, f"dimension {dim} is not in [0, {rank})")
+        require(dim < rank, "dimension {} is not in [0, {})", dim, rank)
         require_type(self.size.type, TensorType(i32, ()), "size")
         require_element(result, operand)
         shape = list(shape_of(operand))

@@ -399,7 +399,7 @@ class UniformQuantizeOp(ElementwiseUnaryOp):
         require_shape(self.result.type, self.operand.type)
         expected = expressed_type(element_of(self.operand.type))
         got = expressed_type(element_of(self.result.type))
-        require(got == expected, f"C2: the result expresses {got}, not {expected}")
+        require(got == expected, "C2: the result expresses {}, not {}", got, expected)
 
 
 @irdl_op_definition
@@ -596,7 +596,8 @@ class ComplexOp(ElementwiseBinaryOp):
         element = element_of(operand_type)
         require(
             element in (f32, f64),
-            f"C1: the parts of a complex number must be f32 or f64, got {element}",
+            "C1: the parts of a complex number must be f32 or f64, got {}",
+            element,
         )
         return with_element(
             operand_type, ComplexType(cast("Float32Type | Float64Type", element))

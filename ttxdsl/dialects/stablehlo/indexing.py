@@ -98,7 +98,9 @@ class GatherOp(StableHLOOp):
         operand, result = self.operand.type, self.result.type
         require(
             element_of(operand) == element_of(result),
-            f"C23: the operand is {operand}, the result {result}",
+            "C23: the operand is {}, the result {}",
+            operand,
+            result,
         )
         shape = shapes.gather(
             shape_of(operand),
@@ -148,7 +150,9 @@ class DynamicGatherOp(StableHLOOp):
         operand, result = self.operand.type, self.result.type
         require(
             element_of(operand) == element_of(result),
-            f"C23: the operand is {operand}, the result {result}",
+            "C23: the operand is {}, the result {}",
+            operand,
+            result,
         )
         known = constant_ints(self.slice_sizes)
         sizes = known or (None,) * shape_of(self.slice_sizes.type)[0]

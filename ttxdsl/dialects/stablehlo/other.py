@@ -207,7 +207,9 @@ class CustomCallOp(StableHLOOp):
             require(
                 isinstance(self.backend_config, DictionaryAttr) == (version == 4),
                 "backend_config must be a dictionary with api_version 4, else a "
-                f"string, got {self.backend_config} with {version}",
+                "string, got {} with {}",
+                self.backend_config,
+                version,
             )
 
 
@@ -293,12 +295,14 @@ class CompositeOp(StableHLOOp):
         name = self.composite_name.data
         require(
             _COMPOSITE_NAME.fullmatch(name) is not None,
-            f"C1: the name must be that of an op with its namespace, got '{name}'",
+            "C1: the name must be that of an op with its namespace, got '{}'",
+            name,
         )
         function = SymbolTable.lookup_symbol(self, self.decomposition)
         require(
             isinstance(function, FuncOp),
-            f"C2: {self.decomposition} is no function",
+            "C2: {} is no function",
+            self.decomposition,
         )
         signature = cast(FuncOp, function).function_type
         for what, got, expected, constraint in (
@@ -337,7 +341,9 @@ def check_layouts(call: CustomCallOp) -> None:
         )
         for one, layout in zip(types, layouts.data, strict=True):
             order = cast("DenseIntOrFPElementsAttr[IntegerType]", layout).get_values()
-            require(not isinstance(one, TupleType), f"{name} {one} can have no layout")
+            require(
+                not isinstance(one, TupleType), "{} {} can have no layout", name, one
+            )
             if isinstance(one, UnrankedTensorType):
                 continue
             rank = len(one.get_shape()) if isinstance(one, ShapedType) else 0
@@ -360,7 +366,7 @@ def check_aliases(call: CustomCallOp) -> None:
         return whole
 
     for one in call.output_operand_aliases.data:
-        require(isinstance(one, OutputOperandAliasAttr), f"{one} is no alias")
+        require(isinstance(one, OutputOperandAliasAttr), "{} is no alias", one)
         alias = cast(OutputOperandAliasAttr, one).data
         require(
             0 <= alias.operand_index < len(call.inputs),
@@ -375,7 +381,10 @@ def check_aliases(call: CustomCallOp) -> None:
         whole = results[0] if len(results) == 1 else TupleType(tuple_types(results))
         result = part(whole, alias.output_tuple_indices, "output_tuple_indices")
         require(
-            operand == result, f"an alias joins operand {operand} and result {result}"
+            operand == result,
+            "an alias joins operand {} and result {}",
+            operand,
+            result,
         )
 
 
@@ -533,7 +542,7 @@ def check_norm(
         require_shape(one.type, operand, "C3: grad_output")
     rank = len(shape_of(operand))
     index = op.feature_index.value.data
-    require(index < rank, f"C1: feature_index {index} is not in [0, {rank})")
+    require(index < rank, "C1: feature_index {} is not in [0, {})", index, rank)
     expected = with_shape(operand, (shape_of(operand)[index],))
     for one in features:
         require_shape(one.type, expected, "C3 to C6: a value for each feature")
@@ -705,12 +714,16 @@ class RngOp(PrettyOp):
         for name, bound in (("a", self.a.type), ("b", self.b.type)):
             require(
                 element_of(bound) == element,
-                f"C1: {name} is {bound}, the result {self.result.type}",
+                "C1: {} is {}, the result {}",
+                name,
+                bound,
+                self.result.type,
             )
         require(
             self.rng_distribution.data is RngDistribution.UNIFORM
             or element_kind(element) is Kind.FLOAT,
-            f"C2: a normal distribution is of floats, got {element}",
+            "C2: a normal distribution is of floats, got {}",
+            element,
         )
         (rank,) = shape_of(self.shape.type)
         require_sizes(

@@ -166,7 +166,9 @@ def check_convolution(op: ConvolutionOp | DynamicConvOp) -> None:
     require(
         element_of(lhs) == element_of(rhs)
         or bool(element_kind(element_of(rhs)) & quantized),
-        f"C27: lhs is {lhs}, but rhs is {rhs}",
+        "C27: lhs is {}, but rhs is {}",
+        lhs,
+        rhs,
     )
     shapes.check_conv_dims(len(shape_of(lhs)), len(shape_of(rhs)), dims)
     shapes.check_conv_groups(
@@ -450,7 +452,9 @@ class DynamicConvOp(StableHLOOp):
         spatial = len(shape_of(self.lhs.type)) - 2
         require(
             shape_of(self.padding.type) == (spatial, 2),
-            f"C4: padding must have {spatial} pairs, got {self.padding.type}",
+            "C4: padding must have {} pairs, got {}",
+            spatial,
+            self.padding.type,
         )
         values = constant_ints(self.padding)
         if values is None:
@@ -634,7 +638,9 @@ class SelectAndScatterOp(StableHLOOp):
         require_sizes(source, places, "source (C1)")
         require(
             same_but_precision(source.element_type, operand.element_type),
-            f"C2: the source {source} must have the elements of {operand}",
+            "C2: the source {} must have the elements of {}",
+            source,
+            operand,
         )
         require_results(
             self, [with_element(operand, results[0].element_type)], "C11, C12"
