@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from xdsl.dialects.builtin import ModuleOp
+
 from tests.conversion.compare import (
-    assert_same_numbers,
+    assert_close,
     op_names,
     random_inputs,
     to_ttir,
@@ -11,6 +15,7 @@ from tests.conversion.compare import (
 from tests.dialects.tt_text import parse
 from tests.differential.corpus import programs
 from ttxdsl.conversion.stablehlo_to_ttir import TABLE
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.run import run_module
@@ -44,32 +49,40 @@ OF_NOTES: dict[str, set[str]] = {
 """Ops of the cases that the page says in words, by program."""
 
 
-def lowered_or_reason(text: str) -> str | None:
-    """None if the program can be lowered, else why not."""
-    try:
-        to_ttir(text)
-    except (UnsupportedError, CompileError) as error:
-        return str(error)
-    return None
+@cache
+def lowered() -> dict[str, tuple[str, ModuleOp | str]]:
+    """Each program's text, and its ttir module or why it cannot be lowered."""
+    found: dict[str, tuple[str, ModuleOp | str]] = {}
+    for program in programs():
+        try:
+            found[program.name] = program.pretty, to_ttir(program.pretty)
+        except (UnsupportedError, CompileError) as error:
+            found[program.name] = program.pretty, str(error)
+    return found
 
 
 def test_most_programs_can_be_lowered_and_agree():
     wrong: dict[str, str] = {}
     agreed = 0
-    for program in programs():
-        if lowered_or_reason(program.pretty) is not None:
+    for name, (text, ttir) in lowered().items():
+        if isinstance(ttir, str):
             continue
-        module = parse(program.pretty)
+        module = parse(text)
         inputs = random_inputs(module)
         try:
-            run_module(module, inputs)
+            wanted = run_module(module, inputs)
         except Exception:
             continue  # the program itself cannot be run on one device
+        ttnn = ttir.clone()
+        convert_ttir_to_ttnn(ttnn)
+        ttnn.verify()
         try:
-            assert_same_numbers(program.pretty, inputs)
+            for form in (ttir, ttnn):
+                for got, value in zip(run_module(form, inputs), wanted, strict=True):
+                    assert_close(got, value)
             agreed += 1
         except AssertionError as error:
-            wrong[program.name] = str(error)
+            wrong[name] = str(error)
     assert not wrong
     assert agreed >= 400
 
@@ -89,27 +102,22 @@ REASONS = (
 
 
 def test_refusals_have_known_reasons():
-    for program in programs():
-        reason = lowered_or_reason(program.pretty)
-        assert reason is None or any(known in reason for known in REASONS), (
-            program.name,
-            reason,
-        )
+    for name, (_, reason) in lowered().items():
+        if isinstance(reason, str):
+            assert any(known in reason for known in REASONS), (name, reason)
 
 
 def test_programs_use_the_ops_that_the_page_says():
     """A lowered program has no ttir op that no rule of its ops announces."""
     unsaid: dict[str, set[str]] = {}
-    for program in programs():
-        if lowered_or_reason(program.pretty) is not None:
+    for name, (text, ttir) in lowered().items():
+        if isinstance(ttir, str):
             continue
-        source = set(op_names(parse(program.pretty)))
-        forms = {form for name in source if name in TABLE for form in TABLE[name].forms}
+        rules = (TABLE[op] for op in set(op_names(parse(text))) if op in TABLE)
+        forms = {form for rule in rules for form in rule.forms}
         used = {
-            name.removeprefix("ttir.")
-            for name in op_names(to_ttir(program.pretty))
-            if name.startswith("ttir.")
+            op.removeprefix("ttir.") for op in op_names(ttir) if op.startswith("ttir.")
         }
-        if extra := used - forms - COMMON - OF_NOTES.get(program.name, set()):
-            unsaid[program.name] = extra
+        if extra := used - forms - COMMON - OF_NOTES.get(name, set()):
+            unsaid[name] = extra
     assert not unsaid
