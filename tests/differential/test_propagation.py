@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
+from tests.differential.campaign import Outcome, run_campaign
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
@@ -347,7 +347,7 @@ def random_case(seed: int) -> tuple[str, str, str]:
     return random_program(seed, options), before, rng.choice(PASSES + WITH_OPTIONS)
 
 
-def check_random_case(oracle: Oracle, seed: int) -> None:
+def check_random_case(oracle: Oracle, seed: int) -> Outcome:
     text, before, pipeline = random_case(seed)
     text = oracle.run(text, before)
     try:
@@ -355,6 +355,8 @@ def check_random_case(oracle: Oracle, seed: int) -> None:
     except OracleAborted:
         # C++ user priorities read the memory of erased ops, see the test below
         assert "user-priority" in pipeline and "}p" in text, (seed, pipeline, text)
+        return pipeline, "C++ crashed"
+    return pipeline, "equal"
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -364,23 +366,13 @@ def test_random_program(oracle: Oracle, seed: int) -> None:
 
 @pytest.mark.fuzz
 def test_random_programs(oracle: Oracle) -> None:
-    """As many as `FUZZ` says; failing seeds are listed at the end."""
-    count = int(os.environ.get("FUZZ", "20000"))
-    start = int(os.environ.get("FUZZ_SEED", "1000"))
-    failed: dict[int, str] = {}
-    for seed in range(start, start + count):
-        try:
-            check_random_case(oracle, seed)
-        except Exception as error:
-            failed[seed] = str(error)[:2000]
-    assert not failed, f"seeds {sorted(failed)}; first: {next(iter(failed.values()))}"
+    run_campaign("propagation", lambda seed: check_random_case(oracle, seed))
 
 
 RECORD = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_where_axes_came_from(oracle: Oracle, seed: int) -> None:
+def check_history(oracle: Oracle, seed: int) -> Outcome:
     rng = random.Random(f"history {seed}")
     # C++ knows no origin for shardings on the results of ops and crashes
     options = Options(ops=rng.choice((4, 12, 20)), sharded_between=0.0)
@@ -389,11 +381,23 @@ def test_where_axes_came_from(oracle: Oracle, seed: int) -> None:
     pipeline = f"sdy-{kind}-propagate{{{RECORD}}}"
     try:
         oracle.run(text, pipeline)
-    except (OracleAborted, OracleRejected):
+    except (OracleAborted, OracleRejected) as error:
         # dead ops; edges of several sources, which its own verifier refuses
         run_ours(text, pipeline)
-    else:
-        assert_equal_text(oracle, text, pipeline)
+        crashed = isinstance(error, OracleAborted)
+        return pipeline, "C++ crashed" if crashed else "C++ refuses its own answer"
+    assert_equal_text(oracle, text, pipeline)
+    return pipeline, "equal"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_where_axes_came_from(oracle: Oracle, seed: int) -> None:
+    check_history(oracle, seed)
+
+
+@pytest.mark.fuzz
+def test_where_axes_came_from_in_random_programs(oracle: Oracle) -> None:
+    run_campaign("history", lambda seed: check_history(oracle, seed))
 
 
 # ---- where the C++ passes are wrong --------------------------------------------------
