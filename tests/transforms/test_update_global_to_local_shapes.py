@@ -7,7 +7,6 @@ pipeline, and is run again on the virtual mesh.
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,8 @@ from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program
+from ttxdsl.remarks import collect_remarks
 from ttxdsl.transforms.local import indexing, reduction
-from ttxdsl.transforms.local.other import ReplicatedOpWarning
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
@@ -66,8 +65,7 @@ def localized(text: str) -> ModuleOp:
     """The module after all stages, checked after each."""
     context = make_context()
     module = parse_program(text, context=context)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReplicatedOpWarning)
+    with collect_remarks():
         TTStableHLOPipelinePass(verify_each=True).apply(context, module)
     return module
 
@@ -361,8 +359,11 @@ UNKNOWN = main(
 
 
 def test_unknown_ops_are_computed_whole_with_a_warning():
-    with pytest.warns(ReplicatedOpWarning, match="mystery|256 bytes"):
+    with collect_remarks() as remarks:
         module = stage_11(UNKNOWN)
+    (remark,) = remarks
+    assert remark.severity == "warning"
+    assert "receives up to 256 bytes" in remark.message
     (call,) = (op for op in module.walk() if isinstance(op, stablehlo.CustomCallOp))
     assert tensor_of(call.operands[0].type)[0] == (8, 8)
 
@@ -370,3 +371,19 @@ def test_unknown_ops_are_computed_whole_with_a_warning():
 def test_strict_refuses_unknown_ops():
     with pytest.raises(UnsupportedError, match="256 bytes"):
         stage_11(UNKNOWN, strict=True)
+
+
+POPULATED = (
+    MESH
+    + """func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.custom_call @Cholesky(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=8}>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}"""
+)
+
+
+def test_only_a_users_rule_says_what_a_custom_call_computes():
+    """A populated rule lets shardings through a matrix that must be whole."""
+    assert "all_gather" in str(stage_11(POPULATED))
+    custom = POPULATED.replace("{i=8, j=8}>", "{i=8, j=8}, custom>")
+    assert "all_gather" not in str(stage_11(custom))

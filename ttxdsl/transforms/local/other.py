@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from math import prod
 
@@ -10,17 +9,14 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.dialects import chlo, sdy, stablehlo
-from ttxdsl.errors import UnsupportedError, source_position
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.remarks import emit_warning
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors, localize_except
 from ttxdsl.transforms.local.emitter import element_of, is_tensor, shape_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
-
-
-class ReplicatedOpWarning(UserWarning):
-    """An op is computed whole on every device, because nothing better is known."""
 
 
 def _bytes_of(local: Local) -> int:
@@ -61,9 +57,7 @@ def _report(ctx: Localizer, op: Operation, moved: int) -> None:
         raise UnsupportedError(
             message, op, hint="give it an sdy.sharding_rule, or leave strict off"
         )
-    place = source_position(op.location)
-    where = f"{place}: " if place else ""
-    warnings.warn(f"{where}'{op.name}' op {message}", ReplicatedOpWarning, stacklevel=2)
+    emit_warning(f"'{op.name}' op {message}", op)
 
 
 def batch_norm(
@@ -123,7 +117,10 @@ def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     """By what its target is known to compute, or by the rule that the user wrote."""
     target = op.call_target_name.data
     ranks = {len(shape_of(v)) for v in (*op.operands, *op.results) if is_tensor(v)}
-    if sdy.SHARDING_RULE in op.attributes:
+    written = op.attributes.get(sdy.SHARDING_RULE)
+    # A rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel, and
+    # lets them through dimensions that cannot be computed on parts (of an Eigh, say).
+    if isinstance(written, sdy.OpShardingRuleAttr) and written.data.is_custom:
         by_written_rule(ctx, op)
     elif target in ELEMENTWISE_TARGETS and len(ranks - {0}) <= 1:
         localize_except(ctx, op, ())
