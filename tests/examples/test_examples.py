@@ -107,5 +107,6 @@ def test_transformer_reduces_embedding_attention_and_mlp():
     embedding, attention, mlp = collectives("transformer_block")
     # a local [2, 32, 64] of f32, sent 2 (n - 1) / n times around a ring of n = 4
     assert embedding.bytes_per_device == 2 * 32 * 64 * 4 * 2 * 3 // 4
+    assert embedding.reason == "combines what each device has of gather"
     assert attention.reason == mlp.reason
     assert attention.reason == "combines what each device has of dot_general"

@@ -95,6 +95,11 @@ def _short(op: Operation) -> str:
 
 def _producer(op: Operation) -> str:
     value = op.operands[0]
+    # a lookup in a split table is masked where the row is on another device
+    if isinstance(value, OpResult) and isinstance(value.op, stablehlo.SelectOp):
+        chosen = value.op.on_true
+        if isinstance(chosen, OpResult) and isinstance(chosen.op, stablehlo.GatherOp):
+            value = chosen
     return _short(value.op) if isinstance(value, OpResult) else "an argument"
 
 
