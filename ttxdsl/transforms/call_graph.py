@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.transforms.symbols import Symbols, is_private
+from ttxdsl.transforms.symbols import Symbols
 
 ORIGINAL_NAME = "sdy.original_func_name"
 """Attribute of a copied function: the name of the function that it is a copy of."""
@@ -29,9 +29,7 @@ def calls_in(op: Operation) -> list[CallOp]:
 
 
 def callees_first(module: ModuleOp) -> list[FuncOp]:
-    """The functions with a body that can be reached, each behind those it calls.
-
-    Reached from outside: private functions that no such function calls are left out.
+    """The functions with a body, each behind those it calls, else in their order.
 
     Raises:
         UnsupportedError: if a function calls itself, directly or through others.
@@ -44,7 +42,7 @@ def callees_first(module: ModuleOp) -> list[FuncOp]:
     order: list[FuncOp] = []
     done: set[str] = set()
     for root, function in functions.items():
-        if is_private(function) or root in done:
+        if root in done:
             continue
         # depth first with an explicit stack: call chains may be long
         path: dict[str, Iterator[CallOp]] = {root: iter(calls_in(function))}

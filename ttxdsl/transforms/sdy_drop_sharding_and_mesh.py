@@ -7,23 +7,43 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.sdy import (
     SHARDING,
     MeshOp,
+    SymbolUserOp,
+    TensorShardingAttr,
+    TensorShardingPerValueAttr,
     func_argument_shardings,
     func_result_shardings,
     set_func_shardings,
 )
+from ttxdsl.errors import CompileError
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def _names_a_mesh(op: Operation) -> bool:
+    for value in op.properties.values():
+        match value:
+            case TensorShardingAttr(data=sharding):
+                shardings: tuple[TensorSharding, ...] = (sharding,)
+            case TensorShardingPerValueAttr(data=shardings):
+                pass
+            case _:
+                continue
+        if any(isinstance(sharding.mesh, str) for sharding in shardings):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
 class DropShardingAndMeshPass(ModulePass):
     """Remove every `sdy.mesh` and every `sdy.sharding` attribute.
 
-    Ops of the dialect keep their shardings; run this when none are left.
+    Ops of the dialect that name a mesh have to be gone before.
 
     Source: Shardy's sdy-drop-sharding-and-mesh.
     """
@@ -31,7 +51,19 @@ class DropShardingAndMeshPass(ModulePass):
     name = "sdy-drop-sharding-and-mesh"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
+        """Change the module in place.
+
+        Raises:
+            CompileError: if an op of the dialect needs one of the meshes.
+        """
+        for inner in op.walk():
+            if isinstance(inner, SymbolUserOp) and _names_a_mesh(inner):
+                raise CompileError(
+                    "its sharding names a mesh that this pass would drop",
+                    inner,
+                    hint="lower constraints, reshards, collectives and computations of "
+                    "the sdy dialect first",
+                )
         for inner in list(op.walk()):
             inner.attributes.pop(SHARDING, None)
             if isinstance(inner, FuncOp):

@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.transforms.call_graph import (
     argument_shardings,
@@ -52,17 +52,20 @@ class _Importer:
         self._warned = False
 
     def replace(self, call: CallOp) -> None:
-        """Replace a call by a named computation."""
+        """Replace a call by a named computation, unless only others know its body."""
         function = self.symbols.callee(call)
         name = function.sym_name.data
-        if name not in self.taken and len(function.body.blocks) != 1:
-            what = "is only declared" if function.is_declaration else "has branches"
-            raise CompileError(
-                f"the called function '@{name}' {what}",
-                call,
-                hint="only functions of one block can be seen through",
-            )
         first = self.taken.get(name)
+        if first is None:
+            if function.is_declaration:
+                return
+            if len(function.body.blocks) != 1:
+                raise UnsupportedError(
+                    f"the called function '@{name}' has more than one block",
+                    call,
+                    hint="only structured control flow (stablehlo.while, case, if) is "
+                    "supported",
+                )
         if first is None:
             body = _taken_body(function)
         else:
@@ -100,6 +103,8 @@ class _Importer:
 class ImportFuncCallsPass(ModulePass):
     """Replace each `func.call` by an `sdy.named_computation` with the callee's body.
 
+    Calls of functions that are only declared stay calls.
+
     Options:
         add_data_flow_edges_on_named_computations: put data flow edges at the borders
             of all named computations that have none (true).
@@ -115,8 +120,8 @@ class ImportFuncCallsPass(ModulePass):
         """Change the module in place.
 
         Raises:
-            UnsupportedError: if a function calls itself.
-            CompileError: if a called function is only declared.
+            UnsupportedError: if a function calls itself, or has several blocks.
+            CompileError: if a called function does not exist.
         """
         importer = _Importer(op)
         for function in callees_first(op):
