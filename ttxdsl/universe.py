@@ -18,7 +18,9 @@ from xdsl.universe import Universe
 from ttxdsl import compat
 
 DIALECTS: dict[str, str] = {
+    "check": "ttxdsl.dialects.check:Check",
     "chlo": "ttxdsl.dialects.chlo:Chlo",
+    "interpreter": "ttxdsl.dialects.interpreter:Interpreter",
     "quant": "ttxdsl.dialects.quant:Quant",
     "sdy": "ttxdsl.dialects.sdy:Sdy",
     "stablehlo": "ttxdsl.dialects.stablehlo:StableHLO",

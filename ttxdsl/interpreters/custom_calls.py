@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.check import DEFAULT_TOLERANCE
+from ttxdsl.interpreters import check
+from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
 
 CustomCall = Callable[
     [Interpreter, stablehlo.CustomCallOp, tuple[Any, ...]], tuple[Any, ...]
@@ -23,6 +27,39 @@ def _identity(
     return args[: len(op.outputs)]
 
 
+def _check_eq(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    found, expected = args
+    if is_float(found.dtype) or is_complex(found.dtype):
+        check.expect_almost_eq(op, found, expected, DEFAULT_TOLERANCE)
+    else:
+        check.expect_eq(op, found, expected)
+    return tuple(np.ones(tensor_of(one.type)[0], np.bool_) for one in op.outputs)
+
+
+def _expect_eq(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    check.expect_eq(op, args[0], args[1])
+    return ()
+
+
+def _expect_almost_eq(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    check.expect_almost_eq(op, args[0], args[1], DEFAULT_TOLERANCE)
+    return ()
+
+
+def _expect_close(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    # as a custom call it has no fields, and StableHLO's tool allows three steps
+    check.expect_close(op, args[0], args[1], 0, 3)
+    return ()
+
+
 CUSTOM_CALLS: dict[str, CustomCall] = {
     # placement and sharding annotations: the value stays what it is
     "Sharding": _identity,
@@ -32,4 +69,9 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
     "tt.mark_argument": _identity,
     "tt.sharding_constraint": _identity,
     "xla.sdy.FuncResultSharding": _identity,
+    # assertions
+    "check.eq": _check_eq,
+    "check.expect_almost_eq": _expect_almost_eq,
+    "check.expect_close": _expect_close,
+    "check.expect_eq": _expect_eq,
 }

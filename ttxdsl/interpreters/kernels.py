@@ -123,9 +123,15 @@ def _is_finite(x: Array) -> Array:
     return np.isfinite(widen(x))
 
 
+def _cbrt(x: Array) -> Array:
+    if is_complex(x.dtype):
+        return np.power(x, 1 / 3).astype(x.dtype)
+    return np.cbrt(x)
+
+
 UNARY: Mapping[str, Kernel] = {
     "abs": widened(_abs),
-    "cbrt": widened(np.cbrt),
+    "cbrt": widened(_cbrt),
     "ceil": widened(np.ceil),
     "conj": np.conj,
     "cosine": widened(np.cos),
@@ -350,14 +356,14 @@ def convert(x: Array, dtype: DType) -> Array:
     """Values of `x` in another element type.
 
     Floats to integers: towards zero, saturating, NaN to 0. To booleans: not zero.
-    Complex to real: the real part.
+    Complex to anything else: the real part.
     """
     if x.dtype == dtype:
         return x
-    if dtype == BOOL:
-        return widen(x) != 0
     if is_complex(x.dtype) and not is_complex(dtype):
         x = np.real(x)
+    if dtype == BOOL:
+        return widen(x) != 0
     if is_float(x.dtype) and is_integer(dtype):
         x = widen(x)
         low, high = integer_range(dtype)
@@ -439,7 +445,11 @@ def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
         field = bits & infinity
         bits = np.where(field > largest, sign | infinity, bits)
         bits = np.where(field <= smallest, sign, bits)
-    return np.where(x != x, x, bits.astype(uint).view(x.dtype))
+    reduced = bits.astype(uint).view(x.dtype)
+    if mantissa_bits == 0:
+        # nothing is left to tell NaN from infinity
+        return np.where(x != x, np.copysign(np.inf, x).astype(x.dtype), reduced)
+    return np.where(x != x, x, reduced)
 
 
 # data movement

@@ -45,6 +45,10 @@ class LocatedError(CompileError, InterpretationError):
     """A run that failed in one op, which the message names."""
 
 
+class Nothing(LocatedError):
+    """A process waits for what was not sent (yet)."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Step:
     """An op of a region, what its results must look like, and what dies with it."""
@@ -68,6 +72,12 @@ class Session:
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
     constants: dict[Operation, Array] = field(default_factory=dict[Operation, Array])
+    channels: dict[int, list[Values]] = field(default_factory=dict[int, list[Values]])
+    """What was sent and not received yet, by channel."""
+    infeed: list[str] = field(default_factory=list[str])
+    """Functions whose results the coming infeeds read."""
+    probes: dict[str, list[Array]] = field(default_factory=dict[str, list[Array]])
+    """What each probe has seen."""
 
 
 class _SessionKey(InterpreterFunctions):

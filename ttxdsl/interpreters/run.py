@@ -37,7 +37,9 @@ def implementations() -> Iterable[type[InterpreterFunctions]]:
     """All implementation classes of this package, one or several a dialect."""
     # imported here: the dialects need not be loaded to use a kernel
     from ttxdsl.interpreters import chlo, sdy, stablehlo, ttir, ttnn
+    from ttxdsl.interpreters.check import CheckFunctions
     from ttxdsl.interpreters.func import FuncFunctions
+    from ttxdsl.interpreters.parallel import ParallelFunctions
 
     yield FuncFunctions
     yield from stablehlo.FUNCTIONS
@@ -45,6 +47,8 @@ def implementations() -> Iterable[type[InterpreterFunctions]]:
     yield sdy.SdyFunctions
     yield ttir.TTIRFunctions
     yield ttnn.TTNNFunctions
+    yield CheckFunctions
+    yield ParallelFunctions
 
 
 def register_implementations(interpreter: Interpreter) -> None:

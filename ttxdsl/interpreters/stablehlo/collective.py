@@ -191,7 +191,7 @@ class CollectiveFunctions(InterpreterFunctions):
                 mesh.collective_broadcast(x, rank_of(value.type), groups)
                 for x, value in values
             )
-        roots: Array = args[-1]
+        roots: Array = mesh.compress(args[-1], 1)
         if roots.size != len(args) - 1:
             raise UnsupportedError("a root that differs by device", op)
         found: list[Array] = []

@@ -1,0 +1,234 @@
+"""Grids of processes: `interpreter.run_parallel`, channels, infeed and outfeed.
+
+Processes that all run one program run as one, on a mesh of replicas and partitions.
+Processes with programs of their own run one after the other; one that waits for
+something that was not sent yet is run again later, and what it sent until then does not
+count.
+
+Source: StableHLO specification, "Parallel execution" and "Point-to-point
+communication"; StableHLO's InterpreterOps.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, SymbolRefAttr
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.dialects import interpreter as interp
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.mesh import DeviceMesh
+from ttxdsl.interpreters.regions import (
+    LocatedError,
+    Nothing,
+    find_symbol,
+    on_mesh,
+    session,
+)
+
+
+def _names(attribute: Attribute | None) -> list[str]:
+    if not isinstance(attribute, ArrayAttr):
+        return []
+    listed = cast("ArrayAttr[SymbolRefAttr]", attribute)
+    return [name.string_value() for name in listed.data]
+
+
+def _run_alike(
+    interpreter: Interpreter, program: func.FuncOp, grid: DeviceMesh, args: list[Any]
+) -> list[Any]:
+    """All processes' results of one program, process by process."""
+    types = program.function_type.inputs.data
+    stacked: list[Any] = []
+    for at, type_ in enumerate(types):
+        own = args[at :: len(types)]
+        if isinstance(type_, TokenType):
+            stacked.append(None)
+        else:
+            stacked.append(np.stack(own).reshape((*grid.sizes, *own[0].shape)))
+    with on_mesh(interpreter, grid):
+        results = interpreter.call_op(program, tuple(stacked))
+    rows: list[list[Any]] = []
+    for value, type_ in zip(results, program.function_type.outputs.data, strict=True):
+        if isinstance(type_, TokenType):
+            rows.append([None] * grid.num_devices)
+            continue
+        full = grid.spread(value, rank_of(type_), range(grid.rank))
+        rows.append(list(full.reshape((-1, *full.shape[grid.rank :]))))
+    return [value for own in zip(*rows, strict=True) for value in own]
+
+
+def _run_apart(
+    interpreter: Interpreter,
+    op: Operation,
+    programs: list[func.FuncOp],
+    grid: DeviceMesh,
+    args: list[Any],
+) -> list[Any]:
+    """Each process on its own, as far as channels let it."""
+    state = session(interpreter)
+    inputs: list[list[Any]] = []
+    for program in programs:
+        count = len(program.function_type.inputs.data)
+        inputs.append(args[:count])
+        args = args[count:]
+    done: dict[int, tuple[Any, ...]] = {}
+    waiting = list(range(len(programs)))
+    while waiting:
+        again: list[int] = []
+        for process in waiting:
+            before = {key: list(values) for key, values in state.channels.items()}
+            alone = DeviceMesh(
+                (("replica", 1), ("partition", 1)),
+                (process,),
+                grid.num_partitions,
+            )
+            try:
+                with on_mesh(interpreter, alone):
+                    done[process] = interpreter.call_op(
+                        programs[process], tuple(inputs[process])
+                    )
+            except Nothing:
+                state.channels = before
+                again.append(process)
+        if again == waiting:
+            raise LocatedError(f"processes {again} wait for what no process sends", op)
+        waiting = again
+    results: list[Any] = []
+    for process, program in enumerate(programs):
+        for value, type_ in zip(
+            done[process], program.function_type.outputs.data, strict=True
+        ):
+            token = isinstance(type_, TokenType)
+            results.append(None if token else _alone(value, rank_of(type_)))
+    return results
+
+
+def _alone(value: Any, rank: int) -> Any:
+    """A value of a process that runs by itself, without leading dimensions."""
+    array = np.asarray(value)
+    return array.reshape(array.shape[array.ndim - rank :])
+
+
+@register_impls
+class ParallelFunctions(InterpreterFunctions):
+    """The interpreter dialect, and StableHLO's ops that talk to somebody else."""
+
+    @impl(interp.RunParallelOp)
+    def run_parallel(
+        self, interpreter: Interpreter, op: interp.RunParallelOp, args: PythonValues
+    ) -> PythonValues:
+        """Run the grid."""
+        rows = [_names(row) for row in op.programs.data]
+        if len({len(row) for row in rows}) != 1:
+            raise CompileError("the rows of `programs` differ in length", op)
+        grid = DeviceMesh(
+            (("replica", len(rows)), ("partition", len(rows[0]))),
+            num_partitions=len(rows[0]),
+        )
+        programs: list[func.FuncOp] = []
+        for name in (name for row in rows for name in row):
+            found = find_symbol(interpreter, name)
+            if not isinstance(found, func.FuncOp):
+                raise CompileError(f"@{name} is not a function", op)
+            programs.append(found)
+        state = session(interpreter)
+        outer = state.infeed
+        state.infeed = _names(op.infeed)
+        try:
+            if len(set(programs)) == 1:
+                found = _run_alike(interpreter, programs[0], grid, list(args))
+            else:
+                found = _run_apart(interpreter, op, programs, grid, list(args))
+        finally:
+            state.infeed = outer
+        return tuple(found)
+
+    @impl(interp.PrintOp)
+    def run_print(
+        self, interpreter: Interpreter, op: interp.PrintOp, args: PythonValues
+    ) -> PythonValues:
+        """To the interpreter's file, in the way of MLIR: type, then elements."""
+        interpreter.print(f"{op.operand.type} {np.array2string(np.asarray(args[0]))}")
+        return ()
+
+    @impl(interp.ProbeOp)
+    def run_probe(
+        self, interpreter: Interpreter, op: interp.ProbeOp, args: PythonValues
+    ) -> PythonValues:
+        """Kept in the session, for `check.expect_serialized_eq`."""
+        seen = session(interpreter).probes.setdefault(op.probe_id.data, [])
+        seen.append(np.array(args[0]))
+        return args
+
+    @impl(stablehlo.InfeedOp)
+    def run_infeed(
+        self, interpreter: Interpreter, op: stablehlo.InfeedOp, args: PythonValues
+    ) -> PythonValues:
+        """What the next function of the queue gives."""
+        queue = session(interpreter).infeed
+        if not queue:
+            raise UnsupportedError(
+                "nothing is fed in",
+                op,
+                hint="run the program by interpreter.run_parallel with `infeed`",
+            )
+        feed = find_symbol(interpreter, queue.pop(0))
+        return (*interpreter.call_op(feed, ()), None)
+
+    @impl(stablehlo.OutfeedOp)
+    def run_outfeed(
+        self, interpreter: Interpreter, op: stablehlo.OutfeedOp, args: PythonValues
+    ) -> PythonValues:
+        """Nobody listens."""
+        return (None,)
+
+    @impl(stablehlo.SendOp)
+    def run_send(
+        self, interpreter: Interpreter, op: stablehlo.SendOp, args: PythonValues
+    ) -> PythonValues:
+        """Into the channel; between devices, already where it is sent to."""
+        state = session(interpreter)
+        values = args[:-1]
+        pairs = op.source_target_pairs
+        listed = () if pairs is None else stablehlo.group_lists(pairs) or ()
+        if listed:
+            moves = [
+                (ends[0][0], ends[1][0])
+                for source, target in listed
+                if (
+                    ends := state.mesh.process_groups(
+                        ((source,), (target,)), "flattened_ids"
+                    )
+                )
+            ]
+            values = tuple(
+                state.mesh.collective_permute(x, rank_of(value.type), moves)
+                for x, value in zip(values, op.inputs, strict=True)
+            )
+        handle = op.channel_handle.data.handle
+        state.channels.setdefault(handle, []).append(values)
+        return (None,)
+
+    @impl(stablehlo.RecvOp)
+    def run_recv(
+        self, interpreter: Interpreter, op: stablehlo.RecvOp, args: PythonValues
+    ) -> PythonValues:
+        """Out of the channel, what came first."""
+        queue = session(interpreter).channels.get(op.channel_handle.data.handle)
+        if not queue:
+            raise Nothing("nothing was sent to this channel", op)
+        return (*queue.pop(0), None)
