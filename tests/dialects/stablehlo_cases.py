@@ -443,8 +443,15 @@ use(
     "rng_algorithm = #stablehlo<rng_algorithm PHILOX>",
 )  # fmt: skip
 
-NEW_OPS = ("stablehlo.async_start", "stablehlo.async_done")
-"""Ops that the specification has, but this jaxlib perhaps not yet."""
+SLICE = (
+    "{\n^bb0(%a: tensor<4xf32>):\n"
+    "  %c = stablehlo.slice %a [0:2] : (tensor<4xf32>) -> tensor<2xf32>\n"
+    "  stablehlo.return %c : tensor<2xf32>\n}"
+)
+FUTURE = "!stablehlo.future<tensor<2xf32>>"
+use("async_start", (F4,), (FUTURE,), regions=(SLICE,))
+use("async_done", (FUTURE,), ("tensor<2xf32>",))
+use("collective_reduce", (F46,), (F46,), f"{CHANNEL}, {TWO}", (body("add"),))
 
 
 @dataclass(frozen=True)
@@ -870,6 +877,19 @@ breaks("infeed", "layout", props_layout="[[0], [0]]")
 breaks("send", "C1", props_is_host_transfer="true")
 breaks("recv", "C1", props_is_host_transfer="true")
 breaks("recv", "C4", results=(F4, F4))
+
+breaks("async_start", "C1", regions=branch("%a", F4, f"%a: {F4}"))
+breaks(
+    "async_start",
+    "C2",
+    regions=SLICE.replace("slice %a [0:2]", "reshape %a").replace("2xf32", "2x2xf32"),
+)
+breaks("async_start", "C3", operands=("tensor<5xf32>",))
+breaks("async_start", "C4", results=("!stablehlo.future<tensor<4xf32>>",))
+breaks("async_done", "C1", results=(F4,))
+breaks("collective_reduce", "C1", props_replica_groups=groups([0, 1], [1, 2]))
+breaks("collective_reduce", "C4", regions=body("add", SI))
+breaks("collective_reduce", "C3", results=(B43,))
 
 # others
 breaks(

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     NoneAttr,
+    SymbolRefAttr,
     f64,
     i64,
 )
@@ -1060,6 +1061,21 @@ class ReplicaGroupMeshAxesAttr(ParametrizedAttribute):
 
     mesh: Attribute
     axes: ArrayAttr[Attribute] = param_def(converter=ArrayAttr[Attribute].get)
+
+    def verify(self) -> None:
+        """The mesh is given by name or by value; by value, it has the axes."""
+        if isinstance(self.mesh, SymbolRefAttr):
+            return
+        if not isinstance(self.mesh, MeshAttr):
+            raise VerifyException(f"expected a mesh or its name, got {self.mesh}")
+        known = {axis.data.name for axis in self.mesh.axes.data}
+        for axis in self.axes.data:
+            if not isinstance(axis, AxisRefAttr):
+                raise VerifyException(f"expected a reference to an axis, got {axis}")
+            if axis.data.name not in known:
+                raise VerifyException(
+                    f"mesh axis '{axis.data.name}' is not one of {sorted(known)}"
+                )
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

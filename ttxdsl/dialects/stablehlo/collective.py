@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Region, SSAValue
@@ -528,6 +529,19 @@ class AllToAllOp(_GroupedOp):
         )
 
 
+def data_operands(
+    op: CollectiveBroadcastOp | CollectiveReduceOp, constraint: str
+) -> Sequence[SSAValue]:
+    """The operands without the one that says the roots, if there is one."""
+    data = tuple(op.inputs)
+    if op.has_dynamic_root is not None:
+        require(len(data) >= 2, f"{constraint}: there must be an operand and roots")
+        *data, roots = data
+        require_type(roots.type, TensorType(i32, (len(data),)), f"roots ({constraint})")
+    require(bool(data), f"{constraint}: there must be an operand")
+    return data
+
+
 @irdl_op_definition
 class CollectiveBroadcastOp(_GroupedOp):
     """The value of each group's first process. Spec: "collective_broadcast"."""
@@ -564,11 +578,55 @@ class CollectiveBroadcastOp(_GroupedOp):
             require(
                 all(one >= 0 for one in ids), "C2: process ids must not be negative"
             )
-        require(bool(self.inputs), "there must be an operand")
-        inputs = [one.type for one in self.inputs]
-        if self.has_dynamic_root is not None:
-            inputs.pop()
-        require_results(self, inputs, "C3")
+        data = data_operands(self, "C3")
+        require_results(self, [one.type for one in data], "C3")
+
+
+@irdl_op_definition
+class CollectiveReduceOp(_GroupedOp):
+    """The group's values combined, on one process. Spec: "collective_reduce".
+
+    This jaxlib's StableHLO does not have it yet.
+    """
+
+    name = "stablehlo.collective_reduce"
+
+    inputs = var_operand_def(TENSOR)
+    use_global_device_ids = opt_prop_def(_Unit)
+    has_dynamic_root = opt_prop_def(_Unit)
+    computation = region_def()
+    outputs = var_result_def(TENSOR)
+
+    def __init__(
+        self,
+        inputs: Sequence[SSAValue],
+        replica_groups: Groups,
+        computation: Region | type[ElementwiseBinaryOp],
+        channel_handle: ChannelHandleAttr | None = None,
+        use_global_device_ids: bool = False,
+    ):
+        super().__init__(
+            operands=[inputs],
+            result_types=[[one.type for one in inputs]],
+            properties={
+                "channel_handle": channel_handle,
+                "replica_groups": groups_attr(replica_groups),
+                "use_global_device_ids": _unit(use_global_device_ids),
+            },
+            regions=[_region(computation, inputs[0].type)],
+        )
+
+    def verify_(self) -> None:
+        """C1, C2: groups; C3: operands and results; C4: the computation."""
+        check_groups(self, "C1", "C2", uniform=False)
+        self.check_channel("C2", 1)
+        expected: list[Attribute] = []
+        for one in tensors_of(data_operands(self, "C3")):
+            (result,) = check_reducer(
+                self.computation, [one], [scalar_of(one)], (), "C4", "computation"
+            )
+            expected.append(with_element(one, result.element_type))
+        require_results(self, expected, "C3")
 
 
 @irdl_op_definition
@@ -697,6 +755,13 @@ _EMPTY = StringAttr("")
 _FALSE = BoolAttr.from_bool(False)
 
 
+def _is_integer_list(attribute: Attribute) -> bool:
+    return isinstance(attribute, ArrayAttr) and all(
+        isinstance(one, IntegerAttr)
+        for one in cast("ArrayAttr[Attribute]", attribute).data
+    )
+
+
 @irdl_op_definition
 class InfeedOp(StableHLOOp):
     """Values from the host. Spec section "infeed"."""
@@ -725,11 +790,7 @@ class InfeedOp(StableHLOOp):
             )
             for one in self.layout.data:
                 require(
-                    isinstance(one, ArrayAttr)
-                    and all(
-                        isinstance(dim, IntegerAttr)
-                        for dim in cast("ArrayAttr[Attribute]", one).data
-                    ),
+                    _is_integer_list(one),
                     "a layout must be a list of integers, got {}",
                     one,
                 )

@@ -32,8 +32,9 @@ from xdsl.traits import (
     ReturnLike,
 )
 
+from ttxdsl.dialects.data_flow import PositionalDataFlow
 from ttxdsl.dialects.stablehlo._base import StableHLOOp
-from ttxdsl.dialects.stablehlo._infer import types_fit
+from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import (
     block_of,
     check_predicate,
@@ -176,7 +177,7 @@ class CaseOp(StableHLOOp):
     branches = var_region_def()
     outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), PositionalDataFlow())
 
     def __init__(
         self,
@@ -210,7 +211,10 @@ class WhileOp(StableHLOOp):
     body = region_def()
     outputs = var_result_def(REGION_VALUE)
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(
+        RecursiveMemoryEffect(),
+        PositionalDataFlow(first_operand=0, first_argument=0, returning=(1,)),
+    )
 
     def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
         super().__init__(
@@ -310,7 +314,7 @@ class OptimizationBarrierOp(StableHLOOp):
     operand = var_operand_def(TENSOR_OR_TOKEN)
     result = var_result_def(TENSOR_OR_TOKEN)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), PositionalDataFlow(first_operand=0))
 
     def __init__(self, operand: Sequence[SSAValue]):
         super().__init__(
@@ -392,6 +396,24 @@ class AfterAllOp(StableHLOOp):
         print_shorthand(printer, self)
 
 
+_ASYNC = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "collective_reduce",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "reduce_scatter",
+        "slice",
+    )
+)
+"""The ops that can run beside others."""
+
+
 @irdl_op_definition
 class AsyncStartOp(StableHLOOp):
     """The start of a computation that runs beside others. Spec: "async_start"."""
@@ -403,6 +425,26 @@ class AsyncStartOp(StableHLOOp):
     result = result_def(BaseAttr(FutureType))
 
     traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    def verify_(self) -> None:
+        """C1, C2: the body's op; C3: arguments; C4: the result."""
+        block = block_of(self.body, "body")
+        op = block.first_op
+        require(
+            op is not None and op.next_op is block.last_op,
+            "C1: body must have exactly one op and a return",
+        )
+        require(
+            op is not None and op.name in _ASYNC,
+            "C2: body must have a collective or a slice, not {}",
+            None if op is None else op.name,
+        )
+        require(
+            tuple(block.arg_types) == tuple(one.type for one in self.inputs),
+            "C3: arguments of body must have the operands' types",
+        )
+        expected = FutureType(ArrayAttr(returned_types(self.body)))
+        require_type(self.result.type, expected, "result (C4)")
 
     def __init__(
         self,
@@ -429,3 +471,9 @@ class AsyncDoneOp(StableHLOOp):
     def __init__(self, operand: SSAValue):
         types = cast(FutureType, operand.type).types.data
         super().__init__(operands=[operand], result_types=[types[0]])
+
+    def verify_(self) -> None:
+        """C1: what the future holds."""
+        (held, *more) = cast(FutureType, self.operand.type).types.data
+        require(not more, "C1: the future holds more than one value")
+        require_type(self.result.type, held, "result (C1)")
