@@ -23,6 +23,7 @@ from ttxdsl.dialects._sdy_ops import (
     NamedComputationOp,
     ShardingOp,
 )
+from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -31,6 +32,12 @@ from ttxdsl.sharding.text import symbol
 SHARDING = "sdy.sharding"
 """Attribute of function arguments and results (a sharding) and ops (one a result)."""
 
+BLOCK_ARGUMENT_SHARDING = "sdy.block_argument_sharding"
+"""Attribute of ops of other dialects whose block arguments own data flow edges.
+
+A sharding for each argument of the block.
+"""
+
 SHARDING_RULE = "sdy.sharding_rule"
 """Attribute of an op that holds its `OpShardingRuleAttr`."""
 
@@ -38,12 +45,6 @@ PROPAGATION_EDGES = "sdy.propagation_edges"
 """Attribute of an op that tells which operand or result each axis came from."""
 
 # Shardings of values
-
-
-_DATA_FLOW_OPS = frozenset(
-    ("stablehlo.while", "stablehlo.case", "stablehlo.optimization_barrier")
-)
-"""Ops of other dialects through which data flows along edges, owned by their results."""
 
 
 def tensor_rank(type: Attribute) -> int:
@@ -63,13 +64,10 @@ def edge_owner(target: SSAValue) -> SSAValue | None:
     None if the op that owns `target` has no data flow edges.
     """
     op = owning_op(target)
-    if isinstance(op, ManualComputationOp | NamedComputationOp):
-        return target
-    if op is None or op.name not in _DATA_FLOW_OPS:
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None or not isinstance(target, OpResult | BlockArgument):
         return None
-    if isinstance(target, BlockArgument):
-        return op.results[target.index]
-    return target
+    return edges.edge_owner(op, target)
 
 
 def find_data_flow_edge(target: SSAValue) -> DataFlowEdgeOp | None:
@@ -101,8 +99,9 @@ def get_sharding(value: SSAValue) -> TensorSharding | None:
 
     A function's argument keeps it in the function's argument attributes; sharding
     constraints, reshards, collectives, data flow edges and manual and named
-    computations in properties; results of all other ops in `sdy.sharding`. The
-    sharding of a manual computation's block argument names free axes only.
+    computations in properties; results of all other ops in `sdy.sharding`, and block
+    arguments that own data flow edges in `sdy.block_argument_sharding`. The sharding
+    of a manual computation's block argument names free axes only.
 
     Returns:
         None if the value has no sharding, which means fully open.
@@ -129,7 +128,7 @@ def get_sharding(value: SSAValue) -> TensorSharding | None:
                 return _entry(op.in_shardings, holder)
             return _entry(op.out_shardings, holder)
         case Operation():
-            shardings = op.attributes.get(SHARDING)
+            shardings = op.attributes.get(_attribute_for(holder))
             if isinstance(shardings, TensorShardingPerValueAttr):
                 return _entry(shardings, holder)
             return None
@@ -167,12 +166,18 @@ def set_sharding(value: SSAValue, sharding: TensorSharding) -> None:
             else:
                 op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
         case Operation():
-            old = op.attributes.get(SHARDING)
+            name = _attribute_for(holder)
+            old = op.attributes.get(name)
             if not isinstance(old, TensorShardingPerValueAttr):
                 old = None
-            op.attributes[SHARDING] = _with_entry(old, holder, sharding)
+            op.attributes[name] = _with_entry(old, holder, sharding)
         case None:
             return
+
+
+def _attribute_for(holder: SSAValue) -> str:
+    """Where an op of another dialect keeps the sharding."""
+    return SHARDING if isinstance(holder, OpResult) else BLOCK_ARGUMENT_SHARDING
 
 
 def _entry(
@@ -351,9 +356,10 @@ def transform_shardings(
                 if op.out_shardings is not None:
                     op.out_shardings = new_per_value(op.out_shardings)
             case _:
-                shardings = op.attributes.get(SHARDING)
-                if isinstance(shardings, TensorShardingPerValueAttr):
-                    op.attributes[SHARDING] = new_per_value(shardings)
+                for name in (SHARDING, BLOCK_ARGUMENT_SHARDING):
+                    shardings = op.attributes.get(name)
+                    if isinstance(shardings, TensorShardingPerValueAttr):
+                        op.attributes[name] = new_per_value(shardings)
 
 
 def _transform_func_shardings(

@@ -28,7 +28,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import (
     Attribute,
+    BlockArgument,
     Operation,
+    OpResult,
     Region,
     SSAValue,
 )
@@ -81,6 +83,7 @@ from ttxdsl.dialects._sdy_values import (
     AllToAllParam,
     PropagationDirection,
 )
+from ttxdsl.dialects.data_flow import DataFlowTrait, Operand, returned
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -441,6 +444,35 @@ def _parse_stripped_shardings(
     return TensorShardingPerValueAttr.parse_stripped(parser)
 
 
+class ComputationDataFlow(DataFlowTrait):
+    """Block arguments and results of a computation own an edge each.
+
+    As in C++, operands do not lead to their edge: when the sharding of an operand
+    changes, propagation does not visit the edge of the block argument again.
+    """
+
+    def edge_owners(self, op: Operation) -> tuple[SSAValue, ...]:
+        """Results, then block arguments."""
+        return (*op.results, *op.regions[0].block.args)
+
+    def edge_owner(
+        self, op: Operation, target: OpResult | BlockArgument
+    ) -> SSAValue | None:
+        """The value itself."""
+        return target
+
+    def edge_sources(self, op: Operation, owner: SSAValue) -> tuple[Operand]:
+        """The operand of a block argument, what the body returns of a result."""
+        if isinstance(owner, BlockArgument):
+            return (Operand(op, owner.index),)
+        assert isinstance(owner, OpResult)
+        return (returned(op.regions[0], owner.index),)
+
+    def owner_of_source(self, op: Operation, source: Operand) -> SSAValue | None:
+        """The result that a returned value becomes."""
+        return None if source.op is op else op.results[source.index]
+
+
 @irdl_op_definition
 class ManualComputationOp(SymbolUserOp):
     """A region of per-device code: local with respect to its manual axes.
@@ -461,7 +493,9 @@ class ManualComputationOp(SymbolUserOp):
     body = region_def("single_block")
     results_ = var_result_def()
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(
+        IsolatedFromAbove(), RecursiveMemoryEffect(), ComputationDataFlow()
+    )
 
     def __init__(
         self,
@@ -547,7 +581,9 @@ class NamedComputationOp(SymbolUserOp):
     body = region_def("single_block")
     results_ = var_result_def()
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(
+        IsolatedFromAbove(), RecursiveMemoryEffect(), ComputationDataFlow()
+    )
 
     def __init__(
         self,

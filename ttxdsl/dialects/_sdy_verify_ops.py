@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects import _sdy_verify as verify
 from ttxdsl.dialects._sdy_access import (
+    BLOCK_ARGUMENT_SHARDING,
     PROPAGATION_EDGES,
     SHARDING,
     SHARDING_RULE,
@@ -72,6 +73,7 @@ from ttxdsl.dialects._sdy_values import (
     PropagationDirection,
     PropagationStep,
 )
+from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.errors import source_position
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.sharding.text import quoted, symbol
@@ -547,12 +549,13 @@ def _verify_attributes(
     attributes = op.attributes
     sharding = attributes.get(SHARDING)
     if sharding is not None:
-        if not isinstance(sharding, TensorShardingPerValueAttr):
-            raise VerifyException(
-                "should have a sharding attribute of type #sdy.sharding_per_value, "
-                f"got {sharding}"
-            )
-        _verify_per_value(sharding.data, op.result_types, meshes, bound, "result")
+        shardings = _per_value(sharding)
+        _verify_per_value(shardings, op.result_types, meshes, bound, "result")
+    sharding = attributes.get(BLOCK_ARGUMENT_SHARDING)
+    if sharding is not None:
+        shardings = _per_value(sharding)
+        types = _owning_block_types(op)
+        _verify_per_value(shardings, types, meshes, bound, "block argument")
     rule = attributes.get(SHARDING_RULE)
     if rule is not None:
         _verify_rule(op, rule)
@@ -566,6 +569,28 @@ def _verify_attributes(
     for name in _EDGE_LISTS:
         if name in attributes:
             _verify_edge_list(name, attributes[name])
+
+
+def _per_value(attribute: Attribute) -> tuple[TensorSharding, ...]:
+    if not isinstance(attribute, TensorShardingPerValueAttr):
+        raise VerifyException(
+            "should have a sharding attribute of type #sdy.sharding_per_value, "
+            f"got {attribute}"
+        )
+    return attribute.data
+
+
+def _owning_block_types(op: Operation) -> tuple[Attribute, ...]:
+    """The types of the arguments of the block whose arguments own data flow edges."""
+    edges = data_flow_of(type(op))
+    owners = () if edges is None else edges.edge_owners(op)
+    blocks = {owner.block for owner in owners if isinstance(owner, BlockArgument)}
+    if len(blocks) != 1:
+        raise VerifyException(
+            f"{BLOCK_ARGUMENT_SHARDING} is for ops with one block whose arguments own "
+            f"data flow edges, this one has {len(blocks)}"
+        )
+    return tuple(blocks.pop().arg_types)
 
 
 def _verify_rule(op: Operation, rule: Attribute) -> None:

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 
 from ttxdsl.dialects._sdy_access import (
+    BLOCK_ARGUMENT_SHARDING,
     PROPAGATION_EDGES,
     SHARDING,
     SHARDING_RULE,
@@ -114,6 +115,7 @@ Sdy = Dialect("sdy", OPS, ATTRIBUTES)
 ModuleOp.traits.add_trait(ShardingsVerify())
 
 __all__ = [
+    "BLOCK_ARGUMENT_SHARDING",
     "PROPAGATION_EDGES",
     "SHARDING",
     "SHARDING_RULE",

@@ -1,67 +1,43 @@
-"""Data flow edges: which values an `sdy.data_flow_edge` links.
+"""Data flow edges as propagation asks for them.
 
 An edge has sources, from which data flows in, and targets, which are the same data: of
 a loop's i-th value the sources are the operand and what the body returns, the targets
 the block arguments of condition and body and the result. One target is the owner; an
-edge op behind it holds the sharding of all.
+edge op behind it holds the sharding of all. `ttxdsl.dialects.data_flow` asks the ops.
 
-Source: Shardy's propagation document ("Data flow ops") and its
-`ShardableDataFlowOpInterface`.
+Source: Shardy's propagation document ("Data flow ops").
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import BlockArgument, OpResult, Region, SSAValue, Use
+from xdsl.ir import BlockArgument, OpResult, SSAValue, Use
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.sdy import (
-    DataFlowEdgeOp,
-    ManualComputationOp,
-    NamedComputationOp,
-)
+from ttxdsl.dialects.data_flow import Operand, data_flow_of
+from ttxdsl.dialects.sdy import DataFlowEdgeOp, ManualComputationOp
 from ttxdsl.sharding.manual import with_manual_axes, without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
-
-_WHILE = "stablehlo.while"
-_CASE = "stablehlo.case"
-_BARRIER = "stablehlo.optimization_barrier"
-OPS_WITH_EDGES = frozenset((_WHILE, _CASE, _BARRIER))
-"""Ops outside sdy through which data flows along edges that their results own."""
 
 
 def edge_sources(owner: SSAValue) -> list[SSAValue]:
     """The values that flow into the edge that `owner` owns."""
     op = sdy.owning_op(owner)
-    if op is None or not isinstance(owner, OpResult | BlockArgument):
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None:
         return []
-    index = owner.index
-    if isinstance(op, ManualComputationOp | NamedComputationOp):
-        if isinstance(owner, BlockArgument):
-            return [op.operands[index]]
-        return [_returned(op.body, index)]
-    if op.name == _WHILE:
-        return [op.operands[index], _returned(op.regions[1], index)]
-    if op.name == _CASE:
-        return [_returned(region, index) for region in op.regions]
-    if op.name == _BARRIER:
-        return [op.operands[index]]
-    return []
+    return [source.value for source in edges.edge_sources(op, owner)]
 
 
-def other_targets(owner: SSAValue) -> list[SSAValue]:
+def other_targets(owner: SSAValue) -> Sequence[SSAValue]:
     """The targets of the edge besides its owner."""
     op = sdy.owning_op(owner)
-    if op is None or op.name != _WHILE or not isinstance(owner, OpResult):
-        return []
-    return [region.block.args[owner.index] for region in op.regions]
-
-
-def _returned(region: Region, index: int) -> SSAValue:
-    end = region.block.last_op
-    assert end is not None
-    return end.operands[index]
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None:
+        return ()
+    return edges.other_targets(op, owner)
 
 
 def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
@@ -70,19 +46,14 @@ def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
     Args:
         use: a use of a value.
         ends_region: whether the user is a terminator.
-
-    As in C++, operands of manual and named computations do not lead to their edge: a
-    change of the operand does not make propagation visit the edge again.
     """
     op = use.operation.parent_op() if ends_region else use.operation
-    if op is None or use.index >= len(op.results):
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None:
         return None
-    if op.name in OPS_WITH_EDGES or (
-        ends_region and isinstance(op, ManualComputationOp | NamedComputationOp)
-    ):
-        edge = op.results[use.index].get_user_of_unique_use()
-        return edge if isinstance(edge, DataFlowEdgeOp) else None
-    return None
+    owner = edges.owner_of_source(op, Operand(use.operation, use.index))
+    edge = None if owner is None else owner.get_user_of_unique_use()
+    return edge if isinstance(edge, DataFlowEdgeOp) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.dialects.sdy import (
     SHARDING,
     CollectiveOp,
     DataFlowEdgeOp,
     FuncDataFlowEdgeOp,
-    ManualComputationOp,
-    NamedComputationOp,
     PropagationBarrierOp,
     ReshardOp,
     ShardingConstraintOp,
@@ -95,22 +94,22 @@ class Node:
 _SPECIAL: tuple[type[Operation], ...] = (
     CollectiveOp,
     DataFlowEdgeOp,
-    ManualComputationOp,
-    NamedComputationOp,
     ShardingConstraintOp,
     ReshardOp,
 )
 
 
 @cache
+def _is_special(op_class: type[Operation]) -> bool:
+    return issubclass(op_class, _SPECIAL)
+
+
 def _is_plain(op_class: type[Operation]) -> bool:
     """Whether results of such ops keep their shardings in `sdy.sharding` of the op.
 
     It spares the search for the holder, for nearly all values.
     """
-    return not issubclass(op_class, _SPECIAL) and (
-        op_class.name not in data_flow.OPS_WITH_EDGES
-    )
+    return data_flow_of(op_class) is None and not _is_special(op_class)
 
 
 @cache
