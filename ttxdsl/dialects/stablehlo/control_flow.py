@@ -217,6 +217,9 @@ class WhileOp(StableHLOOp):
     )
 
     def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
+        for argument in body.block.args:
+            if argument.name_hint is None:
+                argument.name_hint = "iterArg"
         super().__init__(
             operands=[operand],
             result_types=[[one.type for one in operand]],
@@ -267,9 +270,6 @@ class WhileOp(StableHLOOp):
             printer.print_op_with_default_format(self)
             return
         arguments = self.body.blocks[0].args
-        for argument in arguments:
-            if argument.name_hint is None:
-                argument.name_hint = "iterArg"
 
         def print_pair(pair: tuple[SSAValue, SSAValue]) -> None:
             printer.print_ssa_value(pair[0])
