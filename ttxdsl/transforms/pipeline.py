@@ -18,9 +18,15 @@
 
 Stages 5 to 12 have nothing to do when somebody already partitioned everything.
 
-Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
-one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
-writes rules on those ops; stage 11 removes them with the other annotations.
+Some stages need more than their own pass, as Shardy's do in its own pipeline:
+
+- Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
+  one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
+  writes rules on those ops; stage 11 removes them with the other annotations.
+- Shardings flow into and out of loops, branches and manual computations along data
+  flow edges, which are there for stage 6 only, as are sharding groups.
+- Propagation looks at axes and not at sizes. Before stage 8 `even-out-shardings` drops
+  the axes that do not divide a dimension.
 """
 
 from __future__ import annotations
@@ -44,18 +50,26 @@ from ttxdsl.transforms.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
+from ttxdsl.transforms.even_out_shardings import (
+    EvenOutShardingsPass,
+    check_boundary_shardings,
+)
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.inline import InlinePass
 from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.sdy_add_data_flow_edges import AddDataFlowEdgesPass
 from ttxdsl.transforms.sdy_apply_sharding_constraints import (
     ApplyShardingConstraintsPass,
 )
 from ttxdsl.transforms.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshardsPass
+from ttxdsl.transforms.sdy_remove_sharding_groups import RemoveShardingGroupsPass
 from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPass
 from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
     ShardingConstraintToReshardPass,
 )
+from ttxdsl.transforms.sdy_sharding_group_import import ShardingGroupImportPass
+from ttxdsl.transforms.sdy_sink_data_flow_edges import SinkDataFlowEdgesPass
 from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
@@ -66,7 +80,6 @@ from ttxdsl.transforms.wrap_under_manual_computation import (
 
 FIRST_SHARDING_STAGE = 5
 LAST_SHARDING_STAGE = 12
-_PROPAGATION_STAGE = 6
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,7 @@ class TTStableHLOPipelinePass(ModulePass):
         dump-dir: write `NN-stage.mlir` after each stage into this directory.
         verify-each: check the module after each stage and not only at the end.
         last-stage: stop after the stage of this number.
+        strict: what would be computed replicated with a warning is an error.
     """
 
     name = "tt-stablehlo-pipeline"
@@ -102,6 +116,7 @@ class TTStableHLOPipelinePass(ModulePass):
     dump_dir: str | None = None
     verify_each: bool = False
     last_stage: int = 13
+    strict: bool = False
 
     def stages(self) -> list[ModulePass]:
         """The passes of the thirteen stages; stage n is at index n - 1."""
@@ -118,10 +133,30 @@ class TTStableHLOPipelinePass(ModulePass):
             InsertExplicitReshardsPass(),
             WrapUnderManualComputationPass(),
             ReshardToCollectivesPass(),
-            UpdateGlobalToLocalShapesPass(),
+            UpdateGlobalToLocalShapesPass(self.strict),
             CloseShardingsPass(),
             CanonicalizePass(),
         ]
+
+    def _before(self, number: int) -> list[ModulePass]:
+        """What prepares the program for a stage, see the module."""
+        match number:
+            case 6:
+                return [
+                    SupplyShardingRulesPass(),
+                    ShardingGroupImportPass(),
+                    AddDataFlowEdgesPass(),
+                ]
+            case 8:
+                return [EvenOutShardingsPass(self.strict)]
+            case _:
+                return []
+
+    def _after(self, number: int) -> list[ModulePass]:
+        """What cleans up behind a stage."""
+        if number == 6:
+            return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
+        return []
 
     def run(self, ctx: Context, module: ModuleOp) -> Iterator[StageResult]:
         """Run one stage a step, changing the module in place.
@@ -141,12 +176,13 @@ class TTStableHLOPipelinePass(ModulePass):
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number == FIRST_SHARDING_STAGE:
                 solved = is_solved(module)
+                if not solved:
+                    check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
             if not skipped:
-                if number == _PROPAGATION_STAGE:
-                    SupplyShardingRulesPass().apply(ctx, module)
-                stage.apply(ctx, module)
+                for one in (*self._before(number), stage, *self._after(number)):
+                    one.apply(ctx, module)
             seconds = time.perf_counter() - start
             if self.verify_each:
                 module.verify()
