@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.sdy import (
+    BLOCK_ARGUMENT_SHARDING,
     SHARDING,
     MeshOp,
     SymbolUserOp,
@@ -66,6 +67,7 @@ class DropShardingAndMeshPass(ModulePass):
                 )
         for inner in list(op.walk()):
             inner.attributes.pop(SHARDING, None)
+            inner.attributes.pop(BLOCK_ARGUMENT_SHARDING, None)
             if isinstance(inner, FuncOp):
                 set_func_shardings(
                     inner,

@@ -28,6 +28,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.data_flow import Operand, data_flow_of
 from ttxdsl.dialects.stablehlo import (
     ConcatenateOp,
     DotGeneralOp,
@@ -46,7 +47,7 @@ from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.projection import project
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.sharding.unreduced import plan_to_unreduced
-from ttxdsl.transforms.operands import DATA_FLOW_OPS, Operand, data_flow_edges
+from ttxdsl.transforms.operands import data_flow_edges
 from ttxdsl.transforms.sdy_reshard_to_collectives import skip_barriers
 
 Shardings = Sequence[TensorSharding | None]
@@ -125,7 +126,7 @@ class ReshardInserter:
 
     def visit(self, op: Operation) -> None:
         """Make one op compatible with its operands, results and regions."""
-        if isinstance(op, DATA_FLOW_OPS):
+        if data_flow_of(type(op)) is not None:
             for target, sources in data_flow_edges(op):
                 for source in sources:
                     self.bring_to(source, target, _behind(source.value), self.full)

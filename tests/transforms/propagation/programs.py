@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Dialect, Operation
 from xdsl.parser import Parser
 from xdsl.universe import Universe
 
 
-def parse(text: str) -> ModuleOp:
+def parse(text: str, dialects: Sequence[Dialect] = ()) -> ModuleOp:
     context = Context()
     for name, factory in Universe.get_multiverse().all_dialects.items():
         context.register_dialect(name, factory)
+    for dialect in dialects:
+        context.load_dialect(dialect)
     module = Parser(context, text).parse_module()
     module.verify()
     return module
