@@ -18,6 +18,7 @@ from ttxdsl.dialects.sdy import (
     PropagationEdgesAttr,
     TensorShardingPerValueAttr,
     find_data_flow_edge,
+    set_sharding,
 )
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
@@ -30,7 +31,9 @@ from ttxdsl.transforms.data_flow_edges import (
 from ttxdsl.transforms.propagation.history import SHARDING_ORIGINS
 
 
-def _set_argument_shardings(op: Operation, shardings: Sequence[TensorSharding]) -> None:
+def _set_argument_shardings(
+    op: Operation, owners: Sequence[SSAValue], shardings: Sequence[TensorSharding]
+) -> None:
     """Give the block arguments that own edges their shardings, the inner ones."""
     if isinstance(op, ManualComputationOp):
         manual = op.manual_axes.data
@@ -40,14 +43,23 @@ def _set_argument_shardings(op: Operation, shardings: Sequence[TensorSharding]) 
         )
     elif isinstance(op, NamedComputationOp):
         op.in_shardings = TensorShardingPerValueAttr(shardings)
+    else:
+        for owner, sharding in zip(owners, shardings, strict=True):
+            set_sharding(owner, sharding)
 
 
-def _set_result_shardings(op: Operation, shardings: Sequence[TensorSharding]) -> None:
+def _set_result_shardings(
+    op: Operation, owners: Sequence[SSAValue], shardings: Sequence[TensorSharding]
+) -> None:
+    """Give the results that own edges their shardings."""
     attribute = TensorShardingPerValueAttr(shardings)
     if isinstance(op, ManualComputationOp | NamedComputationOp):
         op.out_shardings = attribute
-    else:
+    elif len(owners) == len(op.results):
         op.attributes[SHARDING] = attribute
+    else:
+        for owner, sharding in zip(owners, shardings, strict=True):
+            set_sharding(owner, sharding)
 
 
 def _edge_attributes(owners: Sequence[SSAValue], name: str) -> list[Attribute | None]:
@@ -90,9 +102,9 @@ class SinkDataFlowEdgesPass(ModulePass):
         remove_edges(arguments)
         remove_edges(results)
         if of_arguments is not None:
-            _set_argument_shardings(op, of_arguments)
+            _set_argument_shardings(op, arguments, of_arguments)
         if of_results is not None:
-            _set_result_shardings(op, of_results)
+            _set_result_shardings(op, results, of_results)
 
     def _keep_debug_info(
         self, op: Operation, owners: Sequence[SSAValue], which: str
