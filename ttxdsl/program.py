@@ -14,6 +14,18 @@ from ttxdsl.compat import mend_xdsl
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
 
+_XDSL_FAULTS = (
+    VerifyException,
+    AssertionError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    OverflowError,
+    TypeError,
+    ValueError,
+)
+"""What xDSL raises besides `ParseError` while it reads malformed text."""
+
 
 def make_context() -> Context:
     """A context with xDSL's dialects and ours, each loaded when first met."""
@@ -40,17 +52,20 @@ def parse_program(
     Raises:
         CompileError: the text is no module or breaks a rule of its dialects.
     """
+    parser: Parser | None = None
     try:
-        module = Parser(context or make_context(), text, source).parse_module()
+        parser = Parser(context or make_context(), text, source)
+        module = parser.parse_module()
     except ParseError as error:
-        line, column = _line_and_column(text, error.span.start)
-        excerpt = _excerpt(text, line, column, error.span.end - error.span.start)
-        raise CompileError(
-            f"{error.msg}\n{excerpt}", position=f"{source}:{line}:{column}"
-        ) from error
+        raise _at(text, source, error.msg, error.span.start, error.span.end) from error
+    except _XDSL_FAULTS as error:
+        # xDSL lets these through for some malformed text; the parser stands near it
+        offset = parser.pos if parser is not None else 0
+        message = str(error).strip() or type(error).__name__
+        raise _at(text, source, message, offset, offset + 1) from error
     try:
         module.verify()
-    except VerifyException as error:
+    except (VerifyException, *_XDSL_FAULTS) as error:
         raise CompileError(str(error).strip(), position=source) from error
     return module
 
@@ -69,6 +84,13 @@ def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
         )
         raise CompileError(f"cannot read '{path}': {reason}") from error
     return parse_program(text, str(path), context=context)
+
+
+def _at(text: str, source: str, message: str, start: int, end: int) -> CompileError:
+    """An error about some characters of the text, with the line that they stand in."""
+    line, column = _line_and_column(text, start)
+    excerpt = _excerpt(text, line, column, end - start)
+    return CompileError(f"{message}\n{excerpt}", position=f"{source}:{line}:{column}")
 
 
 def _line_and_column(text: str, offset: int) -> tuple[int, int]:

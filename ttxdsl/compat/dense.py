@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 from math import prod
-from typing import Any, cast
+from struct import error as StructError
+from typing import Any, Never, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -171,6 +172,13 @@ def _dense_type(parser: AttrParser, type: Attribute | None) -> Any:
     return parser._parse_dense_literal_type()  # pyright: ignore[reportPrivateUsage]
 
 
+def _raise_out_of_range(
+    parser: AttrParser, type: Attribute | None, span: Span
+) -> Never:
+    element = f" '{cast(Any, type).element_type}'" if type is not None else ""
+    parser.raise_error(f"a constant is out of range for its type{element}", span)
+
+
 def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | None:
     """Parse `<"0x…">` or `<element>`; None, with nothing consumed, for a list."""
     start = parser.pos
@@ -192,8 +200,8 @@ def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | 
         value = element.to_type(parser, cast(Any, type).element_type)
         try:
             one = cast(Any, type).element_type.pack((value,))
-        except (OverflowError, ValueError) as error:
-            parser.raise_error(f"{error}", element.span)
+        except (OverflowError, ValueError, StructError):
+            _raise_out_of_range(parser, type, element.span)
         data = one * prod(cast(Any, type).get_shape())
     return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data))
 
@@ -203,8 +211,15 @@ def mend() -> None:
     parse_dense = AttrParser.parse_dense_int_or_fp_elements_attr
 
     def parse_dense_attr(self: AttrParser, type: Any) -> Dense:
+        start = self.pos
         parsed = _parse_blob_or_splat(self, type)
-        return parse_dense(self, type) if parsed is None else parsed
+        if parsed is not None:
+            return parsed
+        try:
+            return parse_dense(self, type)
+        except (OverflowError, StructError):
+            span = Span(start, self.pos, self.lexer.input)
+            _raise_out_of_range(self, type, span)
 
     lex_string = MLIRLexer._lex_string_literal  # pyright: ignore[reportPrivateUsage]
 

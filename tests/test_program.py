@@ -1,0 +1,60 @@
+"""Reading programs: whatever is wrong with the text, one diagnostic says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ttxdsl.errors import CompileError
+from ttxdsl.program import parse_program, read_program
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("module {", ""),
+        ("func.func @f() { return", ""),
+        ('"test.op"() : () -> (tensor<2xf32', ""),
+        ('"func.func"() ({}) : () -> ()', ""),
+        ("%0 = stablehlo.constant dense<300> : tensor<i8>", "out of range"),
+        ("%0 = stablehlo.constant dense<[1, 300]> : tensor<2xi8>", "out of range"),
+        ("%0 = stablehlo.constant dense<[1, 2]> : tensor<3xi8>", "Shape mismatch"),
+        ('%0 = stablehlo.constant dense<"0x1"> : tensor<i8>', "Hex string"),
+        ("%0 = stablehlo.nonsense : i32", "stablehlo.nonsense is not registered"),
+        ('sdy.mesh @m = <["x"=0]>', ""),
+        ("", "Could not parse"),
+        ("\x00", ""),
+        (
+            "func.func @f(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<2xf32> }",
+            "",
+        ),
+    ],
+)
+def test_malformed_text_is_one_diagnostic(text: str, message: str):
+    with pytest.raises(CompileError) as raised:
+        parse_program(text, "in.mlir")
+    assert message in str(raised.value)
+    assert str(raised.value).startswith("in.mlir")
+    assert str(raised.value).count("error:") == 1
+
+
+def test_excerpt_points_at_the_place():
+    with pytest.raises(CompileError) as raised:
+        parse_program("module {\n  func.func @f() -> i32 $ {\n  }\n}", "in.mlir")
+    lines = str(raised.value).splitlines()
+    assert lines[0].startswith("in.mlir:2:25: error:")
+    assert lines[1] == "    func.func @f() -> i32 $ {"
+    assert lines[2].index("^") == lines[1].index("$")
+
+
+def test_excerpt_of_a_long_line_is_cut():
+    text = "module { " + "func.func private @f() " * 1000 + "$ }"
+    with pytest.raises(CompileError) as raised:
+        parse_program(text)
+    assert max(len(line) for line in str(raised.value).splitlines()) < 200
+
+
+def test_file_that_cannot_be_read(tmp_path: Path):
+    with pytest.raises(CompileError, match="Is a directory"):
+        read_program(tmp_path)
