@@ -1,3 +1,35 @@
-"""A pure-Python compiler on xDSL for StableHLO programs sharded with Shardy."""
+"""A pure-Python compiler on xDSL for StableHLO programs sharded with Shardy.
+
+`load` and `Program` are what a script or notebook needs (docs/python.md); they are
+imported when first used, so that `import ttxdsl` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ttxdsl.api import Program, load
+    from ttxdsl.errors import CompileError, UnsupportedError
 
 __version__ = "0.1.0"
+
+__all__ = ["CompileError", "Program", "UnsupportedError", "__version__", "load"]
+
+_HOMES = {
+    "CompileError": "ttxdsl.errors",
+    "Program": "ttxdsl.api",
+    "UnsupportedError": "ttxdsl.errors",
+    "load": "ttxdsl.api",
+}
+"""The module of each name that is imported when first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ttxdsl' has no attribute '{name}'")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -1,56 +1,19 @@
-"""Input values for a program: random from a seed, or from an `.npz` file."""
+"""Input values for a program from an `.npz` file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 
-from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.inputs import argument_types
 
 Array = NDArray[Any]
-
-INTEGER_BOUND = 8
-"""Random integers are below this: they are often indices or token ids."""
-
-
-def _argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
-    types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
-    for index, type in enumerate(function.function_type.inputs):
-        if not isinstance(type, TensorType) or -1 in type.get_shape():
-            raise UnsupportedError(
-                f"argument {index} of '@{function.sym_name.data}' has type {type};"
-                " only tensors of static shape can be given values",
-                function,
-            )
-        types.append(tensor_of(cast(Attribute, type)))
-    return types
-
-
-def random_inputs(function: FuncOp, seed: int) -> list[Array]:
-    """One array an argument: normal floats, small integers, fair booleans."""
-    generator = np.random.default_rng(seed)
-    inputs: list[Array] = []
-    for shape, dtype in _argument_types(function):
-        if dtype.kind == "b":
-            values: Array = generator.integers(0, 2, shape)
-        elif dtype.kind in "iu":
-            values = generator.integers(
-                0, min(INTEGER_BOUND, np.iinfo(dtype).max), shape
-            )
-        elif dtype.kind == "c":
-            values = generator.normal(size=shape) + 1j * generator.normal(size=shape)
-        else:
-            values = generator.normal(size=shape)
-        inputs.append(np.asarray(values).astype(dtype))
-    return inputs
 
 
 def load_inputs(path: Path, function: FuncOp) -> list[Array]:
@@ -67,7 +30,7 @@ def load_inputs(path: Path, function: FuncOp) -> list[Array]:
         reason = getattr(error, "strerror", None) or "it is no .npz archive of arrays"
         raise CompileError(f"cannot read inputs from '{path}': {reason}") from error
     inputs: list[Array] = []
-    for index, (shape, dtype) in enumerate(_argument_types(function)):
+    for index, (shape, dtype) in enumerate(argument_types(function)):
         name = next((n for n in (f"arg{index}", f"arr_{index}") if n in stored), None)
         if name is None:
             found = ", ".join(stored) or "nothing"

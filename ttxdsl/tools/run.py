@@ -8,30 +8,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
-from xdsl.printer import Printer
 
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.api import Program, Stage, load
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.program import make_context, read_program
-from ttxdsl.remarks import Remark, collect_remarks
-from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
+from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.tools.console import print_remark, report_console
-from ttxdsl.tools.inputs import load_inputs, random_inputs
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.tools.inputs import load_inputs
 
 Array = NDArray[Any]
 
@@ -40,72 +31,8 @@ FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 
 _SDY_STAGE = 10
 
-
-@dataclass
-class Compilation:
-    """A program on its way down, with what was seen at each step."""
-
-    source: Path
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    seconds: list[tuple[str, float, bool]] = field(
-        default_factory=list[tuple[str, float, bool]]
-    )
-    collectives: list[Collective] = field(default_factory=list[Collective])
-    meshes: list[str] = field(default_factory=list[str])
-    remarks: list[Remark] = field(default_factory=list[Remark])
-
-
-def _text(module: ModuleOp) -> str:
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue() + "\n"
-
-
-def compile_program(
-    module: ModuleOp,
-    pipeline: TTStableHLOPipelinePass,
-    *,
-    emit: str | None,
-    num_links: int,
-    step: Callable[[str], None],
-    result: Compilation,
-) -> None:
-    """Take the module through every stage and both lowerings, in place.
-
-    Args:
-        module: the global program.
-        pipeline: the thirteen stages with their options.
-        emit: the form whose text to keep.
-        num_links: links that a ttnn collective uses.
-        step: called with the name of what comes next.
-        result: filled as the stages run.
-    """
-    context = make_context()
-
-    def keep(form: str) -> None:
-        if emit == form:
-            result.texts[form] = _text(module)
-
-    step("stage 1")
-    for stage in pipeline.run(context, module):
-        label = f"{stage.number:2} {stage.name}"
-        result.seconds.append((label, stage.seconds, stage.skipped))
-        if stage.number == _SDY_STAGE:
-            keep("sdy")
-        step(f"stage {stage.number + 1}")
-    module.verify()
-    keep("stablehlo")
-    result.meshes = [f"@{name} {mesh}" for name, mesh in meshes_of(module).items()]
-    result.collectives = list_collectives(module)
-    for lowering in (ConvertStableHLOToTTIRPass(), ConvertTTIRToTTNNPass(num_links)):
-        step(lowering.name)
-        start = time.perf_counter()
-        lowering.apply(context, module)
-        result.seconds.append(
-            (f"   {lowering.name}", time.perf_counter() - start, False)
-        )
-        module.verify()
-        keep("ttir" if isinstance(lowering, ConvertStableHLOToTTIRPass) else "ttnn")
+_STEPS = 18
+"""Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -141,11 +68,15 @@ def _bytes(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
-def _stage_table(seconds: Sequence[tuple[str, float, bool]]) -> Table:
+def _stage_table(stages: Sequence[Stage]) -> Table:
     table = Table("stage", title="Stages", title_justify="left")
     table.add_column("ms", justify="right")
-    for label, duration, skipped in seconds:
-        table.add_row(label, "skipped" if skipped else f"{duration * 1e3:.1f}")
+    for stage in stages:
+        number = "  " if stage.number is None else f"{stage.number:2}"
+        milliseconds = f"{stage.seconds * 1e3:.1f}"
+        table.add_row(
+            f"{number} {stage.name}", "skipped" if stage.skipped else milliseconds
+        )
     return table
 
 
@@ -186,10 +117,34 @@ def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
     return table
 
 
-def _inputs(options: argparse.Namespace, function: FuncOp) -> list[Array]:
+def _inputs(options: argparse.Namespace, program: Program) -> list[Array]:
     if options.inputs is not None:
-        return load_inputs(options.inputs, function)
-    return random_inputs(function, options.seed)
+        return load_inputs(options.inputs, entry_function(program.module))
+    return program.random_inputs(options.seed)
+
+
+def _compiled(
+    program: Program, options: argparse.Namespace, step: Callable[[str], None]
+) -> dict[str, Program]:
+    """The program per device, in ttir and in ttnn, by the names of `--emit`."""
+
+    def after_stage(stage: Stage) -> None:
+        step(f"stage {(stage.number or 0) + 1}")
+
+    step("stage 1")
+    device = program.partition(
+        mesh=options.mesh_shape,
+        argument_types=options.argument_types,
+        automatic_arg_analysis=options.automatic_arg_analysis,
+        result_presharded=options.result_presharded,
+        dump_dir=options.dump_dir,
+        on_stage=after_stage,
+    )
+    step("convert-stablehlo-to-ttir")
+    ttir = device.lower("ttir")
+    step("convert-ttir-to-ttnn")
+    ttnn = ttir.lower("ttnn", num_links=options.num_links)
+    return {"stablehlo": device, "ttir": ttir, "ttnn": ttnn}
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -197,67 +152,51 @@ def execute(options: argparse.Namespace) -> int:
     if options.output is not None and not options.output.parent.is_dir():
         raise CompileError(f"cannot write '{options.output}': no such directory")
     emit: str | None = options.emit or ("ttnn" if options.output else None)
-    module = read_program(options.file)
-    function = entry_function(module)
-    inputs = _inputs(options, function)
-    summed = summed_numbers(module)
-    pipeline = TTStableHLOPipelinePass(
-        mesh_shape=options.mesh_shape,
-        argument_types=options.argument_types,
-        automatic_arg_analysis=options.automatic_arg_analysis,
-        result_presharded=options.result_presharded,
-        dump_dir=str(options.dump_dir) if options.dump_dir else None,
-        verify_each=True,
-    )
-    result = Compilation(options.file)
+    program = load(options.file)
+    inputs = _inputs(options, program)
+    reference = program.module
+    summed = summed_numbers(reference)
     report = report_console(to_stderr=emit is not None and options.output is None)
-    steps = len(pipeline.stages()) + 5
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with (
-        Progress(
-            *columns, console=report, transient=True, disable=not report.is_terminal
-        ) as progress,
-        collect_remarks() as result.remarks,
-    ):
-        task = progress.add_task("single device", total=steps)
+    with Progress(
+        *columns, console=report, transient=True, disable=not report.is_terminal
+    ) as progress:
+        task = progress.add_task("single device", total=_STEPS)
 
         def step(name: str) -> None:
             progress.update(task, description=name, advance=1)
 
         start = time.perf_counter()
-        expected = run_module(module, inputs)
+        expected = run_module(reference, inputs)
         reference_seconds = time.perf_counter() - start
-        compile_program(
-            module,
-            pipeline,
-            emit=emit,
-            num_links=options.num_links,
-            step=step,
-            result=result,
-        )
+        forms = _compiled(program, options, step)
         step("simulation")
+        simulated = forms["ttnn"].module
         start = time.perf_counter()
-        found = run_module(module, inputs)
+        found = run_module(simulated, inputs)
         simulation_seconds = time.perf_counter() - start
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
         for pair in zip(found, expected, strict=True)
     ]
-    for remark in result.remarks:
+    lowered = forms["ttnn"]
+    for remark in lowered.remarks:
         print_remark(remark)
-    report.print(f"[bold]{options.file}[/]  mesh {', '.join(result.meshes) or 'none'}")
-    report.print(_stage_table(result.seconds))
-    report.print(_collective_table(result.collectives))
+    meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
+    report.print(f"[bold]{options.file}[/]  mesh {meshes or 'none'}")
+    report.print(_stage_table(lowered.stages))
+    report.print(_collective_table(lowered.collectives()))
     report.print(_result_table(results))
     report.print(
         f"single device {reference_seconds * 1e3:.1f} ms,"
         f" virtual mesh {simulation_seconds * 1e3:.1f} ms"
     )
     if emit is not None:
+        shown = forms[emit] if emit in forms else lowered.after(_SDY_STAGE)
         if options.output is not None:
-            write_whole(options.output, result.texts[emit])
+            write_whole(options.output, shown.text)
         else:
-            sys.stdout.write(result.texts[emit])
+            sys.stdout.write(shown.text)
     return 0 if all(comparison.ok for _, comparison in results) else 1
 
 

@@ -1,0 +1,398 @@
+"""Programs as Python objects: load, partition, lower, simulate, look.
+
+    import ttxdsl
+
+    program = ttxdsl.load("step.mlir").partition()
+    print(program.collectives())
+    results = program.lower("ttnn").simulate(x, w)
+
+A `Program` never changes: every method answers with a new one, so that a notebook may
+hold the forms of a program beside each other.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from numpy.typing import ArrayLike, NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+
+from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.inputs import random_inputs
+from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.program import make_context, parse_program, read_program
+from ttxdsl.remarks import Remark, collect_remarks
+from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
+from ttxdsl.reporting.picture import program_html
+from ttxdsl.sharding.spec import Mesh
+from ttxdsl.transforms.graph_state import is_solved
+from ttxdsl.transforms.pipeline import StageResult, TTStableHLOPipelinePass
+
+Array = NDArray[Any]
+
+Form = Literal["stablehlo", "ttir", "ttnn"]
+"""In which dialect a program computes; `stablehlo` before and after partitioning."""
+
+_LAST_STAGE = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step that a program has taken: a stage of the pipeline or a lowering.
+
+    `number` is 1 to 13 for the stages and None for lowerings; a stage is `skipped`
+    when the program came partitioned already.
+    """
+
+    number: int | None
+    name: str
+    seconds: float
+    skipped: bool = False
+
+    def __str__(self) -> str:
+        number = "  " if self.number is None else f"{self.number:2}"
+        time = "skipped" if self.skipped else f"{self.seconds * 1e3:.1f} ms"
+        return f"{number} {self.name}: {time}"
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """How a program came about: what it was loaded as, and what was done to it."""
+
+    source: str
+    origin: Program | None = None
+    """The program that was partitioned, None for one that was loaded as it is."""
+    pipeline: TTStableHLOPipelinePass | None = None
+    partitioned: Program | None = None
+    """The per-device StableHLO that a ttir or ttnn program was lowered from."""
+    num_links: int = 1
+    stages: tuple[Stage, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+
+def _form(module: ModuleOp) -> Form:
+    """The form of a module, read off the first op that tells."""
+    for op in module.walk():
+        dialect = op.name.partition(".")[0]
+        if dialect == "ttir":
+            return "ttir"
+        if dialect == "ttnn":
+            return "ttnn"
+    return "stablehlo"
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The arrays of a nest of tuples, lists and dictionaries, in JAX's order.
+
+    A list of numbers is an array.
+    """
+    if value is None:
+        return []
+    if _is_plain_array(value):
+        return [value]
+    if isinstance(value, Mapping):
+        items = cast(Mapping[Any, Any], value)
+        return [leaf for key in sorted(items) for leaf in _leaves(items[key])]
+    if isinstance(value, tuple | list):
+        return [leaf for one in cast(Sequence[Any], value) for leaf in _leaves(one)]
+    return [value]
+
+
+def _is_plain_array(value: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    items = cast(list[Any], value)
+    return all(
+        isinstance(x, int | float | complex) or _is_plain_array(x) for x in items
+    )
+
+
+class Program:
+    """A program in one of its forms: global, per-device, ttir or ttnn.
+
+    Made by `ttxdsl.load` or `ttxdsl.frontends.jax.from_jax`, and by the methods here.
+    """
+
+    def __init__(self, module: ModuleOp, history: _History):
+        self._module = module
+        self._history = history
+
+    # --- what it is ---------------------------------------------------------
+
+    @property
+    def module(self) -> ModuleOp:
+        """A copy of the xDSL module, to do with as you like."""
+        return self._module.clone()
+
+    @property
+    def source(self) -> str:
+        """Where the program was read from."""
+        return self._history.source
+
+    @cached_property
+    def form(self) -> Form:
+        """The dialect that it computes in."""
+        return _form(self._module)
+
+    @cached_property
+    def is_partitioned(self) -> bool:
+        """Whether this is the program of one device, with collectives."""
+        return self.form != "stablehlo" or is_solved(self._module)
+
+    @cached_property
+    def text(self) -> str:
+        """The program as MLIR text, which the C++ tools parse too."""
+        stream = StringIO()
+        Printer(stream=stream).print_op(self._module)
+        return stream.getvalue() + "\n"
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """What was done to the program since it was loaded, with the time it took."""
+        return self._history.stages
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What the compiler said on the way: choices and costs."""
+        return self._history.remarks
+
+    @cached_property
+    def meshes(self) -> dict[str, Mesh]:
+        """The meshes by name; those of a ttir or ttnn file have axes `axis0`, ...."""
+        return meshes_of(self._shardy)
+
+    @property
+    def _shardy(self) -> ModuleOp:
+        """The module that still knows shardings: this one, or what it was made of."""
+        partitioned = self._history.partitioned
+        return self._module if partitioned is None else partitioned._module
+
+    def __repr__(self) -> str:
+        function = entry_function(self._module)
+        types = function.function_type
+        inputs = ", ".join(str(type_) for type_ in types.inputs)
+        outputs = ", ".join(str(type_) for type_ in types.outputs)
+        steps = f" after {self.stages[-1].name}" if self.stages else ""
+        return (
+            f"<Program {self.source} ({self.form}{steps}): ({inputs}) -> ({outputs})>"
+        )
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what comes in and goes out, and which device holds what."""
+        return program_html(
+            entry_function(self._shardy), repr(self), self._collectives_or_none()
+        )
+
+    # --- compiling ----------------------------------------------------------
+
+    def partition(
+        self,
+        *,
+        mesh: Sequence[int] = (),
+        argument_types: str | None = None,
+        automatic_arg_analysis: bool = True,
+        result_presharded: Sequence[int] = (),
+        dump_dir: str | os.PathLike[str] | None = None,
+        last_stage: int = _LAST_STAGE,
+        on_stage: Callable[[Stage], None] | None = None,
+    ) -> Program:
+        """The program of one device, by the thirteen stages.
+
+        Args:
+            mesh: devices for a program without shardings, `(1, 8)`: it is split along
+                its batch over the last axis.
+            argument_types: `main=input,parameter,constant` (stage 2).
+            automatic_arg_analysis: find the batch where no argument types say it.
+            result_presharded: one 0 or 1 a result; 1 stays on the devices (stage 3).
+            dump_dir: write `NN-stage.mlir` after each stage into this folder.
+            last_stage: stop after this stage, 1 to 13, to look at what it did.
+            on_stage: called after each stage.
+
+        Raises:
+            CompileError: the program cannot be partitioned; the message says which op,
+                which line, and what to do.
+        """
+        if self.form != "stablehlo":
+            raise CompileError(
+                f"the program is {self.form} already: it cannot be partitioned again",
+                hint="partition the StableHLO program that it was made of",
+            )
+        pipeline = TTStableHLOPipelinePass(
+            mesh_shape=tuple(mesh),
+            argument_types=argument_types,
+            automatic_arg_analysis=automatic_arg_analysis,
+            result_presharded=tuple(result_presharded),
+            dump_dir=None if dump_dir is None else os.fspath(dump_dir),
+            verify_each=True,
+            last_stage=last_stage,
+        )
+        module = self._module.clone()
+        stages: list[Stage] = []
+        with collect_remarks() as remarks:
+            for result in pipeline.run(make_context(), module):
+                stages.append(_stage(result))
+                if on_stage is not None:
+                    on_stage(stages[-1])
+        history = _History(
+            source=self.source,
+            origin=self,
+            pipeline=pipeline,
+            stages=(*self.stages, *stages),
+            remarks=(*self.remarks, *remarks),
+        )
+        return Program(module, history)
+
+    def after(self, stage: int) -> Program:
+        """The program as it was after a stage of its way, which can run like any.
+
+        Raises:
+            CompileError: the program has not been partitioned by `partition`.
+        """
+        history = self._history
+        if history.partitioned is not None:
+            return history.partitioned.after(stage)
+        if history.origin is None or history.pipeline is None:
+            raise CompileError(
+                "the program has no stages to look at", hint="call partition() first"
+            )
+        options = history.pipeline
+        return history.origin.partition(
+            mesh=options.mesh_shape,
+            argument_types=options.argument_types,
+            automatic_arg_analysis=options.automatic_arg_analysis,
+            result_presharded=options.result_presharded,
+            last_stage=stage,
+        )
+
+    def lower(self, form: Literal["ttir", "ttnn"], *, num_links: int = 1) -> Program:
+        """The program in ttir or ttnn; one that is not partitioned yet is, first.
+
+        Args:
+            form: how far to go.
+            num_links: ethernet links that each ttnn collective uses.
+
+        Raises:
+            CompileError: an op that has no such form, or the program is beyond it.
+        """
+        wanted: tuple[Form, ...] = ("stablehlo", "ttir", "ttnn")
+        if form not in wanted[1:]:
+            raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
+        if wanted.index(self.form) > wanted.index(form):
+            raise CompileError(f"the program is {self.form} already, not {form}")
+        program = self
+        if not program.is_partitioned:
+            program = program.partition()
+        if program.form == "stablehlo":
+            program = program._lowered(ConvertStableHLOToTTIRPass(), num_links)
+        if program.form == "ttir" and form == "ttnn":
+            program = program._lowered(ConvertTTIRToTTNNPass(num_links), num_links)
+        return program
+
+    def _lowered(self, lowering: ModulePass, num_links: int) -> Program:
+        module = self._module.clone()
+        start = time.perf_counter()
+        with collect_remarks() as remarks:
+            lowering.apply(make_context(), module)
+        seconds = time.perf_counter() - start
+        module.verify()
+        history = self._history
+        partitioned = history.partitioned
+        if partitioned is None and self.form == "stablehlo":
+            partitioned = self
+        return Program(
+            module,
+            replace(
+                history,
+                partitioned=partitioned,
+                num_links=num_links,
+                stages=(*history.stages, Stage(None, lowering.name, seconds)),
+                remarks=(*history.remarks, *remarks),
+            ),
+        )
+
+    # --- running ------------------------------------------------------------
+
+    def random_inputs(self, seed: int = 0) -> list[Array]:
+        """One array an argument: normal floats, small integers, fair booleans."""
+        return random_inputs(entry_function(self._module), seed)
+
+    def simulate(self, *arrays: ArrayLike | object) -> tuple[Array, ...]:
+        """The results, computed on a virtual mesh with NumPy.
+
+        Arguments and results are global arrays in every form. Arguments may be nested
+        in tuples, lists and dictionaries, in the order in which JAX flattens them; a
+        list of numbers is an array.
+
+        Args:
+            arrays: one an argument, of the argument's shape and element type; anything
+                that NumPy reads, JAX arrays too.
+
+        Raises:
+            CompileError: the arrays do not fit, or an op cannot be run.
+        """
+        return run_module(self._module, _leaves(arrays))
+
+    def collectives(self) -> list[Collective]:
+        """The collectives of the per-device program, in program order.
+
+        Each says its mesh axes, local tensor, bytes that a device sends, and why it is
+        there. A program that is not partitioned has those that are written in it.
+
+        Raises:
+            CompileError: a ttir or ttnn program that was loaded as such.
+        """
+        if _form(self._shardy) != "stablehlo":
+            raise CompileError(
+                f"collectives are listed of StableHLO, and '{self.source}' is"
+                f" {self.form}",
+                hint="load the program that it was made of",
+            )
+        return list_collectives(self._shardy)
+
+    def _collectives_or_none(self) -> list[Collective] | None:
+        known = _form(self._shardy) == "stablehlo" and self.is_partitioned
+        return self.collectives() if known else None
+
+
+def _stage(result: StageResult) -> Stage:
+    return Stage(result.number, result.name, result.seconds, result.skipped)
+
+
+def load(text_or_path: str | os.PathLike[str]) -> Program:
+    """Read a program from a file, or from MLIR text itself.
+
+    A string that has a line break or a brace is text, any other a file name; a `Path`
+    always is a file's.
+
+    Raises:
+        CompileError: the file cannot be read, or the text is no valid program.
+    """
+    if isinstance(text_or_path, str) and any(c in text_or_path for c in "\n{"):
+        return program_of(parse_program(text_or_path), "<text>")
+    path = Path(text_or_path)
+    return program_of(read_program(path), str(path))
+
+
+def program_of(module: ModuleOp, source: str = "<module>") -> Program:
+    """A program of an xDSL module, which is copied.
+
+    Args:
+        module: what to compile or run; it is verified.
+        source: what to call it.
+    """
+    module.verify()
+    return Program(module.clone(), _History(source))

@@ -1,0 +1,105 @@
+"""Values for the arguments of a program: random, or tagged with their own index.
+
+A tag is the place of an element in its argument, counted row-major: data that is only
+moved then says in the result where it came from, exactly.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters.elements import (
+    DType,
+    epsilon,
+    integer_range,
+    is_complex,
+    is_float,
+    tensor_of,
+)
+
+Array = NDArray[Any]
+
+INTEGER_BOUND = 8
+"""Random integers are below this: they are often indices or token ids."""
+
+
+def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], DType]]:
+    """Shape and element type of every argument.
+
+    Raises:
+        UnsupportedError: an argument that is no tensor of static shape.
+    """
+    types: list[tuple[tuple[int, ...], DType]] = []
+    for index, type in enumerate(function.function_type.inputs):
+        if not isinstance(type, TensorType) or not type.has_static_shape():
+            raise UnsupportedError(
+                f"argument {index} of '@{function.sym_name.data}' has type {type};"
+                " only tensors of static shape can be given values",
+                function,
+            )
+        types.append(tensor_of(cast(Attribute, type)))
+    return types
+
+
+def random_inputs(function: FuncOp, seed: int) -> list[Array]:
+    """One array an argument: normal floats, small integers, fair booleans."""
+    generator = np.random.default_rng(seed)
+    inputs: list[Array] = []
+    for shape, dtype in argument_types(function):
+        if dtype.kind == "b":
+            values: Array = generator.integers(0, 2, shape)
+        elif dtype.kind in "iu":
+            values = generator.integers(
+                0, min(INTEGER_BOUND, np.iinfo(dtype).max), shape
+            )
+        elif dtype.kind == "c":
+            values = generator.normal(size=shape) + 1j * generator.normal(size=shape)
+        else:
+            values = generator.normal(size=shape)
+        inputs.append(np.asarray(values).astype(dtype))
+    return inputs
+
+
+def tagged_inputs(function: FuncOp) -> list[Array]:
+    """One array an argument, each element its own index in it.
+
+    An element type that cannot tell so many numbers apart counts modulo
+    `tag_modulus`.
+    """
+    inputs: list[Array] = []
+    for shape, dtype in argument_types(function):
+        tags: Array = np.arange(prod(shape), dtype=np.int64)
+        modulus = tag_modulus(dtype)
+        if prod(shape) > modulus:
+            tags %= modulus
+        inputs.append(tags.reshape(shape).astype(dtype))
+    return inputs
+
+
+def tag_modulus(dtype: DType) -> int:
+    """How many tags the element type can tell apart.
+
+    It is a prime for small types: shards whose sizes are powers of two would all look
+    alike if tags repeated after a power of two.
+    """
+    if dtype.kind == "b":
+        return 2
+    if is_float(dtype) or is_complex(dtype):
+        numbers = round(2 / epsilon(dtype))
+    else:
+        numbers = integer_range(dtype)[1] + 1
+    return numbers if numbers > 1 << 20 else _prime_up_to(numbers)
+
+
+def _prime_up_to(number: int) -> int:
+    while number > 2 and any(number % k == 0 for k in range(2, int(number**0.5) + 1)):
+        number -= 1
+    return max(number, 2)

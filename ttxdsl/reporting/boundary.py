@@ -1,0 +1,169 @@
+"""Where the arguments and results of a program lie on its mesh, in every form of it.
+
+A global program says it in `sdy.sharding` attributes, a partitioned one in the
+shardings of its manual computation, ttir and ttnn in their `mesh_shard`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.ttcore import MeshShardDirection, device_mesh_name, meshes_of
+from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.spec import Mesh, TensorSharding
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor is split: for each dimension the axes of the mesh, major first."""
+
+    mesh: Mesh
+    dims: tuple[Axes, ...]
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Into how many shards each dimension is split."""
+        counts: list[int] = []
+        for axes in self.dims:
+            count = 1
+            for axis in axes:
+                count *= _axis_part(self.mesh, axis, None)[0]
+            counts.append(count)
+        return tuple(counts)
+
+    def coordinates(self, position: int) -> dict[str, int]:
+        """The coordinates of the device at a row-major position of the mesh."""
+        found: dict[str, int] = {}
+        for name, size in reversed(self.mesh.axes):
+            position, found[name] = divmod(position, size)
+        return {name: found[name] for name in self.mesh.axis_names}
+
+    def shard_at(self, coordinates: dict[str, int]) -> tuple[int, ...]:
+        """Which shard, counted along each dimension, the device there holds."""
+        shard: list[int] = []
+        for axes in self.dims:
+            index = 0
+            for axis in axes:
+                size, at = _axis_part(self.mesh, axis, coordinates[axis.name])
+                index = index * size + at
+            shard.append(index)
+        return tuple(shard)
+
+    def devices(self) -> dict[tuple[int, ...], list[int]]:
+        """For each shard the positions of the devices that hold it."""
+        held: dict[tuple[int, ...], list[int]] = {}
+        for position in range(self.mesh.total_size):
+            shard = self.shard_at(self.coordinates(position))
+            held.setdefault(shard, []).append(position)
+        return held
+
+
+def _axis_part(mesh: Mesh, axis: AxisRef, coordinate: int | None) -> tuple[int, int]:
+    """The size of a (sub-)axis, and where a coordinate of the whole axis is in it."""
+    whole = mesh.axis_size(axis.name)
+    size = whole if axis.size is None else axis.size
+    below = whole // (axis.pre_size * size)
+    return size, 0 if coordinate is None else coordinate // below % size
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryValue:
+    """An argument or a result: its name, its global type, and its layout if known."""
+
+    name: str
+    type: Attribute
+    layout: Layout | None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The global shape; empty for what is no tensor."""
+        type_: Any = self.type
+        return type_.get_shape() if isinstance(self.type, TensorType) else ()
+
+
+def _of_sharding(scope: Operation, sharding: TensorSharding | None) -> Layout | None:
+    if sharding is None:
+        return None
+    mesh = sdy.find_mesh(scope, sharding.mesh)
+    if mesh is None or not mesh.axes:
+        return None
+    return Layout(mesh, tuple(dim.axes for dim in sharding.dims))
+
+
+def _of_mesh_shard(op: Any) -> Layout | None:
+    """Of a ttir or ttnn `mesh_shard`; None where the module does not say its mesh."""
+    meshes = meshes_of(op)
+    values: Sequence[SSAValue] = (*op.operands, *op.results)
+    names = [device_mesh_name(value.type) for value in values]
+    name = next((n for n in names if n is not None), None)
+    found = meshes.get_mesh(name) if meshes is not None and name is not None else None
+    if found is None:
+        return None
+    axes = tuple((f"axis{at}", size) for at, size in enumerate(found.get_shape()))
+    full = op.results[0] if _gathers(op) else op.operands[0]
+    full_type: Any = full.type
+    dims: list[list[AxisRef]] = [[] for _ in full_type.get_shape()]
+    for axis, dim in enumerate(op.shard_dims.get_values()):
+        if int(dim) >= 0:
+            dims[int(dim)].append(AxisRef(f"axis{axis}"))
+    return Layout(Mesh(axes), tuple(tuple(refs) for refs in dims))
+
+
+def _gathers(op: Any) -> bool:
+    return op.shard_direction.data == MeshShardDirection.SHARD_TO_FULL
+
+
+def _is_mesh_shard(op: Operation) -> bool:
+    return op.name in ("ttir.mesh_shard", "ttnn.mesh_shard")
+
+
+def _argument_layout(function: FuncOp, argument: BlockArgument) -> Layout | None:
+    written = sdy.get_func_argument_sharding(function, argument.index)
+    if written is not None:
+        return _of_sharding(function, written)
+    for use in argument.uses:
+        op = use.operation
+        if isinstance(op, sdy.ManualComputationOp):
+            return _of_sharding(op, op.in_shardings.data[use.index])
+        if _is_mesh_shard(op) and use.index == 0:
+            return _of_mesh_shard(op)
+    return None
+
+
+def _result_layout(function: FuncOp, index: int, value: SSAValue) -> Layout | None:
+    if isinstance(value, OpResult):
+        if isinstance(value.op, sdy.ManualComputationOp):
+            return _of_sharding(value.op, value.op.out_shardings.data[value.index])
+        if _is_mesh_shard(value.op):
+            return _of_mesh_shard(value.op)
+    written = sdy.get_func_result_sharding(function, index)
+    if written is None:
+        written = sdy.get_sharding(value)
+    return _of_sharding(function, written)
+
+
+def arguments_of(function: FuncOp) -> list[BoundaryValue]:
+    """The arguments of a function with a body, and where they lie."""
+    found: list[BoundaryValue] = []
+    for argument in function.body.block.args:
+        name = argument.name_hint or f"arg{argument.index}"
+        layout = _argument_layout(function, argument)
+        found.append(BoundaryValue(name, argument.type, layout))
+    return found
+
+
+def results_of(function: FuncOp) -> list[BoundaryValue]:
+    """The results of a function with a body, and where they lie."""
+    last = function.body.block.last_op
+    assert isinstance(last, ReturnOp)
+    return [
+        BoundaryValue(f"result {at}", value.type, _result_layout(function, at, value))
+        for at, value in enumerate(last.operands)
+    ]
