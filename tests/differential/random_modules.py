@@ -33,9 +33,9 @@ class Features:
     functions: int = 4
     ops: int = 8
     named_computations: bool = True
+    manual_computations: bool = True
     priorities: bool = True
     groups: bool = True
-    declarations: bool = False
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class FunctionWriter:
 
     def manual_computation(self) -> None:
         """Manual along one whole axis that splits nothing, free along the others."""
-        if self.manual:
+        if self.manual or not self.features.manual_computations:
             return
         name = self.rng.choice(self.mesh.axis_names)
         operands = [self.some() for _ in range(self.rng.randint(1, 2))]

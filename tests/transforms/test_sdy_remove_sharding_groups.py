@@ -1,0 +1,68 @@
+"""Groups, shardings and meshes go as in the C++ passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.differential.equal_text import assert_equal_text, run_ours
+from tests.differential.oracle import Oracle, OracleRejected
+from tests.differential.random_modules import Features, random_module
+from ttxdsl.errors import CompileError
+
+GROUPS = "sdy-remove-sharding-groups"
+ALL = "sdy-drop-sharding-and-mesh"
+
+TEXT = """
+  sdy.mesh @mesh = <["a"=2]>
+  func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>, tt.k = 1 : i32})
+      -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) {
+    sdy.sharding_group %x group_id=0 : tensor<8xf32>
+    %0 = stablehlo.while(%v = %x) : tensor<8xf32> attributes
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>}
+    cond {
+      %c = stablehlo.constant dense<true> : tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %1 = stablehlo.negate %v {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>}
+        : tensor<8xf32>
+      sdy.sharding_group %1 group_id=0 : tensor<8xf32>
+      stablehlo.return %1 : tensor<8xf32>
+    }
+    return %0 : tensor<8xf32>
+  }"""
+
+
+@pytest.mark.parametrize("pipeline", (GROUPS, ALL))
+def test_like_cpp(oracle: Oracle, pipeline: str):
+    assert_equal_text(oracle, TEXT, pipeline)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_modules_like_cpp(oracle: Oracle, seed: int):
+    assert_equal_text(oracle, random_module(seed), GROUPS)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_drop_random_modules_like_cpp(oracle: Oracle, seed: int):
+    text = random_module(seed, Features(named_computations=False))
+    try:
+        oracle.run(text, ALL)
+    except OracleRejected:
+        # an op of the dialect is left, and names a mesh that is gone
+        with pytest.raises(CompileError, match="names a mesh"):
+            run_ours(text, ALL)
+        return
+    assert_equal_text(oracle, text, ALL)
+
+
+def test_what_the_dialect_needs_is_named():
+    text = """
+      sdy.mesh @mesh = <["a"=2]>
+      func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+        %0 = sdy.reshard %x <@mesh, [{"a"}]> : tensor<8xf32>
+        return %0 : tensor<8xf32>
+      }"""
+    with pytest.raises(CompileError, match=r"sdy\.reshard.*names a mesh"):
+        run_ours(text, ALL)
+    inlined = text.replace("<@mesh", '<mesh<["a"=2]>')
+    assert "sdy.reshard" in run_ours(inlined, ALL)
