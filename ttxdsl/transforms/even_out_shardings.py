@@ -56,6 +56,19 @@ def _static_tensor(type_: Attribute) -> TensorType[Attribute] | None:
     return tensor if tensor.has_static_shape() else None
 
 
+def find_uneven_dimension(
+    sharding: TensorSharding, type_: Attribute, mesh: Mesh
+) -> int | None:
+    """The first dimension of a value that its axes do not divide, if any."""
+    tensor = _static_tensor(type_)
+    if tensor is None or mesh.is_maximal or sharding.rank != tensor.get_num_dims():
+        return None
+    for dim, size in enumerate(tensor.get_shape()):
+        if size % sharding.dims[dim].sharded_size(mesh):
+            return dim
+    return None
+
+
 def _element_bytes(type_: TensorType[Attribute]) -> int:
     element = type_.element_type
     return -(-element.bitwidth // 8) if isinstance(element, FixedBitwidthType) else 0
@@ -138,6 +151,12 @@ class _Evener:
                 new = self.even(old, op.results[0].type, op)
                 if new != old:
                     op.sharding = sdy.TensorShardingAttr(new)
+            case sdy.AllReduceOp():
+                # the other collectives say themselves how dimensions change
+                old = op.out_sharding.data
+                new = self.even(old, op.result.type, op)
+                if new != old:
+                    op.out_sharding = sdy.TensorShardingAttr(new)
             case sdy.DataFlowEdgeOp() if op.sharding is not None:
                 old = op.sharding.data
                 new = self.even(old, op.result.type, op)
@@ -230,16 +249,13 @@ def check_boundary_shardings(module: ModuleOp) -> None:
         types: Iterable[Attribute],
     ) -> None:
         for index, (sharding, type_) in enumerate(zip(shardings, types, strict=True)):
-            tensor = _static_tensor(type_)
-            if sharding is None or tensor is None:
+            if sharding is None:
                 continue
-            shape = tensor.get_shape()
             mesh = mesh_of(sharding)
-            if mesh.is_maximal or sharding.rank != len(shape):
-                continue
-            layout = Layout.of(sharding, mesh, shape)
-            if layout.uneven is not None:
-                raise uneven_error(layout, layout.uneven, function, f"{kind} {index}")
+            dim = find_uneven_dimension(sharding, type_, mesh)
+            if dim is not None and isinstance(type_, TensorType):
+                layout = Layout.of(sharding, mesh, type_.get_shape())
+                raise uneven_error(layout, dim, function, f"{kind} {index}")
 
     for function in entry_functions(module):
         type_ = function.function_type

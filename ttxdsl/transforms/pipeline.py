@@ -25,8 +25,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   writes rules on those ops; stage 11 removes them with the other annotations.
 - Shardings flow into and out of loops, branches and manual computations along data
   flow edges, which are there for stage 6 only, as are sharding groups.
-- Propagation looks at axes and not at sizes. Before stage 8 `even-out-shardings` drops
-  the axes that do not divide a dimension.
+- Propagation and reshards look at axes and not at sizes. Before and after stage 8
+  `even-out-shardings` drops the axes that do not divide a dimension.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
 )
+from ttxdsl.transforms.verify_stage import verify_stage
 from ttxdsl.transforms.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
 )
@@ -102,7 +103,10 @@ class TTStableHLOPipelinePass(ModulePass):
         automatic-arg-analysis: find the batch dimension of such a program (true).
         result-presharded: one 0 or 1 a result, see stage 3.
         dump-dir: write `NN-stage.mlir` after each stage into this directory.
-        verify-each: check the module after each stage and not only at the end.
+        verify-each: check the module after each stage and not only at the end, also
+            for what `verify-stage` looks at.
+        first-stage: start with the stage of this number, on a program that the stages
+            before it made.
         last-stage: stop after the stage of this number.
         strict: what would be computed replicated with a warning is an error.
     """
@@ -115,6 +119,7 @@ class TTStableHLOPipelinePass(ModulePass):
     result_presharded: tuple[int, ...] = ()
     dump_dir: str | None = None
     verify_each: bool = False
+    first_stage: int = 1
     last_stage: int = 13
     strict: bool = False
 
@@ -154,9 +159,13 @@ class TTStableHLOPipelinePass(ModulePass):
 
     def _after(self, number: int) -> list[ModulePass]:
         """What cleans up behind a stage."""
-        if number == 6:
-            return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
-        return []
+        match number:
+            case 6:
+                return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
+            case 8:
+                return [EvenOutShardingsPass(self.strict)]
+            case _:
+                return []
 
     def run(self, ctx: Context, module: ModuleOp) -> Iterator[StageResult]:
         """Run one stage a step, changing the module in place.
@@ -167,13 +176,16 @@ class TTStableHLOPipelinePass(ModulePass):
             CompileError: a stage refuses the program or its options.
         """
         stages = self.stages()
-        if not 1 <= self.last_stage <= len(stages):
+        if not 1 <= self.first_stage <= self.last_stage <= len(stages):
             raise CompileError(
-                f"last-stage: {self.last_stage} is not 1 to {len(stages)}"
+                f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
+                f" two numbers from 1 to {len(stages)} in order"
             )
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         for number, stage in enumerate(stages[: self.last_stage], 1):
+            if number < self.first_stage:
+                continue
             if number == FIRST_SHARDING_STAGE:
                 solved = is_solved(module)
                 if not solved:
@@ -186,6 +198,7 @@ class TTStableHLOPipelinePass(ModulePass):
             seconds = time.perf_counter() - start
             if self.verify_each:
                 module.verify()
+                verify_stage(module, number)
             if dump:
                 dump(number, stage.name, module)
             yield StageResult(number, stage.name, seconds, skipped)

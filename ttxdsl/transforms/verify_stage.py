@@ -1,0 +1,220 @@
+"""`verify-stage`: what has to hold after each of the thirteen stages.
+
+| after | there is                                                                |
+|-------|-------------------------------------------------------------------------|
+| 1     | no call of a function with a body                                       |
+| 3     | a shard status on every argument of an entry function                   |
+| 4     | a mesh                                                                  |
+| 6     | no data flow edge and no sharding group                                 |
+| 7     | no sharding constraint                                                  |
+| 8     | no dimension that its axes do not divide                                |
+| 9     | nothing in an entry function but manual computations and the return     |
+| 10    | no reshard                                                              |
+| 11    | no other `sdy` op or attribute; all axes manual, so all types are local |
+| 12    | no open dimension on a manual computation                               |
+| 13    | of `sdy`, only meshes, manual computations and their returns            |
+
+An invariant holds after its stage and all later ones. Programs that somebody else
+partitioned skip stages 5 to 12; what they look like then is the same.
+
+Source: DESIGN sections 2 and 5; issue 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, OpResult
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import ManualComputationOp
+from ttxdsl.errors import CompileError
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.even_out_shardings import find_uneven_dimension
+from ttxdsl.transforms.function_attributes import (
+    argument_attributes,
+    entry_functions,
+)
+from ttxdsl.transforms.meshes import mesh_lookup
+
+Finding = tuple[str, Operation]
+"""What is wrong, and with which op."""
+
+Invariant = Callable[[ModuleOp], Iterator[Finding]]
+
+LAST_STAGE = 13
+_WRAPPING_STAGES = range(9, 13)
+"""Stages after which every result comes out of a computation; 13 may simplify."""
+
+SHARD_STATUS = "ttcore.shard_status"
+
+
+def _no_calls(module: ModuleOp) -> Iterator[Finding]:
+    bodies = {
+        op.sym_name.data
+        for op in module.ops
+        if isinstance(op, FuncOp) and not op.is_declaration
+    }
+    for op in module.walk():
+        if isinstance(op, CallOp) and op.callee.string_value() in bodies:
+            yield f"'@{op.callee.string_value()}' is still called", op
+
+
+def _shard_statuses(module: ModuleOp) -> Iterator[Finding]:
+    for function in entry_functions(module):
+        for index, entry in enumerate(argument_attributes(function)):
+            if SHARD_STATUS not in entry:
+                yield f"argument {index} has no {SHARD_STATUS}", function
+
+
+def _a_mesh(module: ModuleOp) -> Iterator[Finding]:
+    if entry_functions(module) and not sdy.mesh_table(module):
+        yield "the module has no mesh", module
+
+
+def _no(*classes: type[Operation]) -> Invariant:
+    def check(module: ModuleOp) -> Iterator[Finding]:
+        for op in module.walk():
+            if isinstance(op, classes):
+                yield "is still there", op
+
+    return check
+
+
+def _even(module: ModuleOp) -> Iterator[Finding]:
+    mesh_of = mesh_lookup(module)
+    for op in module.walk():
+        if isinstance(op, FuncOp):
+            continue  # stage 9 copies what functions say; it is checked there
+        for result in op.results:
+            sharding = sdy.get_sharding(result)
+            if sharding is None:
+                continue
+            dim = find_uneven_dimension(sharding, result.type, mesh_of(sharding))
+            if dim is not None:
+                yield f"dimension {dim} of {result.type} is uneven in {sharding}", op
+
+
+def _wrapped(module: ModuleOp) -> Iterator[Finding]:
+    for function in entry_functions(module):
+        name = function.sym_name.data
+        for op in function.body.block.ops:
+            if not isinstance(op, ManualComputationOp | ReturnOp):
+                yield f"is in '@{name}' outside of a manual computation", op
+
+
+def _returns_results(module: ModuleOp) -> Iterator[Finding]:
+    for function in entry_functions(module):
+        end = function.body.block.last_op
+        if not isinstance(end, ReturnOp):
+            continue
+        for index, value in enumerate(end.operands):
+            if not (
+                isinstance(value, OpResult)
+                and isinstance(value.op, ManualComputationOp)
+            ):
+                yield f"result {index} does not come out of a manual computation", end
+
+
+def _local(module: ModuleOp) -> Iterator[Finding]:
+    for op in module.walk():
+        match op:
+            case ManualComputationOp():
+                yield from _manual_on_all_axes(op)
+            case sdy.MeshOp() | sdy.ReturnOp():
+                pass
+            case _ if op.name.startswith("sdy."):
+                yield "is still there", op
+            case _:
+                pass
+        for name in op.attributes:
+            if name.startswith("sdy."):
+                yield f"still has the attribute {name}", op
+        if isinstance(op, FuncOp):
+            for entries in (op.arg_attrs, op.res_attrs):
+                for entry in entries or ():
+                    if any(name.startswith("sdy.") for name in entry.data):
+                        yield f"still has {_sdy_names(entry)} at its border", op
+
+
+def _sdy_names(entry: DictionaryAttr) -> str:
+    return ", ".join(name for name in entry.data if name.startswith("sdy."))
+
+
+def _border(op: ManualComputationOp) -> tuple[TensorSharding, ...]:
+    return (*op.in_shardings.data, *op.out_shardings.data)
+
+
+def _manual_on_all_axes(op: ManualComputationOp) -> Iterator[Finding]:
+    """With all axes manual, the op's verifier holds every type to be local."""
+    if isinstance(op.parent_op(), FuncOp):
+        for sharding in _border(op)[:1]:
+            for name, size in sdy.get_mesh(op, sharding).axes:
+                if size > 1 and name not in op.manual_axes.data:
+                    yield f'is not manual along "{name}"', op
+    else:
+        yield "is inside of something else", op
+
+
+def _closed(module: ModuleOp) -> Iterator[Finding]:
+    for op in module.walk():
+        if isinstance(op, ManualComputationOp):
+            for sharding in _border(op):
+                if not sharding.is_fully_closed:
+                    yield f"has an open dimension in {sharding}", op
+
+
+_INVARIANTS: tuple[tuple[range, Invariant], ...] = (
+    (range(1, LAST_STAGE + 1), _no_calls),
+    (range(3, LAST_STAGE + 1), _shard_statuses),
+    (range(4, LAST_STAGE + 1), _a_mesh),
+    (range(6, LAST_STAGE + 1), _no(sdy.DataFlowEdgeOp, sdy.ShardingGroupOp)),
+    (range(7, LAST_STAGE + 1), _no(sdy.ShardingConstraintOp)),
+    (range(8, 11), _even),
+    (range(9, LAST_STAGE + 1), _wrapped),
+    (_WRAPPING_STAGES, _returns_results),
+    (range(10, LAST_STAGE + 1), _no(sdy.ReshardOp)),
+    (range(11, LAST_STAGE + 1), _local),
+    (range(12, LAST_STAGE + 1), _closed),
+)
+"""The stages after which each invariant holds."""
+
+
+def verify_stage(module: ModuleOp, stage: int) -> None:
+    """Check a module that has gone through all stages up to `stage`.
+
+    Raises:
+        CompileError: the first thing that is not as it must be.
+    """
+    for stages, invariant in _INVARIANTS:
+        if stage in stages:
+            for message, op in invariant(module):
+                raise CompileError(
+                    f"{message} after stage {stage}",
+                    op,
+                    hint=f"stage {stages.start} should have seen to that",
+                )
+
+
+@dataclass(frozen=True)
+class VerifyStagePass(ModulePass):
+    """Check what must hold after a stage; changes nothing.
+
+    Options:
+        stage: 1 to 13.
+    """
+
+    name = "verify-stage"
+
+    stage: int = LAST_STAGE
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Raise a CompileError if the module is not what the stage leaves behind."""
+        if not 1 <= self.stage <= LAST_STAGE:
+            raise CompileError(f"stage: {self.stage} is not 1 to {LAST_STAGE}")
+        verify_stage(op, self.stage)
