@@ -1,7 +1,7 @@
 """Sharding rules of ops: one registry, one file an op family."""
 
 from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble
-from ttxdsl.rules.interface import ShardingRuleTrait
+from ttxdsl.rules.interface import ElementwiseTrait, ShardingRuleTrait
 from ttxdsl.rules.registry import (
     register_sharding_rule,
     sharding_rule,
@@ -10,6 +10,7 @@ from ttxdsl.rules.registry import (
 )
 
 __all__ = [
+    "ElementwiseTrait",
     "Factor",
     "Kind",
     "Shapes",

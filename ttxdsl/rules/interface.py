@@ -1,4 +1,4 @@
-"""How an op of any dialect answers for its own sharding rule."""
+"""How an op of any dialect answers for itself: its sharding rule, whether it is elementwise."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from xdsl.ir import Operation
 from xdsl.traits import OpTrait
 
+from ttxdsl.rules.builder import Shapes, assemble, pointwise
 from ttxdsl.sharding.factors import OpShardingRule
 
 
@@ -37,3 +38,23 @@ class ShardingRuleTrait(OpTrait, ABC):
             op: the op that carries the trait; its types are static.
             conservative: whether rules must only offer factors that divide evenly.
         """
+
+
+class ElementwiseTrait(ShardingRuleTrait):
+    """An op whose results' elements each depend on the operands' elements there alone.
+
+    Operands and results are sharded alike; operands without dimensions stand beside
+    them. Such ops propagate before all others, and where a conflict of axes could go
+    either way, an elementwise op weighs both sides differently than a product does.
+
+    Source: MLIR's `Elementwise` trait, which Shardy's op priorities ask for.
+    """
+
+    def sharding_rule(
+        self, op: Operation, *, conservative: bool
+    ) -> OpShardingRule | None:
+        """A factor a dimension; None for an op without results."""
+        shapes = Shapes.of(op)
+        if shapes is None or not shapes.results:
+            return None
+        return assemble(shapes, pointwise(shapes.results[0]))

@@ -14,6 +14,7 @@ has no rule there either.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -61,7 +62,16 @@ RuleOfOp = Callable[[Operation], OpShardingRule | str | None]
 OpT = TypeVar("OpT", bound=Operation)
 RuleFunctionT = TypeVar("RuleFunctionT", bound=Callable[[Any], Any])
 
-_registered: dict[type[Operation], RuleText | RuleOfOp] = {}
+
+@dataclass(frozen=True, slots=True)
+class _Registration:
+    """What a user told of a class of ops."""
+
+    rule: RuleText | RuleOfOp
+    elementwise: bool | Callable[[Any], bool]
+
+
+_registered: dict[type[Operation], _Registration] = {}
 _remembered: dict[Hashable, OpShardingRule | None] = {}
 _MOST_REMEMBERED = 1 << 16
 
@@ -86,8 +96,8 @@ def sharding_rule(
     attribute = op.attributes.get(SHARDING_RULE)
     if isinstance(attribute, OpShardingRuleAttr):
         return _checked(op, attribute.data)
-    if _registered and (written := _written_for(type(op))) is not None:
-        return _from_user(op, written)
+    if _registered and (told := _registration(type(op))) is not None:
+        return _from_user(op, told.rule)
     line = RULES.get(type(op))
     if line is not None:
         return _from_table(op, line, conservative)
@@ -122,7 +132,15 @@ def _from_table(
         return rule
 
 
-def _written_for(op_class: type[Operation]) -> RuleText | RuleOfOp | None:
+def is_registered_elementwise(op: Operation) -> bool:
+    """Whether what is registered for an op says that it is elementwise."""
+    told = _registration(type(op)) if _registered else None
+    if told is None or isinstance(told.elementwise, bool):
+        return told is not None and told.elementwise is True
+    return told.elementwise(op)
+
+
+def _registration(op_class: type[Operation]) -> _Registration | None:
     """What is registered for the class, or else for the nearest base class."""
     for base in op_class.__mro__:
         if base in _registered:
@@ -194,6 +212,7 @@ def register_sharding_rule(
     op_class: type[OpT],
     rule: str | Callable[[OpT], OpShardingRule | str | None],
     *,
+    elementwise: bool | Callable[[OpT], bool] = False,
     replace: bool = False,
 ) -> None:
     """Tell how all ops of a class, and of those derived from it, may be partitioned.
@@ -209,6 +228,13 @@ def register_sharding_rule(
         @sharding_rule_of(TransposeOp)
         def transpose(op: TransposeOp) -> str: ...
 
+    Args:
+        op_class: the class.
+        rule: its rule, or a function that answers with one.
+        elementwise: whether each element of a result depends on the operands' elements
+            there alone, or a function that tells it of an op. Such ops propagate first.
+        replace: whether to use this instead of what is known already.
+
     Raises:
         CompileError: if the text cannot be read, or the class has a rule already
             and `replace` is not set. That a rule fits is checked op by op, later.
@@ -219,14 +245,15 @@ def register_sharding_rule(
             f"op class {op_class.__name__} has a sharding rule already",
             hint="pass replace=True to use yours instead",
         )
-    if isinstance(rule, str):
-        _registered[op_class] = _parsed(rule)
-    else:
-        _registered[op_class] = cast(RuleOfOp, rule)
+    written = _parsed(rule) if isinstance(rule, str) else cast(RuleOfOp, rule)
+    _registered[op_class] = _Registration(written, elementwise)
 
 
 def sharding_rule_of(
-    op_class: type[OpT], *, replace: bool = False
+    op_class: type[OpT],
+    *,
+    elementwise: bool | Callable[[OpT], bool] = False,
+    replace: bool = False,
 ) -> Callable[[RuleFunctionT], RuleFunctionT]:
     """Register the decorated function as the rule of `op_class`.
 
@@ -234,7 +261,9 @@ def sharding_rule_of(
     """
 
     def register(function: RuleFunctionT) -> RuleFunctionT:
-        register_sharding_rule(op_class, function, replace=replace)
+        register_sharding_rule(
+            op_class, function, elementwise=elementwise, replace=replace
+        )
         return function
 
     return register

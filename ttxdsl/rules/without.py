@@ -26,6 +26,7 @@ WITHOUT_RULE: dict[type[Operation], str] = {
     stablehlo.BatchNormTrainingOp: _UNKNOWN,
     stablehlo.BroadcastOp: _EQUIVALENT.format("broadcast_in_dim"),
     stablehlo.CaseOp: _DATA_FLOW,
+    stablehlo.CollectiveReduceOp: _UNKNOWN,
     stablehlo.CompositeOp: "its decomposition says what it computes",
     stablehlo.ConstantOp: _ONE_TENSOR,
     stablehlo.CreateTokenOp: _UNSHARDED,

@@ -1,8 +1,23 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.ir import Dialect
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+    traits_def,
+)
 
 from tests.transforms.propagation.programs import ops_named, parse
+from ttxdsl.rules import (
+    ElementwiseTrait,
+    register_sharding_rule,
+    sharding_rule,
+    unregister_sharding_rule,
+)
 from ttxdsl.sharding.step import Direction
 from ttxdsl.transforms.propagation.graph import Node, PropagationGraph
 from ttxdsl.transforms.propagation.op_priority import SCHEDULE, directions_until
@@ -96,3 +111,56 @@ def test_bitcasts_that_keep_the_shape_are_elementwise() -> None:
     )
     same, wider = ops_named(module, "stablehlo.bitcast_convert")
     assert is_elementwise(same) and not is_elementwise(wider)
+
+
+@irdl_op_definition
+class SquareOp(IRDLOperation):
+    """An elementwise op of somebody else's dialect."""
+
+    name = "mine.square"
+
+    operand = operand_def()
+    result = result_def()
+
+    traits = traits_def(ElementwiseTrait())
+
+
+FOREIGN = """
+func.func @main(%x: tensor<4x8xf32>, %out: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = "mine.square"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = linalg.add ins(%0, %x : tensor<4x8xf32>, tensor<4x8xf32>)
+                  outs(%out : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = linalg.mul ins(%1, %x : tensor<4x8xf32>, tensor<4x8xf32>)
+                  outs(%out : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}"""
+
+
+def test_ops_that_are_not_ours_may_be_elementwise() -> None:
+    rule = "([...], [...], [...])->([...])"
+    module = parse(FOREIGN, [Dialect("mine", [SquareOp])])
+    square, add, multiply = (
+        op
+        for name in ("mine.square", "linalg.add", "linalg.mul")
+        for op in ops_named(module, name)
+    )
+    assert is_elementwise(square)
+    assert str(sharding_rule(square)) == "([i, j])->([i, j]) {i=4, j=8}"
+    assert not is_elementwise(add)
+    register_sharding_rule(linalg.AddOp, rule, elementwise=True)
+    register_sharding_rule(
+        linalg.MulOp, rule, elementwise=lambda op: op.inputs[0] is not op.inputs[1]
+    )
+    try:
+        assert is_elementwise(add) and is_elementwise(multiply)
+        graph = PropagationGraph(module)
+        index = graph.node_of(add)
+        assert index is not None
+        graph.prepare(graph.nodes[index])
+        assert directions_until(1)(graph.nodes[index]) == (BOTH, BOTH)
+        multiply.operands[0] = multiply.operands[1]
+        assert not is_elementwise(multiply)
+    finally:
+        unregister_sharding_rule(linalg.AddOp)
+        unregister_sharding_rule(linalg.MulOp)
+    assert not is_elementwise(add)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Operation
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.sdy import PropagationBarrierOp, ReshardOp
 from ttxdsl.rules.elementwise import POINTWISE
+from ttxdsl.rules.interface import ElementwiseTrait
+from ttxdsl.rules.registry import is_registered_elementwise
 
-# Ops are looked up by class: isinstance on classes with abstract bases is slow.
+# What MLIR's classes of the ops say, by `Elementwise` or a trait of chlo's. Ops are
+# looked up by class: isinstance on classes with abstract bases is slow.
 _ELEMENTWISE: frozenset[type[Operation]] = frozenset(
     (
         *POINTWISE,
@@ -17,6 +20,15 @@ _ELEMENTWISE: frozenset[type[Operation]] = frozenset(
         stablehlo.SelectOp,
         PropagationBarrierOp,
         ReshardOp,
+        chlo.ConstantLikeOp,
+        *(
+            op_class
+            for op_class in chlo.Chlo.operations
+            if issubclass(
+                op_class,
+                chlo.ChloUnaryOp | chlo.ChloBroadcastOp | chlo.BroadcastSelectOp,
+            )
+        ),
     )
 )
 
@@ -25,7 +37,8 @@ def is_elementwise(op: Operation) -> bool:
     """Whether each element of a result depends on the same elements of the operands.
 
     Sharding constraints, reshards and barriers count, too. A bitcast counts if it keeps
-    the shape.
+    the shape. Of ops that are not ours those count that carry an `ElementwiseTrait` or
+    are registered as elementwise.
     """
     if type(op) is stablehlo.BitcastConvertOp:
         operand, result = op.operands[0].type, op.results[0].type
@@ -34,7 +47,11 @@ def is_elementwise(op: Operation) -> bool:
             and isinstance(result, ShapedType)
             and operand.get_shape() == result.get_shape()
         )
-    return type(op) in _ELEMENTWISE
+    return (
+        type(op) in _ELEMENTWISE
+        or is_registered_elementwise(op)
+        or op.get_trait(ElementwiseTrait) is not None
+    )
 
 
 def is_offload_call(op: Operation) -> bool:
