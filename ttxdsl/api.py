@@ -208,6 +208,7 @@ class Program:
         result_presharded: Sequence[int] = (),
         dump_dir: str | os.PathLike[str] | None = None,
         last_stage: int = _LAST_STAGE,
+        strict: bool = False,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
@@ -220,6 +221,7 @@ class Program:
             result_presharded: one 0 or 1 a result; 1 stays on the devices (stage 3).
             dump_dir: write `NN-stage.mlir` after each stage into this folder.
             last_stage: stop after this stage, 1 to 13, to look at what it did.
+            strict: refuse what would be computed replicated with a warning.
             on_stage: called after each stage.
 
         Raises:
@@ -239,6 +241,7 @@ class Program:
             dump_dir=None if dump_dir is None else os.fspath(dump_dir),
             verify_each=True,
             last_stage=last_stage,
+            strict=strict,
         )
         module = self._module.clone()
         stages: list[Stage] = []

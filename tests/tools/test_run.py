@@ -225,3 +225,24 @@ def test_mismatch_exits_with_1(
     monkeypatch.setattr(run, "run_module", wrong_the_second_time)
     assert main(["run", str(small)]) == 1
     assert "FAIL" in capsys.readouterr().out
+
+
+def test_strict_refuses_what_is_computed_replicated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Six columns do not go on four devices: whole with a warning, or an error."""
+    path = tmp_path / "uneven.mlir"
+    path.write_text(
+        """\
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = stablehlo.negate %a : tensor<4x6xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}
+"""
+    )
+    assert main(["run", str(path)]) == 0
+    assert "size 6 is not divisible by 4" in capsys.readouterr().err
+    error = refused(capsys, "run", path, "--strict")
+    assert "uneven.mlir:3" in error and "size 6 is not divisible by 4" in error

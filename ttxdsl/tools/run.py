@@ -138,6 +138,7 @@ def _compiled(
         automatic_arg_analysis=options.automatic_arg_analysis,
         result_presharded=options.result_presharded,
         dump_dir=options.dump_dir,
+        strict=options.strict,
         on_stage=after_stage,
     )
     step("convert-stablehlo-to-ttir")
@@ -268,5 +269,10 @@ def add_command(commands: Any) -> None:
         type=Path,
         metavar="DIR",
         help="write NN-stage.mlir after each stage",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse what would be computed replicated with a warning",
     )
     parser.set_defaults(execute=execute)

@@ -115,9 +115,11 @@ class _Evener:
                 continue
             kept = leading_axes_that_divide(axes, size, mesh)
             new = new.with_dim(dim, new.dims[dim].with_axes(kept))
-            finding = self.found.setdefault(
-                (size, axes, mesh), _Finding(where, dim, kept)
-            )
+            key = size, axes, mesh
+            finding = self.found.setdefault(key, _Finding(where, dim, kept))
+            if isinstance(finding.where, FuncOp):
+                # an op of the program says more than the border of the function
+                finding.where, finding.dim = where, dim
             finding.count += 1
             finding.more_bytes += _element_bytes(tensor) * (
                 prod(new.local_shape(shape, mesh, pad=True))
