@@ -78,16 +78,16 @@ def _mulhi(x: Array, y: Array) -> Array:
 
 
 _UNARY: dict[type[Operation], Kernel] = {
-    chlo.AcosOp: widened(np.arccos),
-    chlo.AcoshOp: widened(np.arccosh),
+    chlo.AcosOp: widened(special.precise(np.arccos)),
+    chlo.AcoshOp: widened(special.precise(np.arccosh)),
     chlo.AsinAcosKernelOp: _asin_acos_kernel,
-    chlo.AsinOp: widened(np.arcsin),
-    chlo.AsinhOp: widened(np.arcsinh),
-    chlo.AtanOp: widened(np.arctan),
-    chlo.AtanhOp: widened(np.arctanh),
+    chlo.AsinOp: widened(special.precise(np.arcsin)),
+    chlo.AsinhOp: widened(special.precise(np.arcsinh)),
+    chlo.AtanOp: widened(special.precise(np.arctan)),
+    chlo.AtanhOp: widened(special.precise(np.arctanh)),
     chlo.BesselI1eOp: special.bessel_i1e,
     chlo.ConjOp: np.conj,
-    chlo.CoshOp: widened(np.cosh),
+    chlo.CoshOp: widened(special.cosh),
     chlo.DigammaOp: special.digamma,
     chlo.ErfInvOp: special.erf_inv,
     chlo.ErfOp: widened(special.erf),
@@ -96,9 +96,9 @@ _UNARY: dict[type[Operation], Kernel] = {
     chlo.IsNegInfOp: _is_inf(-1),
     chlo.IsPosInfOp: _is_inf(1),
     chlo.LgammaOp: special.lgamma,
-    chlo.SinhOp: widened(np.sinh),
+    chlo.SinhOp: widened(special.sinh),
     chlo.SquareOp: widened(_square),
-    chlo.TanOp: widened(np.tan),
+    chlo.TanOp: widened(special.precise(np.tan)),
 }
 
 _BINARY: dict[type[Operation], Kernel] = {

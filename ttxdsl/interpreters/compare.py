@@ -27,8 +27,9 @@ class Comparison:
     """How an array compares with what it should be.
 
     `max_abs` and `max_rel` are over elements that are finite in both; `pcc` is the
-    Pearson correlation (1.0 when both are constant and close). `worst` is the index of
-    the element farthest beyond its tolerance, if the arrays differ.
+    Pearson correlation (1.0 when both are constant and close). If the arrays differ,
+    `worst` is the index of the element farthest beyond its tolerance, `first` that of
+    the first one beyond it in row-major order.
     """
 
     ok: bool
@@ -40,6 +41,7 @@ class Comparison:
     worst: tuple[int, ...] | None
     found: object = None
     expected: object = None
+    first: tuple[int, ...] | None = None
 
     def __str__(self) -> str:
         figures = (
@@ -97,10 +99,11 @@ def compare(
         right = equal | (finite & (beyond <= 0))
         relative = np.where(error > 0, error / np.where(size > 0, size, 1), 0)
     wrong = ~right
-    worst = None
+    worst = first = None
     if wrong.any():
         score = np.where(wrong, np.where(finite, beyond, np.inf), -np.inf)
         worst = tuple(int(i) for i in np.unravel_index(int(score.argmax()), a.shape))
+        first = tuple(int(i) for i in np.unravel_index(int(wrong.argmax()), a.shape))
     return Comparison(
         ok=worst is None,
         max_abs=float(error.max(initial=0)),
@@ -111,6 +114,7 @@ def compare(
         worst=worst,
         found=None if worst is None else found[worst],
         expected=None if worst is None else expected[worst],
+        first=first,
     )
 
 

@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
 
 Array = NDArray[Any]
@@ -124,10 +125,10 @@ def epsilon(dtype: DType) -> float:
 
 
 def element_dtype(element: Attribute) -> DType:
-    """The dtype of an element type.
+    """The dtype of an element type (of the stored integers of a quantized one).
 
     Raises:
-        UnsupportedError: types without one (f80, f128, tf32, quantized, odd widths).
+        UnsupportedError: types without one (f80, f128, tf32, odd widths).
     """
     if (found := _FLOATS.get(type(element))) is not None:
         return found
@@ -141,6 +142,11 @@ def element_dtype(element: Attribute) -> DType:
                 return found
         case IndexType():
             return _dtype(np.int64)
+        case QuantizedType():
+            # what is stored; `quantized.py` knows what it stands for
+            width = element.data.storage_type.width.data
+            if (found := _INTEGERS.get((width, element.data.is_signed))) is not None:
+                return found
         case ComplexType():
             part = element_dtype(cast(Attribute, element.element_type))
             if part in (F32, F64):

@@ -27,6 +27,7 @@ from xdsl.traits import IsTerminator, SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, constant, is_integer, tensor_of
 from ttxdsl.interpreters.kernels import BINARY, convert
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups, ReplicaMismatchError
@@ -56,6 +57,10 @@ class _Step:
     op: Operation
     results: tuple[tuple[SSAValue, tuple[int, ...], DType | None], ...]
     dead: tuple[SSAValue, ...]
+    shadow: Operation | None
+    """For an op on quantized tensors the same on floats."""
+    returns: bool
+    """Whether the op ends the region."""
 
 
 @dataclass
@@ -133,7 +138,9 @@ def _plan(region: Region) -> list[_Step]:
         dead = dying.get(op, [])
         dead += [result for result in op.results if result not in last]
         expected = tuple((result, *_expected(result.type)) for result in op.results)
-        steps.append(_Step(op, expected, tuple(dead)))
+        shadow = quantized.on_floats(op)
+        returns = op.has_trait(IsTerminator)
+        steps.append(_Step(op, expected, tuple(dead), shadow, returns))
     return steps
 
 
@@ -170,9 +177,14 @@ def run_region(
             for step in steps:
                 op = step.op
                 inputs = interpreter.get_values(op.operands)
-                if op.has_trait(IsTerminator):
+                if step.returns:
                     return inputs
-                values = _run_op(interpreter, op, inputs)
+                if step.shadow is None:
+                    values = _run_op(interpreter, op, inputs)
+                else:
+                    floats = quantized.to_floats(op, inputs)
+                    floats = _run_op(interpreter, step.shadow, floats)
+                    values = quantized.from_floats(op, floats)
                 del inputs
                 for (result, shape, dtype), value in zip(
                     step.results, values, strict=True

@@ -9,7 +9,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.interpreters import kernels
+from ttxdsl.interpreters import kernels, quantized
 from ttxdsl.interpreters.elements import rank_of, tensor_of
 from ttxdsl.interpreters.regions import Kernel, with_kernels
 
@@ -64,6 +64,30 @@ class ElementwiseFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """To the result's element type."""
         return (kernels.convert(args[0], tensor_of(op.result.type)[1]),)
+
+    @impl(stablehlo.UniformQuantizeOp)
+    def run_uniform_quantize(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.UniformQuantizeOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """Real numbers, or those of another quantization, to stored integers."""
+        shape, dtype = tensor_of(op.result.type)
+        (x,) = quantized.to_floats(op, args)
+        how = quantized.quantization_of(op.result.type)
+        assert how is not None
+        return (quantized.quantize(x, how, len(shape), dtype),)
+
+    @impl(stablehlo.UniformDequantizeOp)
+    def run_uniform_dequantize(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.UniformDequantizeOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """Stored integers to real numbers."""
+        return quantized.to_floats(op, args)
 
     @impl(stablehlo.ReducePrecisionOp)
     def run_reduce_precision(

@@ -1,0 +1,142 @@
+"""Quantized tensors: integers that stand for real numbers.
+
+A value of a quantized type is the array of its stored integers. Ops that only move
+elements work on these. Every other op is run as the specification says it is meant:
+operands dequantized, the op on floats, the result quantized.
+
+Source: StableHLO specification, sections "Quantized types", "quantize", "dequantize".
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.dialects.quant import Quantization, QuantizedType
+from ttxdsl.interpreters.elements import DType, element_dtype, tensor_of, widen
+
+Array = NDArray[Any]
+
+_MOVES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_gather", "all_to_all", "bitcast_convert", "broadcast", "broadcast_in_dim",
+        "case", "collective_broadcast", "collective_permute", "composite",
+        "concatenate", "constant", "dynamic_broadcast_in_dim", "dynamic_gather",
+        "dynamic_reshape", "dynamic_slice", "dynamic_update_slice", "gather",
+        "get_dimension_size", "get_tuple_element", "if", "optimization_barrier", "pad",
+        "reshape", "reverse", "select", "slice", "transpose", "tuple",
+        "uniform_dequantize", "uniform_quantize", "while",
+    )
+)  # fmt: skip
+"""Ops that take stored integers as they are."""
+
+
+def quantization_of(type: Attribute) -> Quantization | None:
+    """How a tensor type's elements are quantized, if they are."""
+    if not isinstance(type, TensorType):
+        return None
+    element = cast("TensorType[Attribute]", type).element_type
+    return element.data if isinstance(element, QuantizedType) else None
+
+
+def _along_axis(
+    values: tuple[float, ...] | tuple[int, ...],
+    how: Quantization,
+    rank: int,
+    dtype: DType,
+) -> Array:
+    """Scales or zero points, to be broadcast over the tensor's dimensions."""
+    array = np.array(values).astype(dtype)
+    if how.axis is None:
+        return array.reshape(())
+    return array.reshape((-1,) + (1,) * (rank - how.axis - 1))
+
+
+def dequantize(stored: Array, how: Quantization, rank: int) -> Array:
+    """The real numbers that stored integers stand for."""
+    dtype = element_dtype(how.expressed_type)
+    zero = _along_axis(how.zero_points, how, rank, np.dtype(np.int32))
+    scale = _along_axis(how.scales, how, rank, dtype)
+    return ((widen(stored).astype(np.int32) - zero).astype(dtype) * scale).astype(dtype)
+
+
+def quantize(x: Array, how: Quantization, rank: int, storage: DType) -> Array:
+    """The stored integers nearest to real numbers, within the stored range."""
+    dtype = np.dtype(np.float32) if x.dtype.itemsize < 4 else x.dtype
+    zero = _along_axis(how.zero_points, how, rank, dtype)
+    scale = _along_axis(how.scales, how, rank, dtype)
+    real = x.astype(dtype) / scale + zero
+    # no number is stored as 0, whatever that stands for
+    real = np.where(real != real, 0, real)
+    inside = np.clip(real, how.storage_min, how.storage_max)
+    return np.rint(inside).astype(np.int32).astype(storage)
+
+
+def _expressed(type: Attribute) -> Attribute:
+    how = quantization_of(type)
+    if how is None:
+        return type
+    return TensorType(how.expressed_type, tensor_of(type)[0])
+
+
+def on_floats(op: Operation) -> Operation | None:
+    """For an op on quantized tensors the same op on floats, else None.
+
+    It is not part of the program: its operands are arguments of a block of its own.
+    """
+    types = [value.type for value in (*op.operands, *op.results)]
+    if op.name in _MOVES or not op.name.startswith("stablehlo."):
+        return None
+    if all(quantization_of(type) is None for type in types):
+        return None
+    block = Block(arg_types=[_expressed(value.type) for value in op.operands])
+    regions = [_region_on_floats(region) for region in op.regions]
+    made = type(op).create(
+        operands=block.args,
+        result_types=[_expressed(value.type) for value in op.results],
+        properties=op.properties,
+        attributes=op.attributes,
+        regions=regions,
+    )
+    block.add_op(made)
+    return made
+
+
+def _region_on_floats(region: Region) -> Region:
+    copy = region.clone()
+    values = [arg for block in copy.blocks for arg in block.args]
+    values += [result for op in copy.walk() for result in op.results]
+    for value in values:
+        wanted = _expressed(value.type)
+        if wanted != value.type:
+            Rewriter.replace_value_with_new_type(value, wanted)
+    return copy
+
+
+def to_floats(op: Operation, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands of `op` with the quantized ones dequantized."""
+    return tuple(
+        value
+        if (how := quantization_of(operand.type)) is None
+        else dequantize(value, how, len(tensor_of(operand.type)[0]))
+        for value, operand in zip(values, op.operands, strict=True)
+    )
+
+
+def from_floats(op: Operation, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Results of `op` on floats, quantized where the op's own are."""
+    found: list[Any] = []
+    for value, result in zip(values, op.results, strict=True):
+        how = quantization_of(result.type)
+        if how is None:
+            found.append(value)
+            continue
+        shape, dtype = tensor_of(result.type)
+        found.append(quantize(np.asarray(value), how, len(shape), dtype))
+    return tuple(found)
