@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tests.transforms.propagation.programs import function_of, ops_named, parse
 from ttxdsl.dialects.sdy import EdgeNodeType, EdgeValueRef
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.step import Strategy
+from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.propagation.engine import Propagation
 from ttxdsl.transforms.propagation.history import History
 
@@ -28,17 +30,13 @@ func.func @main(
 }"""
 
 
-def propagated() -> tuple[Propagation, History]:
-    propagation = Propagation(parse(PROGRAM), record=True)
-    propagation.run(Strategy.AGGRESSIVE)
-    propagation.finish()
-    assert propagation.history is not None
-    return propagation, propagation.history
+def propagated() -> tuple[ModuleOp, History]:
+    module = parse(PROGRAM)
+    return module, AggressivePropagatePass().apply_and_record(module)
 
 
 def test_origins_are_arguments_results_and_constraints() -> None:
-    propagation, history = propagated()
-    module = propagation.graph.module
+    module, history = propagated()
     (negate,) = ops_named(module, "stablehlo.negate")
     (absolute,) = ops_named(module, "stablehlo.abs")
     y = function_of(module).body.block.args[1]
@@ -50,8 +48,7 @@ def test_origins_are_arguments_results_and_constraints() -> None:
 
 
 def test_path_leads_back_to_where_the_axis_started() -> None:
-    propagation, history = propagated()
-    module = propagation.graph.module
+    module, history = propagated()
     (absolute,) = ops_named(module, "stablehlo.abs")
     hops = history.path(absolute.results[0], A)
     # x -> (add) -> y -> (abs) -> %3, told from the end
@@ -62,12 +59,16 @@ def test_path_leads_back_to_where_the_axis_started() -> None:
     )
     assert hops[1].source_value is function_of(module).body.block.args[0]
     assert hops[0].step > hops[1].step
+    assert [str(hop).partition(" (")[0] for hop in hops] == [
+        'step 5: "a" from operand 0 to result 0 of stablehlo.abs',
+        'step 1: "a" from operand 0 to operand 1 of stablehlo.add',
+    ]
     assert history.path(hops[1].source_value, A) == []
 
 
 def test_path_backward_through_a_constraint() -> None:
-    propagation, history = propagated()
-    x = function_of(propagation.graph.module).body.block.args[0]
+    module, history = propagated()
+    x = function_of(module).body.block.args[0]
     hops = history.path(x, C)
     assert [(hop.op.name, hop.source) for hop in hops] == [
         ("stablehlo.add", EdgeValueRef(RESULT, 0)),
@@ -76,8 +77,8 @@ def test_path_backward_through_a_constraint() -> None:
 
 
 def test_split_axes_come_from_the_whole_one() -> None:
-    propagation, history = propagated()
-    (reshape,) = ops_named(propagation.graph.module, "stablehlo.reshape")
+    module, history = propagated()
+    (reshape,) = ops_named(module, "stablehlo.reshape")
     for part in (AxisRef("c", 1, 2), AxisRef("c", 2, 2)):
         assert history.origin(reshape.results[0], part) == "input: 2"
         assert [hop.op for hop in history.path(reshape.results[0], part)] == [reshape]

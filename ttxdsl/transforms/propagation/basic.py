@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.sharding.step import Strategy
 from ttxdsl.transforms.propagation.engine import Propagation
+from ttxdsl.transforms.propagation.history import History
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,28 @@ class PropagationPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Propagate in the whole module."""
-        propagation = Propagation(
-            op,
-            conservative=self.conservative_propagation,
-            record=self.debug_sharding_origins or self.debug_propagation_edge_sharding,
+        if self.debug_sharding_origins or self.debug_propagation_edge_sharding:
+            self.apply_and_record(op)
+        else:
+            self._run(Propagation(op, conservative=self.conservative_propagation))
+
+    def apply_and_record(self, module: ModuleOp) -> History:
+        """Propagate in the whole module, and tell where each axis came from."""
+        history = History(module)
+        self._run(
+            Propagation(
+                module, conservative=self.conservative_propagation, history=history
+            )
         )
+        if self.debug_sharding_origins:
+            history.write_origins(module)
+        if self.debug_propagation_edge_sharding:
+            history.write_edges()
+        return history
+
+    def _run(self, propagation: Propagation) -> None:
         self.propagate(propagation)
         propagation.finish(keep_rules=self.keep_sharding_rules)
-        if propagation.history is not None:
-            if self.debug_sharding_origins:
-                propagation.history.write_origins(op)
-            if self.debug_propagation_edge_sharding:
-                propagation.history.write_edges()
 
     def propagate(self, propagation: Propagation) -> None:
         """Run the engine, as often and in whatever way this pass does."""

@@ -54,18 +54,22 @@ class Propagation:
     Args:
         module: the module; changed in place.
         conservative: forbid sub-axes and uneven shardings that are not there yet.
-        record: keep a `history` that tells where each axis came from. Without it
-            nothing is recorded and nothing is slower.
+        history: takes note of where each axis comes from. Without it nothing is
+            recorded and nothing is slower.
 
     Raises:
         CompileError: if a result has a dynamic shape or is a tuple.
     """
 
     def __init__(
-        self, module: ModuleOp, *, conservative: bool = False, record: bool = False
+        self,
+        module: ModuleOp,
+        *,
+        conservative: bool = False,
+        history: History | None = None,
     ):
         check_types(module)
-        self.history = History(module) if record else None
+        self.history = history
         self.groups = ShardingGroups(module)
         self.groups.align(module)
         self.graph = PropagationGraph(module, conservative=conservative)

@@ -31,6 +31,7 @@ from ttxdsl.dialects.sdy import (
     PropagationStep,
     ShardingConstraintOp,
 )
+from ttxdsl.errors import source_position
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.projection import TensorFactors, project
@@ -59,6 +60,14 @@ class Hop:
     """Which one got it."""
     source_value: SSAValue
     target_value: SSAValue
+
+    def __str__(self) -> str:
+        position = source_position(self.op.location)
+        place = f" ({position})" if position else ""
+        return (
+            f"step {self.step}: {self.axis} from {_words(self.source)} to "
+            f"{_words(self.target)} of {self.op.name}{place}"
+        )
 
 
 _T = TypeVar("_T")
@@ -332,6 +341,10 @@ def _new_axes(
                 for axis in _added((*new[:-1], last), old):
                     found.setdefault(axis, source)
     return found
+
+
+def _words(reference: EdgeValueRef) -> str:
+    return f"{reference.type.value} {reference.index}"
 
 
 def _fits(reference: EdgeValueRef, op: Operation) -> bool:
