@@ -362,3 +362,10 @@ func.func @scatter_both(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m
       stablehlo.return %q : tensor<f32> }) : (tensor<8x16xf32>, tensor<12x1xi32>, tensor<12x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// a barrier whose own sharding is not its operand's, returned and used by others
+func.func @barrier_resharded(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, tensor<8x8xf32>, tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = sdy.propagation_barrier %a allowed_direction=NONE {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : tensor<8x8xf32>
+  %1 = stablehlo.negate %0 : tensor<8x8xf32>
+  return %0, %1, %0 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}

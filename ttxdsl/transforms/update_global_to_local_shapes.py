@@ -42,6 +42,7 @@ from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
     Partial,
+    is_barrier,
     local_type,
 )
 from ttxdsl.transforms.local.table import localizer_of
@@ -133,6 +134,9 @@ def localize_wrapper(
     ):
         local = ctx.operand(value, end)
         layout = ctx.layout_of(value.type, sharding, wrapper, f"result {index}")
+        if is_barrier(value):
+            # nobody who looks through barriers has seen to this one's own sharding
+            local = ctx.reshard_to(local, layout)
         if layout is not None and not local.placed.same_placement(layout):
             raise CompileError(
                 f"result {index} is split as {local.placed}, "

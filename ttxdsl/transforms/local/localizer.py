@@ -202,8 +202,8 @@ class Localizer:
         makes the shardings of an op agree, and so does this.
         """
         values: Iterable[SSAValue] = op.operands
-        if any(_is_barrier(value) for value in values) and is_kept_consistent(op):
-            values = [_behind_barriers(value) for value in values]
+        if any(is_barrier(value) for value in values) and is_kept_consistent(op):
+            values = [behind_barriers(value) for value in values]
         return [self._locals[value] for value in values]
 
     def operands(self, op: Operation) -> list[Local]:
@@ -398,13 +398,14 @@ def is_kept_consistent(op: Operation) -> bool:
     return rule is not None and not rule.is_custom
 
 
-def _is_barrier(value: SSAValue) -> bool:
+def is_barrier(value: SSAValue) -> bool:
+    """Whether a value is what a propagation barrier passes on."""
     return isinstance(value, OpResult) and isinstance(
         value.op, sdy.PropagationBarrierOp
     )
 
 
-def _behind_barriers(value: SSAValue) -> SSAValue:
+def behind_barriers(value: SSAValue) -> SSAValue:
     """The value that one or several propagation barriers pass on."""
     while isinstance(value, OpResult) and isinstance(
         value.op, sdy.PropagationBarrierOp

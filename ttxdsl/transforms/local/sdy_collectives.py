@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xdsl.ir import SSAValue
+
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import CompileError
@@ -13,7 +15,13 @@ from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import element_of, shape_of
 from ttxdsl.transforms.local.layout import without_trivial
-from ttxdsl.transforms.local.localizer import Local, Localizer, Partial, Table
+from ttxdsl.transforms.local.localizer import (
+    Local,
+    Localizer,
+    Partial,
+    Table,
+    behind_barriers,
+)
 
 
 def _text(axes: Axes) -> str:
@@ -22,6 +30,11 @@ def _text(axes: Axes) -> str:
 
 def _per_dim(axes_per_dim: tuple[Axes, ...], mesh: Mesh) -> tuple[Axes, ...]:
     return tuple(without_trivial(axes, mesh) for axes in axes_per_dim)
+
+
+def _source(op: sdy.CollectiveOp) -> SSAValue:
+    """What a collective moves; stage 10 planned it looking through barriers."""
+    return behind_barriers(op.tensor)
 
 
 def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
@@ -35,7 +48,7 @@ def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
 
 
 def _move(ctx: Localizer, op: sdy.CollectiveOp, step: Collective) -> None:
-    local = ctx.operand(op.tensor, op)
+    local = ctx.operand(_source(op), op)
     try:
         moved = ctx.step(local, step)
     except ValueError as error:
@@ -45,19 +58,19 @@ def _move(ctx: Localizer, op: sdy.CollectiveOp, step: Collective) -> None:
 
 def all_gather(ctx: Localizer, op: sdy.AllGatherOp) -> None:
     """One `stablehlo.all_gather` an axis, minor ones first."""
-    mesh = ctx.local(op.tensor).placed.mesh
+    mesh = ctx.local(_source(op)).placed.mesh
     _move(ctx, op, AllGather(_per_dim(op.gathering_axes.data, mesh)))
 
 
 def all_slice(ctx: Localizer, op: sdy.AllSliceOp) -> None:
     """One composite an axis, major ones first; no communication."""
-    mesh = ctx.local(op.tensor).placed.mesh
+    mesh = ctx.local(_source(op)).placed.mesh
     _move(ctx, op, AllSlice(_per_dim(op.slicing_axes.data, mesh)))
 
 
 def all_to_all(ctx: Localizer, op: sdy.AllToAllOp) -> None:
     """One `stablehlo.all_to_all` a pair of dimensions."""
-    mesh = ctx.local(op.tensor).placed.mesh
+    mesh = ctx.local(_source(op)).placed.mesh
     moves = tuple(
         Move(axes, param.src_dim, param.tgt_dim)
         for param in op.params.data
@@ -68,7 +81,7 @@ def all_to_all(ctx: Localizer, op: sdy.AllToAllOp) -> None:
 
 def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
     """Source-target pairs from where shards are to where they shall be."""
-    local = ctx.operand(op.tensor, op)
+    local = ctx.operand(_source(op), op)
     target = ctx.target(op.result)
     before = local.placed
     if target is None or target.local_shape != before.local_shape:
@@ -113,7 +126,7 @@ def _combined(local: Local, axes: Axes) -> Local:
 
 def all_reduce(ctx: Localizer, op: sdy.AllReduceOp) -> None:
     """Combine by the function of the op that made the partial results."""
-    local = ctx.local(op.tensor)
+    local = ctx.local(_source(op))
     mesh = local.placed.mesh
     axes = without_trivial(op.reduction_axes.data, mesh)
     pending = sort_by_mesh(_to_combine(op, local, axes), mesh)
@@ -127,7 +140,7 @@ def all_reduce(ctx: Localizer, op: sdy.AllReduceOp) -> None:
 
 def reduce_scatter(ctx: Localizer, op: sdy.ReduceScatterOp) -> None:
     """Combine and split; where nothing is left to combine, only split."""
-    local = ctx.local(op.tensor)
+    local = ctx.local(_source(op))
     mesh = local.placed.mesh
     for dim, axes in enumerate(_per_dim(op.reduce_scatter_axes.data, mesh)):
         for axis in axes:
@@ -148,7 +161,7 @@ def reduce_scatter(ctx: Localizer, op: sdy.ReduceScatterOp) -> None:
 
 def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> None:
     """The first device along the axes keeps the value, the others hold zero."""
-    local = ctx.operand(op.tensor, op)
+    local = ctx.operand(_source(op), op)
     mesh, emit = local.placed.mesh, ctx.emitter
     axes = without_trivial(op.axes.data, mesh)
     if axes:
@@ -162,7 +175,7 @@ def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> 
 
 def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
     """Every device puts its shard at its place among zeros."""
-    local = ctx.operand(op.tensor, op)
+    local = ctx.operand(_source(op), op)
     mesh, emit = local.placed.mesh, ctx.emitter
     axes_per_dim = _per_dim(op.axes.data, mesh)
     layout = ctx.target(op.result)
