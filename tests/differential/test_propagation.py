@@ -30,6 +30,10 @@ EDGES = "sdy-add-data-flow-edges"
 IMPORT = f"sdy-apply-sharding-constraints,sdy-sharding-group-import,{EDGES}"
 
 
+WITHOUT_DEAD_OPS = ",".join(["cse"] * 12)
+"""C++ records and priorities use the memory of erased ops; each run finds one more."""
+
+
 def function(
     body: str, meshes: str = 'sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4]>'
 ) -> str:
@@ -350,6 +354,8 @@ def random_case(seed: int) -> tuple[str, str, str]:
 def check_random_case(oracle: Oracle, seed: int) -> Outcome:
     text, before, pipeline = random_case(seed)
     text = oracle.run(text, before)
+    if "user-priority" in pipeline and "}p" in text:
+        text = oracle.run(text, WITHOUT_DEAD_OPS)
     try:
         assert_equal_text(oracle, text, pipeline)
     except OracleAborted:
@@ -377,17 +383,19 @@ def check_history(oracle: Oracle, seed: int) -> Outcome:
     # C++ knows no origin for shardings on the results of ops and crashes
     options = Options(ops=rng.choice((4, 12, 20)), sharded_between=0.0)
     text = oracle.run(random_program(seed, options), rng.choice((EDGES, IMPORT)))
+    text = oracle.run(text, WITHOUT_DEAD_OPS)
     kind = rng.choice(("basic", "aggressive", "op-priority"))
-    pipeline = f"sdy-{kind}-propagate{{{RECORD}}}"
+    name = f"sdy-{kind}-propagate"
+    pipeline = f"{name}{{{RECORD}}}"
     try:
         oracle.run(text, pipeline)
-    except (OracleAborted, OracleRejected) as error:
-        # dead ops; edges of several sources, which its own verifier refuses
+    except OracleRejected:
+        # edges of several sources, which its own verifier refuses
         run_ours(text, pipeline)
-        crashed = isinstance(error, OracleAborted)
-        return pipeline, "C++ crashed" if crashed else "C++ refuses its own answer"
+        assert_equal_text(oracle, text, f"{name}{{debug-sharding-origins=true}}")
+        return name, "equal origins, C++ refuses its own edges"
     assert_equal_text(oracle, text, pipeline)
-    return pipeline, "equal"
+    return name, "equal"
 
 
 @pytest.mark.parametrize("seed", range(40))
