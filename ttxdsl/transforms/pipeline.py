@@ -24,7 +24,9 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
   writes rules on those ops; stage 11 removes them with the other annotations.
 - Shardings flow into and out of loops, branches and manual computations along data
-  flow edges, which are there for stage 6 only, as are sharding groups.
+  flow edges, which are there for stage 6 only, as are sharding groups; axes that a
+  computation is manual on are said to be replicated where they split nothing, so that
+  propagation does not use them there.
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
 """
@@ -63,6 +65,7 @@ from ttxdsl.transforms.sdy_apply_sharding_constraints import (
 )
 from ttxdsl.transforms.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshardsPass
+from ttxdsl.transforms.sdy_manual_axes_cleanup import ManualAxesCleanupPass
 from ttxdsl.transforms.sdy_remove_sharding_groups import RemoveShardingGroupsPass
 from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPass
 from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
@@ -149,6 +152,7 @@ class TTStableHLOPipelinePass(ModulePass):
             case 6:
                 return [
                     SupplyShardingRulesPass(),
+                    ManualAxesCleanupPass(),
                     ShardingGroupImportPass(),
                     AddDataFlowEdgesPass(),
                 ]

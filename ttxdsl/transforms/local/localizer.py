@@ -283,6 +283,10 @@ class Localizer:
         for region in op.regions:
             copy = Region()
             region.clone_into(copy, value_mapper=dict(captured))
+            for inner in copy.walk():
+                # propagation also writes on the scalars of a reduction
+                for name in _SHARDING_ATTRIBUTES & inner.attributes.keys():
+                    del inner.attributes[name]
             copies.append(copy)
         return copies
 
