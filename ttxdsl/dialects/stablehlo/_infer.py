@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -75,6 +76,18 @@ def require_shape(got: Attribute, expected: Attribute, what: str = "result") -> 
     left, right = cast(Tensor, got), cast(Tensor, expected)
     if left is not right and not shapes_fit(left.get_shape(), right.get_shape()):
         raise VerifyException(f"{what}: expected the shape of {expected}, got {got}")
+
+
+def require_same_shape(types: Sequence[Attribute], what: str) -> None:
+    """Refuse tensors of which two have shapes that do not fit.
+
+    Where one is dynamic, fitting is not transitive: every pair counts.
+    """
+    first = cast(Tensor, types[0])
+    if all(cast(Tensor, one).get_shape() == first.get_shape() for one in types):
+        return
+    for one, other in combinations(types, 2):
+        require_shape(other, one, what)
 
 
 def require_sizes(got: Attribute, shape: tuple[int, ...], what: str = "result") -> None:

@@ -40,7 +40,7 @@ from ttxdsl.dialects.stablehlo._base import (
 )
 from ttxdsl.dialects.stablehlo._infer import (
     require_results,
-    require_shape,
+    require_same_shape,
     tensors_of,
 )
 from ttxdsl.dialects.stablehlo._regions import (
@@ -332,8 +332,7 @@ class MapOp(StableHLOOp):
         """C1 to C3: shapes and dimensions; C4: the computation."""
         inputs = tensors_of(self.inputs)
         require(bool(inputs), "there must be an input")
-        for one in (*inputs, self.result.type):
-            require_shape(one, inputs[0], "an input or the result (C1)")
+        require_same_shape((*inputs, self.result.type), "an input or the result (C1)")
         rank = len(inputs[0].get_shape())
         dims = self.dimensions.get_values()
         require(
@@ -389,9 +388,10 @@ class SortOp(StableHLOOp):
         """C1 to C3: shapes; C4: the dimension; C5: the comparator."""
         inputs = tensors_of(self.inputs)
         require(bool(inputs), "C1: there must be an input")
-        for index, one in enumerate(inputs):
-            require_shape(one, inputs[0], f"input {index} (C3)")
+        require_same_shape(inputs, "an input (C3)")
         require_results(self, inputs, "C2")
+        results = [output.type for output in self.outputs]
+        require_same_shape((*inputs, *results), "a result (C2)")
         rank = len(inputs[0].get_shape())
         dim = self.dimension.value.data
         require(-rank <= dim < rank, f"C4: dimension {dim} is not in [{-rank}, {rank})")
