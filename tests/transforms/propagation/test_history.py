@@ -86,3 +86,48 @@ def test_split_axes_come_from_the_whole_one() -> None:
 
 def test_nothing_is_recorded_unless_asked_for() -> None:
     assert Propagation(parse(PROGRAM)).history is None
+
+
+GROUPS = """
+sdy.mesh @mesh = <["a"=2, "b"=2]>
+func.func @main(
+    %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {?}]>},
+    %y: tensor<8x8xf32>, %u: tensor<8xf32>, %v: tensor<8xf32>
+) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.negate %x : tensor<8x8xf32>
+  %1 = stablehlo.abs %y : tensor<8x8xf32>
+  sdy.sharding_group %0 group_id=4 : tensor<8x8xf32>
+  sdy.sharding_group %1 group_id=4 : tensor<8x8xf32>
+  %2 = stablehlo.exponential %u {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b", ?}]>]>} : tensor<8xf32>
+  sdy.sharding_group %2 group_id=5 : tensor<8xf32>
+  sdy.sharding_group %v group_id=5 : tensor<8xf32>
+  %3 = stablehlo.tanh %v : tensor<8xf32>
+  return %0, %1, %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>
+}"""
+
+
+def test_paths_lead_through_sharding_groups() -> None:
+    module = parse(GROUPS)
+    history = AggressivePropagatePass().apply_and_record(module)
+    y = function_of(module).body.block.args[1]
+    assert history.origin(y, A) == "input: 0"
+    assert [hop.op.name for hop in history.path(y, A)] == [
+        "stablehlo.abs",
+        "sdy.sharding_group",
+        "stablehlo.negate",
+    ]
+    assert "another member of sharding group 4" in str(history.path(y, A)[1])
+
+
+def test_results_that_are_sharded_from_the_start_are_origins() -> None:
+    module = parse(GROUPS)
+    history = AggressivePropagatePass().apply_and_record(module)
+    (tanh,) = ops_named(module, "stablehlo.tanh")
+    (exponential,) = ops_named(module, "stablehlo.exponential")
+    assert history.origin(tanh.results[0], B) == "op_0: 0"
+    # the group is brought into line before the first step
+    assert [hop.op.name for hop in history.path(tanh.results[0], B)] == [
+        "stablehlo.tanh",
+        "sdy.sharding_group",
+    ]
+    assert history.path(exponential.results[0], B) == []

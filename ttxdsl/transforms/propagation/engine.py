@@ -71,7 +71,7 @@ class Propagation:
         check_types(module)
         self.history = history
         self.groups = ShardingGroups(module)
-        self.groups.align(module)
+        self.groups.align(module, history)
         self.graph = PropagationGraph(module, conservative=conservative)
         self._stack: list[int] = []
         self._on_stack: list[bool] = []
@@ -163,6 +163,7 @@ class Propagation:
         for member in self.groups.others_like(value):
             place = self.graph.place_of(member)
             if place != NO_PLACE:
+                self._record_group(value, member, place, number)
                 self.graph.assign(place, number)
             if except_for is not None:
                 self._revisit(member, except_for)
@@ -189,6 +190,16 @@ class Propagation:
         if self.history is not None and full is not None:
             values = [self.graph.places[place].value for place in places]
             self.history.record(op, values, *full)
+
+    def _record_group(
+        self, value: SSAValue, member: SSAValue, place: int, number: int
+    ) -> None:
+        holder = self.graph.places[place].value
+        if self.history is not None and holder is not None:
+            before = self.graph.sharding_of(place)
+            after = self.graph.memo.sharding(number)
+            op = self.groups.op_of(member)
+            self.history.record_group(op, value, holder, before, after)
 
     # Borders of manual computations
 

@@ -30,6 +30,7 @@ from ttxdsl.dialects.sdy import (
     PropagationEdgesAttr,
     PropagationStep,
     ShardingConstraintOp,
+    ShardingGroupOp,
 )
 from ttxdsl.errors import source_position
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
@@ -52,7 +53,11 @@ class Hop:
     step: int
     """Counts the steps that changed something, from 0."""
     op: Operation
-    """The op that it went through; the function if from or to its results."""
+    """The op that it went through; the function if from or to its results.
+
+    The target's `sdy.sharding_group` if another member of its group got the axis in
+    this step.
+    """
     axis: AxisRef
     source: EdgeValueRef
     """Which operand or result of `op` had the axis."""
@@ -64,10 +69,13 @@ class Hop:
     def __str__(self) -> str:
         position = source_position(self.op.location)
         place = f" ({position})" if position else ""
-        return (
-            f"step {self.step}: {self.axis} from {_words(self.source)} to "
-            f"{_words(self.target)} of {self.op.name}{place}"
-        )
+        if isinstance(self.op, ShardingGroupOp):
+            group = self.op.group_id.value.data
+            way = f"another member of sharding group {group}"
+        else:
+            ends = f"{_words(self.source)} to {_words(self.target)}"
+            way = f"{ends} of {self.op.name}"
+        return f"step {self.step}: {self.axis} from {way}{place}"
 
 
 _T = TypeVar("_T")
@@ -82,7 +90,8 @@ class History:
 
     def __init__(self, module: ModuleOp):
         self._origins: dict[SSAValue, dict[AxisRef, str]] = {}
-        self._arrivals: dict[SSAValue, dict[AxisRef, Hop]] = {}
+        self._arrivals: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
+        self._arrived = 0  # orders arrivals: of one step, those through groups are last
         self._hops: dict[Operation, list[Hop]] = {}
         self._names: dict[Operation, str] = {}
         self._next_step = _steps_before(module)
@@ -94,8 +103,9 @@ class History:
         """The name of what introduced an axis on a value, None if nobody knows.
 
         `input: 0`, `output: 1`, `constraint_0`, `mc_0_input: 1`, `mc_0_output: 0`;
-        numbers count arguments, results, and in program order constraints and manual
-        computations.
+        `op_0: 0` for a result that was sharded from the start; numbers count
+        arguments, results, and in program order constraints, manual computations, and
+        other ops with sharded results.
         """
         holder = sdy.shardable_value(value)
         if holder is None:
@@ -110,13 +120,14 @@ class History:
         """
         hops: list[Hop] = []
         holder = sdy.shardable_value(value)
-        before = self._next_step
+        before = self._arrived
         while holder is not None:
-            hop = _lookup(self._arrivals.get(holder, {}), axis)
-            if hop is None or hop.step >= before:
+            arrival = _lookup(self._arrivals.get(holder, {}), axis)
+            if arrival is None or arrival[0] >= before:
                 break
+            before, hop = arrival
             hops.append(hop)
-            before, axis = hop.step, hop.axis
+            axis = hop.axis
             holder = sdy.shardable_value(hop.source_value)
         return hops
 
@@ -149,6 +160,24 @@ class History:
             for index, value in enumerate(end.operands if end is not None else ()):
                 sharding = sdy.get_func_result_sharding(function, index)
                 self._start(value, sharding, f"output: {index}")
+        self._find_origins_in_ops(ops)
+
+    def _find_origins_in_ops(self, ops: Sequence[Operation]) -> None:
+        """Name the ops whose results have axes that nothing else explains."""
+        number = 0
+        for op in ops:
+            for result in op.results:
+                sharding = sdy.get_sharding(result)
+                holder = sdy.shardable_value(result)
+                if sharding is None or holder is None:
+                    continue
+                known = self._origins.get(holder, {})
+                if all(axis in known for axis in sharding.sharding_axes):
+                    continue
+                name = f"op_{number}"
+                self._start(result, sharding, f"{name}: {result.index}")
+                if self._names.setdefault(op, name) == name:
+                    number += 1
 
     def _start(
         self, value: SSAValue, sharding: TensorSharding | None, origin: str
@@ -198,12 +227,45 @@ class History:
                     moved.append(Hop(step, op, axis, origin, target, from_value, value))
         self._hops.setdefault(op, []).extend(moved)
         for hop in moved:
-            came_from = self._origins.get(hop.source_value, {})
-            name = _lookup(came_from, hop.axis)
-            if name is not None:
-                arrived = self._origins.setdefault(hop.target_value, {})
-                arrived.setdefault(hop.axis, name)
-            self._arrivals.setdefault(hop.target_value, {}).setdefault(hop.axis, hop)
+            self._arrive(hop)
+
+    def record_group(
+        self,
+        op: ShardingGroupOp,
+        source: SSAValue,
+        target: SSAValue,
+        before: TensorSharding | None,
+        after: TensorSharding | None,
+    ) -> None:
+        """Take note that a member of a group is sharded as another one now.
+
+        Args:
+            op: the op that says that `target` is in the group.
+            source: holds the sharding of the other member.
+            target: holds the sharding of the member.
+            before: the member's sharding until now.
+            after: its sharding from now on.
+        """
+        old = () if before is None else before.sharding_axes
+        member = EdgeValueRef(EdgeNodeType.OPERAND, 0)
+        step = max(self._next_step - 1, 0)
+        for axis in () if after is None else after.sharding_axes:
+            if axis not in old:
+                self._arrive(Hop(step, op, axis, member, member, source, target))
+
+    def _arrive(self, hop: Hop) -> None:
+        name = _lookup(self._origins.get(hop.source_value, {}), hop.axis)
+        if name is not None:
+            arrived = self._origins.setdefault(hop.target_value, {})
+            arrived.setdefault(hop.axis, name)
+        if (
+            hop.source_value is hop.target_value
+            and hop.target.type is EdgeNodeType.RESULT
+        ):
+            return  # from a value to the function's result, which it stands for
+        arrivals = self._arrivals.setdefault(hop.target_value, {})
+        arrivals.setdefault(hop.axis, (self._arrived, hop))
+        self._arrived += 1
 
     # Shardy's attributes
 

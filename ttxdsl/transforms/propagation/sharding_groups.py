@@ -16,6 +16,7 @@ from ttxdsl.dialects.sdy import ShardingConstraintOp, ShardingGroupOp
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.propagation.history import History
 
 
 class ShardingGroups:
@@ -28,6 +29,7 @@ class ShardingGroups:
     def __init__(self, module: ModuleOp):
         self._members: dict[int, list[SSAValue]] = {}
         self._group_of: dict[SSAValue, int] = {}
+        self._op_of: dict[SSAValue, ShardingGroupOp] = {}
         for op in module.walk():
             if op.name != ShardingGroupOp.name or not isinstance(op, ShardingGroupOp):
                 continue
@@ -38,7 +40,12 @@ class ShardingGroups:
                     op,
                     hint="run sdy-sharding-group-import first, which merges groups",
                 )
+            self._op_of[op.input] = op
             self._members.setdefault(group, []).append(op.input)
+
+    def op_of(self, member: SSAValue) -> ShardingGroupOp:
+        """The op that says that a value is in its group."""
+        return self._op_of[member]
 
     def others_like(self, value: SSAValue) -> list[SSAValue]:
         """The other members of the group that a value is in."""
@@ -47,7 +54,7 @@ class ShardingGroups:
             return []
         return [member for member in self._members[group] if member is not value]
 
-    def align(self, module: ModuleOp) -> None:
+    def align(self, module: ModuleOp, history: History | None = None) -> None:
         """Give all members of a group the sharding that some of them have.
 
         Where they have different ones, each member gets an open sharding constraint
@@ -57,6 +64,8 @@ class ShardingGroups:
             members = self._members[group]
             shardings = _different_shardings(members)
             if len(shardings) == 1:
+                if history is not None:
+                    self._record(members, shardings[0], history)
                 for member in members:
                     sdy.set_sharding(member, shardings[0])
             elif shardings:
@@ -69,7 +78,20 @@ class ShardingGroups:
                     constraint = _constrain(member, shardings[0])
                     self._group_of.pop(member, None)
                     self._group_of[constraint] = group
+                    self._op_of[constraint] = self._op_of.pop(member)
                     members[index] = constraint
+
+    def _record(
+        self, members: Sequence[SSAValue], sharding: TensorSharding, history: History
+    ) -> None:
+        """Tell the history that all members get the sharding of the one that has it."""
+        by_sharding = [(sdy.get_sharding(member), member) for member in members]
+        source = next(member for own, member in by_sharding if own == sharding)
+        for own, member in by_sharding:
+            came_from, went_to = map(sdy.shardable_value, (source, member))
+            if came_from is not None and went_to is not None:
+                op = self._op_of[member]
+                history.record_group(op, came_from, went_to, own, sharding)
 
 
 def _different_shardings(members: Sequence[SSAValue]) -> list[TensorSharding]:
