@@ -1,0 +1,11 @@
+// RUN: xdsl-opt %s -p sdy-drop-sharding-and-mesh | filecheck %s
+
+// CHECK-NOT: sdy.
+// CHECK: func.func @main(%x: tensor<8xf32> {tt.k = 1 : i32}) -> tensor<8xf32> {
+// CHECK-NOT: sdy.
+sdy.mesh @mesh = <["a"=2]>
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>, tt.k = 1 : i32})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) {
+  %0 = stablehlo.negate %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
