@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from tests.differential.campaign import Outcome, run_campaign
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
 from tests.differential.sharded_models import MODELS, sharded_models
+from ttxdsl.dialects import sdy
+from ttxdsl.program import parse_program
+from ttxdsl.remarks import collect_remarks
+from ttxdsl.transforms.propagation.user_priority import UserPriorityPropagatePass
 
 PASSES = (
     "sdy-basic-propagate",
@@ -401,6 +409,42 @@ def check_history(oracle: Oracle, seed: int) -> Outcome:
 @pytest.mark.parametrize("seed", range(40))
 def test_where_axes_came_from(oracle: Oracle, seed: int) -> None:
     check_history(oracle, seed)
+
+
+def values_of(module: ModuleOp) -> Iterator[SSAValue]:
+    for op in module.walk():
+        yield from op.results
+        for region in op.regions:
+            for block in region.blocks:
+                yield from block.args
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_axis_has_an_origin_and_a_path_to_it(oracle: Oracle, seed: int) -> None:
+    rng = random.Random(f"paths {seed}")
+    options = Options(ops=16, groups=True, priorities=rng.random() < 0.3)
+    text = random_program(seed, options)
+    module = parse_program(oracle.run(text, rng.choice(("", EDGES, IMPORT))))
+    before = {value: sdy.get_sharding(value) for value in values_of(module)}
+    with collect_remarks():
+        history = UserPriorityPropagatePass().apply_and_record(module)
+    for value in values_of(module):
+        sharding = sdy.get_sharding(value)
+        for axis in () if sharding is None else sharding.sharding_axes:
+            origin = history.origin(value, axis)
+            assert origin is not None
+            start, first = value, axis
+            for hop in history.path(value, axis):
+                start, first = hop.source_value, hop.axis
+                if isinstance(hop.op, FuncOp):
+                    break  # it came from a result of the function
+            else:
+                had = before[start]
+                # the values inside do not name the manual axes of the border
+                assert origin.startswith("mc_") or (
+                    had is not None
+                    and any(first.overlaps(other) for other in had.sharding_axes)
+                )
 
 
 @pytest.mark.fuzz

@@ -62,3 +62,18 @@ def test_a_value_is_in_one_group() -> None:
     )
     with pytest.raises(CompileError, match="only be in one sharding group"):
         ShardingGroups(module)
+
+
+def test_a_value_may_be_in_its_group_twice() -> None:
+    text = PROGRAM.replace(
+        "SECOND", '%y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}'
+    ).replace("%0 =", "sdy.sharding_group %x group_id=0 : tensor<8xf32>\n  %0 =")
+    module = parse(text)
+    groups = ShardingGroups(module)
+    with collect_remarks():
+        groups.align(module)
+    module.verify()
+    constraints = ops_named(module, "sdy.sharding_constraint")
+    assert {groups.op_of(op.results[0]).name for op in constraints} == {
+        "sdy.sharding_group"
+    }

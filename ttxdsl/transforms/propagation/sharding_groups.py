@@ -78,7 +78,7 @@ class ShardingGroups:
                     constraint = _constrain(member, shardings[0])
                     self._group_of.pop(member, None)
                     self._group_of[constraint] = group
-                    self._op_of[constraint] = self._op_of.pop(member)
+                    self._op_of[constraint] = self._op_of[member]
                     members[index] = constraint
 
     def _record(
