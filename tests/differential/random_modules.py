@@ -358,6 +358,7 @@ OUTER: tuple[Step, ...] = (
     *INNER,
     FunctionWriter.call,
     FunctionWriter.call,
+    FunctionWriter.call,
     FunctionWriter.group,
     FunctionWriter.named_computation,
     FunctionWriter.manual_computation,

@@ -38,6 +38,8 @@ class Case:
     nested: bool = False
     """Whether C++ has it on functions."""
     options: tuple[str, ...] = ("",)
+    calls: bool = False
+    """Whether it has to do with calls: only modules of several functions."""
 
     def choose(self, rng: random.Random) -> tuple[str, str, str]:
         """C++ passes before, our pipeline, C++'s pipeline."""
@@ -54,19 +56,21 @@ CASES = (
     Case("sdy-manual-axes-cleanup", ("", "sdy-remove-size-one-axes")),
     Case("sdy-sharding-group-import"),
     Case(EDGES),
-    Case("sdy-flatten-call-graph"),
+    Case("sdy-flatten-call-graph", calls=True),
     Case(
         "sdy-import-func-calls",
         (f"{FLAT},symbol-dce", f"{SPLIT},{FLAT},symbol-dce"),
         options=("", "{add-data-flow-edges-on-named-computations=false}"),
+        calls=True,
     ),
-    Case("sdy-propagate-sharding-from-func-to-call"),
-    Case("sdy-pre-order-funcs"),
-    Case("sdy-add-func-data-flow-edges"),
+    Case("sdy-propagate-sharding-from-func-to-call", calls=True),
+    Case("sdy-pre-order-funcs", calls=True),
+    Case("sdy-add-func-data-flow-edges", calls=True),
     Case(
         "sdy-sink-func-data-flow-edges",
         (f"symbol-dce,sdy-add-func-data-flow-edges,{PROPAGATE}",),
         nested=True,
+        calls=True,
     ),
     Case(
         "sdy-constant-or-scalar-merger",
@@ -82,14 +86,19 @@ CASES = (
     Case("sdy-remove-sharding-groups"),
     Case("sdy-update-non-divisible-input-output-shardings", ("", PROPAGATE)),
     Case("sdy-remove-sub-axes-in-input-output-shardings", ("", PROPAGATE)),
-    Case("sdy-export-named-computations", ("", IMPORTED, f"{IMPORTED},{PROPAGATE}")),
-    Case("sdy-propagate-to-func-results", ("", PROPAGATE)),
+    Case(
+        "sdy-export-named-computations",
+        ("", IMPORTED, f"{IMPORTED},{PROPAGATE}"),
+        calls=True,
+    ),
+    Case("sdy-propagate-to-func-results", ("", PROPAGATE), calls=True),
     Case(
         "sdy-unflatten-call-graph",
         ("", FLAT, EXPORTED),
         options=("", "{dedup-functions-fully=true}"),
+        calls=True,
     ),
-    Case("sdy-insert-func-call-reshards", ("", PROPAGATE, DEDUPED)),
+    Case("sdy-insert-func-call-reshards", ("", PROPAGATE, DEDUPED), calls=True),
     Case("sdy-drop-sharding-and-mesh", ("", "sdy-inline-meshes")),
     Case("sdy-propagation-pipeline", options=("", "{dedup-functions-fully=true}")),
 )
@@ -98,9 +107,9 @@ CASES = (
 def random_text(rng: random.Random, seed: int, case: Case) -> str:
     """A module of several functions, or one function of all kinds of ops."""
     whole = case.name == "sdy-propagation-pipeline"
-    if rng.random() < 0.6:
+    if case.calls or rng.random() < 0.6:
         features = Features(
-            functions=rng.choice((1, 3, 6)),
+            functions=rng.choice((4, 6) if case.calls else (1, 3, 6)),
             ops=rng.choice((4, 8, 16)),
             # C++ reads freed memory after a priority on a dead value
             priorities=not whole,

@@ -131,7 +131,7 @@ def test_declared_functions_are_not_copied():
 
 
 def test_recursion_is_refused():
-    """C++ copies without end."""
+    """C++ copies until its stack overflows."""
     text = function("f", call("0", "g", "x"), "0") + function(
         "g", call("0", "f", "x"), "0"
     )

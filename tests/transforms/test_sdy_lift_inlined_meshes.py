@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.differential.equal_text import assert_equal_text, run_ours
-from tests.differential.oracle import Oracle
+from tests.differential.oracle import Oracle, OracleAborted
 from tests.differential.random_modules import random_module
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.sdy_lift_inlined_meshes import wanted_name
@@ -137,3 +137,14 @@ def test_wanted_names():
     assert wanted_name(Mesh((("a", 2),))) == "mesh"
     assert wanted_name(Mesh(())) == "empty_mesh"
     assert wanted_name(Mesh((), (7,))) == "maximal_mesh_7"
+
+
+def test_declared_functions(oracle: Oracle):
+    """C++ crashes where it looks for the shardings of their arguments."""
+    text = """
+      sdy.mesh @a = <["a"=2]>
+      sdy.mesh @b = <["a"=2]>
+      func.func private @f(tensor<8xf32> {sdy.sharding = #sdy.sharding<@b, [{"a"}]>})"""
+    with pytest.raises(OracleAborted):
+        oracle.run(text, NAME)
+    assert '@a, [{"a"}]' in oracle.run(run_ours(text, NAME))
