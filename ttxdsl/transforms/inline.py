@@ -11,7 +11,7 @@ Source: MLIR's `inline` pass; its jaxlib build does not inline `func.call`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -20,8 +20,6 @@ from xdsl.dialects.builtin import (
     CallSiteLoc,
     DictionaryAttr,
     ModuleOp,
-    StringAttr,
-    SymbolRefAttr,
     UnknownLoc,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -32,52 +30,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ttxdsl.compat.locations import ParsedLoc
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.transforms.call_graph import callees_first, calls_in
+from ttxdsl.transforms.symbols import Symbols, remove_unused_private_functions
 
 _SHARDING = "sdy.sharding"
-
-
-def _functions(module: ModuleOp) -> dict[str, FuncOp]:
-    return {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-
-
-def _calls(function: FuncOp) -> list[CallOp]:
-    return [op for op in function.walk() if isinstance(op, CallOp)]
-
-
-def _callees_first(module: ModuleOp, functions: dict[str, FuncOp]) -> list[FuncOp]:
-    """Functions ordered so that each comes after everything it calls.
-
-    Raises:
-        UnsupportedError: a function calls itself, directly or through others.
-    """
-    calls = {name: _calls(function) for name, function in functions.items()}
-    order: list[FuncOp] = []
-    done: set[str] = set()
-    for root in functions:
-        if root in done:
-            continue
-        # depth first with an explicit stack: call chains may be long
-        path: dict[str, Iterator[CallOp]] = {root: iter(calls[root])}
-        while path:
-            name, pending = next(reversed(path.items()))
-            call = next(pending, None)
-            if call is None:
-                path.pop(name)
-                done.add(name)
-                order.append(functions[name])
-                continue
-            callee = call.callee.string_value()
-            if callee in path:
-                raise UnsupportedError(
-                    f"recursive call of '@{callee}' cannot be inlined",
-                    call,
-                    hint="rewrite the recursion as a stablehlo.while",
-                )
-            if callee not in functions:
-                raise CompileError(f"call of undefined function '@{callee}'", call)
-            if callee not in done:
-                path[callee] = iter(calls[callee])
-    return order
 
 
 def _shardings(
@@ -167,47 +123,6 @@ def inline_call(call: CallOp, callee: FuncOp) -> None:
     Rewriter.replace_op(call, [], results)
 
 
-def _referred_symbols(op: Operation) -> set[str]:
-    """Root names of every symbol that the attributes of `op` and its body name."""
-    found: set[str] = set()
-    for inner in op.walk():
-        pending = [*inner.properties.values(), *inner.attributes.values()]
-        while pending:
-            attribute = pending.pop()
-            match attribute:
-                case SymbolRefAttr():
-                    found.add(attribute.root_reference.data)
-                case ArrayAttr():
-                    pending.extend(attribute.data)
-                case DictionaryAttr():
-                    pending.extend(attribute.data.values())
-                case _:
-                    pass
-    return found
-
-
-def remove_unused_private_functions(module: ModuleOp) -> None:
-    """Erase private functions that no live symbol refers to."""
-    functions = _functions(module)
-    private = {
-        name
-        for name, function in functions.items()
-        if function.sym_visibility == StringAttr("private")
-    }
-    live: set[str] = set()
-    pending: list[str] = []
-    for op in module.ops:
-        if not (isinstance(op, FuncOp) and op.sym_name.data in private):
-            pending.extend(_referred_symbols(op))
-    while pending:
-        name = pending.pop()
-        if name in private and name not in live:
-            live.add(name)
-            pending.extend(_referred_symbols(functions[name]))
-    for name in private - live:
-        Rewriter.erase_op(functions[name])
-
-
 class InlinePass(ModulePass):
     """Inline every `func.call` and drop private functions that are then unused."""
 
@@ -215,8 +130,8 @@ class InlinePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        functions = _functions(op)
-        for function in _callees_first(op, functions):
-            for call in _calls(function):
-                inline_call(call, functions[call.callee.string_value()])
+        symbols = Symbols(op)
+        for function in callees_first(op):
+            for call in calls_in(function):
+                inline_call(call, symbols.callee(call))
         remove_unused_private_functions(op)
