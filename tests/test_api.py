@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from tests.checking.faults import FAULTS
 from ttxdsl.api import Program, program_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -192,3 +193,26 @@ def test_repr(mlp: Program):
     text = repr(mlp.partition())
     assert "mlp_data_tensor_parallel.mlir (stablehlo after canonicalize)" in text
     assert text.endswith("-> (tensor<32x16xf32>)>")
+
+
+def test_check(mlp: Program):
+    report = mlp.check()
+    assert report.ok
+    assert len(report.steps) == 15
+    assert "15 steps compute what the program does" in str(report)
+    again = mlp.partition().lower("ttnn").check(seeds=(1, 2))
+    assert again.trials[1:] == ("random inputs (seed 1)", "random inputs (seed 2)")
+    assert ttxdsl.load(SINGLE).check(mesh=(1, 4)).ok
+
+
+def test_check_takes_options_only_once(mlp: Program):
+    with pytest.raises(ttxdsl.CompileError, match="partitioned already"):
+        mlp.partition().check(mesh=(2, 4))
+
+
+def test_check_finds_faults(monkeypatch: pytest.MonkeyPatch):
+    fault = FAULTS[0]
+    fault.plant(monkeypatch)
+    report = ttxdsl.load(fault.program).check(minimize=False)
+    assert not report.ok
+    assert "result 0" in str(report)

@@ -26,6 +26,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from ttxdsl.checking.check import CheckReport, check_steps
+from ttxdsl.checking.steps import pipeline_steps
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import CompileError
@@ -348,6 +350,39 @@ class Program:
             CompileError: the arrays do not fit, or an op cannot be run.
         """
         return run_module(self._module, _leaves(arrays))
+
+    def check(
+        self, *, seeds: Sequence[int] = (0,), minimize: bool = True, **options: Any
+    ) -> CheckReport:
+        """Run the program after every stage and lowering; stop at the first wrong one.
+
+        It starts from the program as it was loaded, with the options that it was
+        partitioned with.
+
+        Args:
+            seeds: of random inputs; inputs tagged with their index are tried besides.
+            minimize: whether to look for a small program that shows a failure.
+            options: of `partition`, for a program that is not partitioned yet: `mesh`,
+                `argument_types`, `automatic_arg_analysis`, `result_presharded`.
+
+        Raises:
+            CompileError: the program cannot be run or compiled.
+        """
+        history = self._history
+        start = history.origin or self
+        pipeline = history.pipeline
+        if pipeline is None:
+            if "mesh" in options:
+                options["mesh_shape"] = tuple(options.pop("mesh"))
+            pipeline = TTStableHLOPipelinePass(**options)
+        elif options:
+            raise CompileError(
+                f"the program is partitioned already, without {', '.join(options)}",
+                hint="check the program that was loaded",
+            )
+        whole = replace(pipeline, last_stage=_LAST_STAGE)
+        steps = pipeline_steps(start._module, whole, history.num_links)
+        return check_steps(start._module, steps, seeds=seeds, minimize=minimize)
 
     def collectives(self) -> list[Collective]:
         """The collectives of the per-device program, in program order.

@@ -81,8 +81,14 @@ def test_devices_hold_what_the_virtual_mesh_gives_them(
     layout = Layout(MESH, dims)
     numbers = np.arange(np.prod(layout.parts)).reshape(layout.parts)
     mesh = DeviceMesh(MESH.axes)
-    shards = np.broadcast_to(mesh.shard(numbers, dims), (2, 4, 1, 1)).reshape(8)
-    for position in range(8):
-        shard = layout.shard_at(layout.coordinates(position))
-        assert numbers[shard] == shards[position]
-        assert position in layout.devices()[shard]
+    shards = np.broadcast_to(mesh.shard(numbers, dims), (2, 4, 1, 1))
+    held = layout.devices()
+    for position in np.ndindex(2, 4):
+        number = int(shards[position].item())
+        assert position in held[tuple(np.argwhere(numbers == number)[0])]
+
+
+def test_who_holds_an_element():
+    layout = Layout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
+    assert layout.holder_of((5, 3), (8, 4)) == ((1, 2), (1, 1))
+    assert Layout(MESH, ((),)).holder_of((4,), (5,)) == ((0, 0), (4,))

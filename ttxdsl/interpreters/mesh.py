@@ -28,6 +28,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.sharding.axes import AxisRef
 
 Array = NDArray[Any]
@@ -43,36 +44,6 @@ Reduce = Callable[[Array, tuple[int, ...]], Array]
 Strategy = Literal[
     "cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_ids"
 ]
-
-
-class ReplicaMismatchError(InterpretationError):
-    """Devices that a sharding calls replicas of each other hold different values.
-
-    `coordinates` names the first device that differs from the device at the start of
-    its axes, `index` the first element of its local value that does. Whoever knows it
-    may set `value_name`, what the value is in the program.
-    """
-
-    value_name: str | None = None
-
-    def __init__(
-        self,
-        coordinates: dict[str, int],
-        index: tuple[int, ...],
-        found: object,
-        expected: object,
-    ):
-        self.coordinates = coordinates
-        self.index = index
-        place = ", ".join(f"{name}={at}" for name, at in coordinates.items())
-        self._text = (
-            f"replicas differ: device ({place}) holds {found} at local index "
-            f"{list(index)} where its replica holds {expected}"
-        )
-        super().__init__(self._text)
-
-    def __str__(self) -> str:
-        return f"{self.value_name}: {self._text}" if self.value_name else self._text
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,6 +413,18 @@ class DeviceMesh:
         if not differs.any():
             return first
         at = np.unravel_index(int(differs.argmax()), y.shape)
+        there = (*at[:atom], 0, *at[atom + 1 :])
+        raise ReplicaMismatchError(
+            self._coordinates_of_atoms(at, layout),
+            tuple(int(i) for i in at[len(layout.sizes) :]),
+            y[at],
+            y[there],
+            self._coordinates_of_atoms(there, layout),
+        )
+
+    def _coordinates_of_atoms(
+        self, at: Sequence[int | np.intp], layout: _Layout
+    ) -> dict[str, int]:
         coordinates: dict[str, int] = {}
         atoms = iter(at)
         for name, axis in zip(self.names, layout.atoms, strict=True):
@@ -449,13 +432,7 @@ class DeviceMesh:
             for size in axis:
                 index = index * size + int(next(atoms))
             coordinates[name] = index
-        there = (*at[:atom], 0, *at[atom + 1 :])
-        raise ReplicaMismatchError(
-            coordinates,
-            tuple(int(i) for i in at[len(layout.sizes) :]),
-            y[at],
-            y[there],
-        )
+        return coordinates
 
     # process groups
 

@@ -30,7 +30,8 @@ from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, constant, is_integer, tensor_of
 from ttxdsl.interpreters.kernels import BINARY, convert
-from ttxdsl.interpreters.mesh import DeviceMesh, Groups, ReplicaMismatchError
+from ttxdsl.interpreters.mesh import DeviceMesh, Groups
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
 
 Array = NDArray[Any]

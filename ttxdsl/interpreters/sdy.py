@@ -26,7 +26,8 @@ from xdsl.ir import Operation
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
-from ttxdsl.interpreters.mesh import Array, DeviceMesh, ReplicaMismatchError
+from ttxdsl.interpreters.mesh import Array, DeviceMesh
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.regions import (
     LocatedError,
     constant_value,
@@ -160,6 +161,7 @@ class SdyFunctions(InterpreterFunctions):
                 whole = mesh.unshard(y, dims, unreduced, leaving)
             except ReplicaMismatchError as error:
                 error.value_name = f"result {at} of '{op.name}'"
+                error.value = op.results[at]
                 raise
             if not nested:
                 whole = whole.reshape(whole.shape[mesh.rank :])

@@ -29,8 +29,8 @@ from ttxdsl.interpreters.mesh import (
     DeviceMesh,
     Groups,
     Reduce,
-    ReplicaMismatchError,
 )
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt import Run
@@ -90,6 +90,7 @@ def _mesh_shard(_: Interpreter, op: Any, args: Values) -> Values:
         whole = mesh.unshard(x, dims)
     except ReplicaMismatchError as error:
         error.value_name = f"the operand of '{op.name}'"
+        error.value = op.results[0]
         raise
     return (whole.reshape(whole.shape[mesh.rank :]),)
 

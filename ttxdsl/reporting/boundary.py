@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import MeshShardDirection, device_mesh_name, meshes_of
 from ttxdsl.sharding.axes import Axes, AxisRef
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,49 +28,55 @@ class Layout:
     dims: tuple[Axes, ...]
 
     @property
+    def sharding(self) -> TensorSharding:
+        """The same as a sharding, which does not say its mesh."""
+        return TensorSharding("", tuple(DimSharding(axes) for axes in self.dims))
+
+    @property
     def parts(self) -> tuple[int, ...]:
         """Into how many shards each dimension is split."""
-        counts: list[int] = []
-        for axes in self.dims:
-            count = 1
-            for axis in axes:
-                count *= _axis_part(self.mesh, axis, None)[0]
-            counts.append(count)
-        return tuple(counts)
+        return tuple(dim.sharded_size(self.mesh) for dim in self.sharding.dims)
 
-    def coordinates(self, position: int) -> dict[str, int]:
-        """The coordinates of the device at a row-major position of the mesh."""
-        found: dict[str, int] = {}
-        for name, size in reversed(self.mesh.axes):
-            position, found[name] = divmod(position, size)
-        return {name: found[name] for name in self.mesh.axis_names}
-
-    def shard_at(self, coordinates: dict[str, int]) -> tuple[int, ...]:
-        """Which shard, counted along each dimension, the device there holds."""
-        shard: list[int] = []
-        for axes in self.dims:
-            index = 0
-            for axis in axes:
-                size, at = _axis_part(self.mesh, axis, coordinates[axis.name])
-                index = index * size + at
-            shard.append(index)
-        return tuple(shard)
-
-    def devices(self) -> dict[tuple[int, ...], list[int]]:
-        """For each shard the positions of the devices that hold it."""
-        held: dict[tuple[int, ...], list[int]] = {}
-        for position in range(self.mesh.total_size):
-            shard = self.shard_at(self.coordinates(position))
+    def devices(self) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
+        """For each shard the positions of the devices that hold it, in mesh order."""
+        sharding = self.sharding
+        held: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+        for position in mesh_positions(self.mesh):
+            shard = sharding.shard_index(position, self.mesh)
             held.setdefault(shard, []).append(position)
         return held
 
+    def holder_of(
+        self, index: Sequence[int], shape: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The first device with an element of a tensor, and where in its shard it is.
 
-def _axis_part(mesh: Mesh, axis: AxisRef, coordinate: int | None) -> tuple[int, int]:
-    """The size of a (sub-)axis, and where a coordinate of the whole axis is in it."""
-    whole = mesh.axis_size(axis.name)
-    size = whole if axis.size is None else axis.size
-    below = whole // (axis.pre_size * size)
-    return size, 0 if coordinate is None else coordinate // below % size
+        Args:
+            index: of the element, in the whole tensor.
+            shape: of the whole tensor; the parts divide it.
+        """
+        local = [size // parts for size, parts in zip(shape, self.parts, strict=True)]
+        shard = tuple(at // size for at, size in zip(index, local, strict=True))
+        place = tuple(at % size for at, size in zip(index, local, strict=True))
+        return self.devices()[shard][0], place
+
+    def element_at(
+        self, position: Sequence[int], local: Sequence[int], shape: Sequence[int]
+    ) -> tuple[int, ...]:
+        """Where in the whole tensor an element of a device's shard is.
+
+        Args:
+            position: of the device, one coordinate a mesh axis.
+            local: index of the element in the shard.
+            shape: of the whole tensor; the parts divide it.
+        """
+        shards = self.sharding.shard_index(position, self.mesh)
+        return tuple(
+            shard * (size // parts) + at
+            for shard, size, parts, at in zip(
+                shards, shape, self.parts, local, strict=True
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)

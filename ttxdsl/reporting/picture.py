@@ -20,6 +20,7 @@ from ttxdsl.reporting.boundary import (
     results_of,
 )
 from ttxdsl.reporting.collectives import Collective
+from ttxdsl.sharding.spec import mesh_positions
 
 _CELL_WIDTH, _CELL_HEIGHT = 66, 26
 _MOST_CELLS = 16
@@ -59,7 +60,7 @@ def _cells(
 ) -> dict[tuple[int, int], list[int]]:
     """The device ids of each cell, by row and column."""
     cells: dict[tuple[int, int], list[int]] = {}
-    ids = layout.mesh.devices()
+    ids = dict(zip(mesh_positions(layout.mesh), layout.mesh.devices(), strict=True))
     for shard, positions in layout.devices().items():
         row = 0 if rows is None else shard[rows]
         column = 0 if columns is None else shard[columns]

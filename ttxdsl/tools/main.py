@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl import __version__
-from ttxdsl.tools import run
+from ttxdsl.tools import check, run
 from ttxdsl.tools.console import print_error
 
 
@@ -22,6 +22,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ttxdsl {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run.add_command(commands)
+    check.add_command(commands)
     return parser
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +21,7 @@ from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.tools.options import add_compiler_options, write_whole
 
 Array = NDArray[Any]
 
@@ -33,30 +32,6 @@ _SDY_STAGE = 10
 
 _STEPS = 18
 """Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file completely or not at all.
-
-    Raises:
-        CompileError: the file cannot be written; what was there before stays.
-    """
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
-            encoding="utf-8",
-        ) as file:
-            temporary = Path(file.name)
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    except OSError as error:
-        raise CompileError(f"cannot write '{path}': {error.strerror}") from error
 
 
 def _bytes(count: int) -> str:
@@ -201,13 +176,6 @@ def execute(options: argparse.Namespace) -> int:
     return 0 if all(comparison.ok for _, comparison in results) else 1
 
 
-def _sizes(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.replace("x", ",").split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no list like 2,4") from None
-
-
 def add_command(commands: Any) -> None:
     """Add `run` and its options to the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
@@ -238,32 +206,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
     )
-    parser.add_argument(
-        "--mesh-shape",
-        type=_sizes,
-        default=(),
-        metavar="1,N",
-        help="devices, see stage 4",
-    )
-    parser.add_argument(
-        "--argument-types", metavar="TEXT", help="main=input,parameter; see stage 2"
-    )
-    parser.add_argument(
-        "--automatic-arg-analysis",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="find the batch of a program without shardings",
-    )
-    parser.add_argument(
-        "--result-presharded",
-        type=_sizes,
-        default=(),
-        metavar="1,0",
-        help="see stage 3",
-    )
-    parser.add_argument(
-        "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
-    )
+    add_compiler_options(parser)
     parser.add_argument(
         "--dump-dir",
         type=Path,

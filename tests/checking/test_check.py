@@ -1,0 +1,179 @@
+"""Broken compilers are found out: the stage, the element, the device, a small proof."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checking.faults import DOT, FAULTS, PROGRAMS, Fault
+from ttxdsl.checking.check import CheckReport, check_steps
+from ttxdsl.checking.cutting import cuttable_ops
+from ttxdsl.checking.failure import Failure
+from ttxdsl.checking.minimize import pipeline_text
+from ttxdsl.checking.steps import pipeline_steps, steps_of
+from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+
+def check(text: str, passes: str | None = None) -> CheckReport:
+    module = parse_program(text)
+    if passes is None:
+        steps = pipeline_steps(module, TTStableHLOPipelinePass())
+    else:
+        steps = steps_of(passes, module)
+    return check_steps(module, steps)
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_nothing_is_wrong_without_a_fault(program: str):
+    report = check(program)
+    assert report.ok, str(report)
+    assert len(report.steps) == 15
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_is_found_and_blamed_on_its_stage(
+    fault: Fault, monkeypatch: pytest.MonkeyPatch
+):
+    fault.plant(monkeypatch)
+    report = check(fault.program)
+    assert report.failure is not None
+    assert str(report.failure.step) == fault.stage, str(report)
+    assert report.failure.kind in fault.kinds, str(report)
+    # the proof is smaller, fails in the same way in the same way, and only because of the fault
+    assert report.reproducer is not None
+    text = report.reproducer.text
+    run = text.splitlines()[0]
+    assert run.startswith("// RUN: ttxdsl check %s -p '")
+    passes = run.split("'")[1]
+    again = check(text, passes)
+    assert again.failure is not None
+    assert str(again.failure.step) == fault.stage
+    assert again.failure.kind is report.failure.kind
+    monkeypatch.undo()
+    assert check(text, passes).ok
+
+
+def failure_of(name: str, monkeypatch: pytest.MonkeyPatch) -> Failure:
+    fault = next(fault for fault in FAULTS if fault.name == name)
+    fault.plant(monkeypatch)
+    failure = check(fault.program).failure
+    assert failure is not None
+    return failure
+
+
+def test_data_that_was_moved_wrongly_says_where_it_came_from(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    failure = failure_of("permuted replica groups", monkeypatch)
+    wrong, place = failure.element, failure.place
+    assert wrong is not None
+    assert place is not None
+    # rows 0 to 3 and 4 to 7 of a negated 8x4 have changed places
+    assert (wrong.result, wrong.index) == (0, (0, 0))
+    assert (wrong.found, wrong.expected) == (-16, 0)
+    assert wrong.belongs == ((4, 0),)
+    assert wrong.differing == wrong.size == 32
+    assert place.coordinates == {"x": 0, "y": 0}
+
+
+def test_a_device_that_starts_again_is_named(monkeypatch: pytest.MonkeyPatch):
+    failure = failure_of("iota without offset", monkeypatch)
+    wrong, place = failure.element, failure.place
+    assert wrong is not None
+    assert place is not None
+    # a * iota + a, of element 16: it should be 16 * 4 + 16
+    assert (wrong.index, wrong.found, wrong.expected) == ((4, 0), 16, 80)
+    assert place.coordinates == {"x": 1, "y": 0}
+    assert place.local == (0, 0)
+    assert "held by device (x=1, y=0), local element [0, 0]" in str(failure)
+
+
+def test_of_replicas_that_differ_the_wrong_one_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    failure = failure_of("permute pair dropped in ttir", monkeypatch)
+    wrong, place = failure.element, failure.place
+    assert wrong is not None
+    assert place is not None
+    assert place.coordinates == {"x": 1, "y": 1}
+    assert (wrong.index, wrong.found, wrong.expected) == ((4, 0), 0, -16)
+    assert wrong.differing is None
+    assert wrong.belongs == ()
+
+
+def test_a_sum_that_is_missing_is_within_no_tolerance(monkeypatch: pytest.MonkeyPatch):
+    failure = failure_of("missing all_reduce", monkeypatch)
+    assert failure.element is not None
+    assert not failure.element.is_tag
+
+
+@pytest.mark.parametrize(
+    ("name", "ops"),
+    [
+        ("slice bounds divided", 1),
+        ("permuted replica groups", 1),
+        ("crash in propagation", 1),
+    ],
+)
+def test_proofs_are_small(name: str, ops: int, monkeypatch: pytest.MonkeyPatch):
+    fault = next(fault for fault in FAULTS if fault.name == name)
+    fault.plant(monkeypatch)
+    report = check(fault.program)
+    assert report.reproducer is not None
+    small = parse_program(report.reproducer.text)
+    assert len(cuttable_ops(small)) <= ops + 1
+
+
+def test_no_proof_unless_wanted(monkeypatch: pytest.MonkeyPatch):
+    fault = FAULTS[0]
+    fault.plant(monkeypatch)
+    module = parse_program(fault.program)
+    steps = pipeline_steps(module, TTStableHLOPipelinePass())
+    report = check_steps(module, steps, minimize=False)
+    assert not report.ok
+    assert report.reproducer is None
+
+
+def test_a_refusal_is_no_fault():
+    """What has no ttir form is an error of the program, not of a stage."""
+    text = (
+        "func.func @main(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {\n"
+        "  %0 = stablehlo.negate %a : tensor<4xcomplex<f32>>\n"
+        "  return %0 : tensor<4xcomplex<f32>>\n}\n"
+    )
+    with pytest.raises(UnsupportedError, match="complex"):
+        check(text)
+
+
+def test_the_steps_of_a_program_on_its_way():
+    module = parse_program(DOT)
+    assert len(pipeline_steps(module, TTStableHLOPipelinePass())) == 15
+    TTStableHLOPipelinePass().apply(make_context(), module)
+    # solved: stages 5 to 12 have nothing to do
+    numbers = [s.number for s in pipeline_steps(module, TTStableHLOPipelinePass())]
+    assert numbers == [1, 2, 3, 4, 13, None, None]
+    ConvertStableHLOToTTIRPass().apply(make_context(), module)
+    (last,) = pipeline_steps(module, TTStableHLOPipelinePass())
+    assert last.spec == "convert-ttir-to-ttnn"
+
+
+def test_steps_of_text():
+    module = parse_program(DOT)
+    steps = steps_of("inline,tt-stablehlo-pipeline{first-stage=6 last-stage=8}", module)
+    assert [str(step) for step in steps] == [
+        "inline",
+        "6 sdy-aggressive-propagate",
+        "7 sdy-sharding-constraint-to-reshard",
+        "8 sdy-insert-explicit-reshards",
+    ]
+    assert pipeline_text(steps) == (
+        "inline,tt-stablehlo-pipeline{first-stage=6 last-stage=8}"
+    )
+
+
+@pytest.mark.parametrize("text", ["no-such-pass", "inline{", "inline{x=3}"])
+def test_passes_that_cannot_be_read(text: str):
+    with pytest.raises(CompileError, match="cannot read the passes"):
+        steps_of(text, parse_program(DOT))

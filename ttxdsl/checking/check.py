@@ -1,0 +1,121 @@
+"""Checking a whole compilation: run the program after every step, stop at the first
+that changes a result, and cut the program down to what shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from ttxdsl.checking.failure import Failure
+from ttxdsl.checking.judge import Judge
+from ttxdsl.checking.minimize import Minimizer, pipeline_text
+from ttxdsl.checking.steps import Step
+from ttxdsl.checking.trials import trials_of
+from ttxdsl.program import make_context
+from ttxdsl.remarks import collect_remarks
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """A small program that shows a failure.
+
+    Attributes:
+        text: the file, with its RUN line.
+        failure: how the small program fails.
+    """
+
+    text: str
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check found.
+
+    Attributes:
+        steps: the steps that were taken; the last one failed if any did.
+        trials: the inputs that were tried, by name.
+        failure: the first step that is wrong and how, None if all are right.
+        reproducer: a small program that shows it.
+    """
+
+    steps: tuple[Step, ...]
+    trials: tuple[str, ...]
+    failure: Failure | None = None
+    reproducer: Reproducer | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every step leaves every result as it is."""
+        return self.failure is None
+
+    def __str__(self) -> str:
+        if self.failure is None:
+            return (
+                f"{len(self.steps)} steps compute what the program does, on"
+                f" {' and '.join(self.trials)}"
+            )
+        return str(self.failure)
+
+
+def check_steps(
+    module: ModuleOp,
+    steps: Sequence[Step],
+    *,
+    seeds: Sequence[int] = (0,),
+    minimize: bool = True,
+    seconds: float = 60.0,
+    on_step: Callable[[Step], None] | None = None,
+) -> CheckReport:
+    """Take steps with a program as long as they leave its results as they are.
+
+    Args:
+        module: the program, which stays as it is; it has to run.
+        steps: see `pipeline_steps` and `steps_of`.
+        seeds: of random inputs; index-tagged inputs are tried besides.
+        minimize: whether to look for a small program that shows a failure.
+        seconds: how long to look for it.
+        on_step: called before each step.
+
+    Raises:
+        CompileError: the program cannot be run as it is, or a step refuses it.
+    """
+    trials = trials_of(module, seeds)
+    names = tuple(trial.name for trial in trials)
+    judge = Judge(trials, make_context())
+    current = module.clone()
+    before: list[ModuleOp] = []
+    for count, step in enumerate(steps, 1):
+        if on_step is not None:
+            on_step(step)
+        before.append(current.clone())
+        with collect_remarks():
+            failure = judge.take(step, current)
+        if failure is None:
+            continue
+        taken = tuple(steps[:count])
+        reproducer = None
+        if minimize:
+            blamed = taken.index(failure.step)
+            reproducer = _reproducer(before[blamed], taken[blamed:], failure, seconds)
+        return CheckReport(taken, names, failure, reproducer)
+    return CheckReport(tuple(steps), names)
+
+
+def _reproducer(
+    module: ModuleOp, steps: Sequence[Step], failure: Failure, seconds: float
+) -> Reproducer:
+    small, shown = Minimizer(steps, failure, seconds).minimize(module)
+    stream = StringIO()
+    stream.write(f"// RUN: ttxdsl check %s -p '{pipeline_text(steps)}'\n//\n")
+    for line in str(shown).splitlines():
+        stream.write(f"// {line}".rstrip() + "\n")
+    stream.write("\n")
+    Printer(stream=stream).print_op(small)
+    stream.write("\n")
+    return Reproducer(stream.getvalue(), shown)

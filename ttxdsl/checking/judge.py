@@ -1,0 +1,256 @@
+"""Taking one step, and holding what it made against what it should compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError, VerifyException
+
+from ttxdsl.checking.failure import (
+    Failure,
+    Kind,
+    Place,
+    axis_names,
+    place_of,
+    wrong_element,
+)
+from ttxdsl.checking.steps import (
+    COLLECTIVES_STAGE,
+    INSERT_RESHARDS_STAGE,
+    LOCAL_STAGE,
+    Step,
+)
+from ttxdsl.checking.trials import Trial
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.compare import compare
+from ttxdsl.interpreters.mesh import same_values
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.reporting.boundary import results_of
+from ttxdsl.reporting.collectives import meshes_of
+from ttxdsl.sharding.spec import TensorSharding
+
+
+@dataclass
+class Judge:
+    """Takes steps with one program and tells the first that goes wrong.
+
+    Attributes:
+        trials: what the program has to compute.
+        context: the dialects.
+        names: the axes of the mesh, for forms of the program that do not name them.
+        reshards: the last stage that put reshards in, to blame if they are not right.
+    """
+
+    trials: Sequence[Trial]
+    context: Context
+    names: tuple[str, ...] = ()
+    reshards: Step | None = field(default=None)
+
+    def take(self, step: Step, module: ModuleOp) -> Failure | None:
+        """Take a step, changing the module in place; None if all is well.
+
+        Raises:
+            CompileError: the step refuses the program, which is no fault of it.
+        """
+        self._remember_axes(module)
+        split = _shardings(module) if step.number == COLLECTIVES_STAGE else None
+        failure = self._apply(step, module)
+        if failure is None and split is not None:
+            failure = _compare_shardings(step, split, _shardings(module))
+        if step.number == INSERT_RESHARDS_STAGE:
+            self.reshards = step
+        if failure is not None:
+            return failure
+        self._remember_axes(module)
+        for trial in self.trials:
+            failure = self.run(step, module, trial)
+            if failure is not None:
+                return failure
+        return None
+
+    def _remember_axes(self, module: ModuleOp) -> None:
+        for mesh in meshes_of(module).values():
+            if mesh.axes:
+                self.names = mesh.axis_names
+                return
+
+    def _apply(self, step: Step, module: ModuleOp) -> Failure | None:
+        try:
+            step.compiler_pass.apply(self.context, module)
+        except UnsupportedError:
+            raise
+        except CompileError as error:
+            if step.number == LOCAL_STAGE and self.reshards is not None:
+                # it takes the shardings as they are; that they fit together is what
+                # the stage that inserts reshards promises
+                return Failure(
+                    self.reshards,
+                    Kind.INCONSISTENT,
+                    f"{step} cannot go on from it: {_without_hint(error)}",
+                )
+            raise
+        except VerifyException as error:
+            return Failure(step, Kind.INVALID, str(error).strip())
+        except Exception as error:
+            return Failure(step, Kind.CRASHED, f"{type(error).__name__}: {error}")
+        try:
+            step.verify(module)
+        except (VerifyException, CompileError) as error:
+            return Failure(step, Kind.INVALID, str(error).strip())
+        return None
+
+    def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
+        """Hold the program that a step made against one trial."""
+        try:
+            results = run_module(module, trial.inputs)
+        except ReplicaMismatchError as error:
+            return self._replicas(step, module, trial, error)
+        except (CompileError, InterpretationError, ValueError) as error:
+            return Failure(step, Kind.STOPS, str(error), trial.name, trial.tagged)
+        if len(results) != len(trial.expected):
+            message = f"{len(results)} results instead of {len(trial.expected)}"
+            return Failure(step, Kind.STOPS, message, trial.name, trial.tagged)
+        for at, (found, expected) in enumerate(
+            zip(results, trial.expected, strict=True)
+        ):
+            if found.shape != expected.shape or found.dtype != expected.dtype:
+                message = (
+                    f"result {at} is {found.shape} of {found.dtype} instead of"
+                    f" {expected.shape} of {expected.dtype}"
+                )
+                return Failure(step, Kind.STOPS, message, trial.name, trial.tagged)
+            bound = 0.0 if trial.exact[at] else None
+            comparison = compare(
+                found, expected, reduction_length=trial.summed, rtol=bound, atol=bound
+            )
+            if not comparison.ok:
+                first = comparison.first
+                assert first is not None, "there is one where arrays differ"
+                wrong = wrong_element(
+                    at,
+                    first,
+                    found[first],
+                    expected,
+                    comparison.differing,
+                    is_tag=trial.tagged and trial.exact[at],
+                )
+                place = self._place(module, at, first, found.shape)
+                return Failure(
+                    step, Kind.DIFFERS, "", trial.name, trial.tagged, wrong, place
+                )
+        return None
+
+    def _replicas(
+        self, step: Step, module: ModuleOp, trial: Trial, error: ReplicaMismatchError
+    ) -> Failure:
+        """The element that is wrong where two devices hold different ones."""
+        function = entry_function(module)
+        place = Place(error.coordinates, error.index)
+        failure = Failure(
+            step, Kind.REPLICAS, str(error), trial.name, trial.tagged, place=place
+        )
+        end = function.body.block.last_op
+        assert isinstance(end, ReturnOp)
+        result = next((at for at, x in enumerate(end.operands) if x is error.value), -1)
+        layout = results_of(function)[result].layout if result >= 0 else None
+        if layout is None:
+            return failure
+        expected, mesh = trial.expected[result], layout.mesh
+        for coordinates, found in (
+            (error.coordinates, error.found),
+            (error.replica, error.expected),
+        ):
+            position = [coordinates[name] for name in mesh.axis_names]
+            index = layout.element_at(position, error.index, expected.shape)
+            if not bool(same_values(np.asarray(found), expected[index])):
+                is_tag = trial.tagged and trial.exact[result]
+                wrong = wrong_element(result, index, found, expected, is_tag=is_tag)
+                names = axis_names(layout, self.names)
+                device = dict(zip(names, position, strict=True))
+                return replace(
+                    failure, message="", element=wrong, place=Place(device, error.index)
+                )
+        return failure
+
+    def _place(
+        self,
+        module: ModuleOp,
+        result: int,
+        index: tuple[int, ...],
+        shape: tuple[int, ...],
+    ) -> Place | None:
+        if not any(_has_devices(op) for op in module.walk()):
+            return None
+        layout = results_of(entry_function(module))[result].layout
+        return place_of(layout, index, shape, self.names)
+
+
+def _has_devices(op: Operation) -> bool:
+    """Whether an op makes values of devices: before it there are none to blame."""
+    if isinstance(op, sdy.ManualComputationOp):
+        return bool(op.manual_axes.data)
+    return op.name in ("ttir.mesh_shard", "ttnn.mesh_shard")
+
+
+def _without_hint(error: CompileError) -> str:
+    """The error for somebody who looks for what is wrong with the compiler."""
+    place = f"{error.position}: " if error.position else ""
+    op = f"'{error.op_name}': " if error.op_name else ""
+    return f"{place}{op}{error.message}"
+
+
+Split = tuple[str, tuple[str, ...]]
+"""An op and, for each operand, how it is split, as text."""
+
+
+def _axes(sharding: TensorSharding | None) -> str:
+    if sharding is None:
+        return "nothing"
+    dims = (", ".join(map(str, dim.axes)) for dim in sharding.dims)
+    split = f"[{', '.join(f'{{{dim}}}' for dim in dims)}]"
+    if sharding.unreduced:
+        return f"{split}, unreduced along {', '.join(map(str, sharding.unreduced))}"
+    return split if any(dim.axes for dim in sharding.dims) else "nothing"
+
+
+def _shardings(module: ModuleOp) -> list[Split]:
+    """How every operand of every op is split, in program order.
+
+    Of sdy only returns count: reshards and collectives are what a stage may replace.
+    """
+    found: list[Split] = []
+    for op in module.walk():
+        moves = op.name.startswith("sdy.") and not isinstance(op, sdy.ReturnOp)
+        if moves or isinstance(op, ModuleOp | FuncOp | ReturnOp):
+            continue
+        split = tuple(_axes(sdy.get_sharding(value)) for value in op.operands)
+        found.append((op.name, split))
+    return found
+
+
+def _compare_shardings(
+    step: Step, before: Sequence[Split], after: Sequence[Split]
+) -> Failure | None:
+    """A stage that moves data must leave every op what it asked for."""
+    for (name, wanted), (found_name, found) in zip(before, after, strict=False):
+        if name != found_name:
+            break
+        for at, (one, other) in enumerate(zip(wanted, found, strict=False)):
+            if one != other:
+                message = (
+                    f"operand {at} of '{name}' was split as {one} and is now split"
+                    f" as {other}"
+                )
+                return Failure(step, Kind.INCONSISTENT, message)
+    if len(before) != len(after):
+        message = f"{len(before)} ops that compute have become {len(after)}"
+        return Failure(step, Kind.INCONSISTENT, message)
+    return None

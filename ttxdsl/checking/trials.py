@@ -1,0 +1,159 @@
+"""Trials: inputs of a program with the results that are right for them.
+
+Random inputs find wrong sums and masks. Inputs tagged with their own index find data
+that came from the wrong place, exactly: what is only moved, compared or selected has
+to be equal to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.traits import SymbolTable
+
+from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
+from ttxdsl.interpreters.inputs import random_inputs, tagged_inputs
+from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.reporting.reductions import summed_numbers
+
+Array = NDArray[Any]
+
+_EXACT = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("abs", "add", "all_gather", "all_to_all", "and", "bitcast_convert"),
+        *("broadcast", "broadcast_in_dim", "case", "clamp", "collective_broadcast"),
+        *("collective_permute", "compare", "concatenate", "constant", "convert"),
+        *("dynamic_slice", "dynamic_update_slice", "gather", "if", "iota"),
+        *("maximum", "minimum", "multiply", "negate", "not", "optimization_barrier"),
+        *("or", "pad", "partition_id", "reshape", "return", "reverse", "select"),
+        *("slice", "sort", "subtract", "transpose", "tuple", "while", "xor"),
+    )
+)
+"""Ops whose result is rounded at most once, the same however the program is split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Inputs, what they are called, and the results that the program must give.
+
+    `exact` says for each result whether it must be equal to the bit; the others may be
+    off by what rounding `summed` numbers explains.
+    """
+
+    name: str
+    inputs: tuple[Array, ...]
+    expected: tuple[Array, ...]
+    exact: tuple[bool, ...]
+    summed: int
+    tagged: bool = False
+
+
+def _is_float(value: SSAValue) -> bool:
+    dtype = tensor_of(value.type)[1]
+    return is_float(dtype) or is_complex(dtype)
+
+
+def _inputs(op: Operation) -> list[SSAValue]:
+    """The values that an op is computed of, with those that its regions capture."""
+    if not op.regions:
+        return list(op.operands)
+    return [
+        value
+        for inner in op.walk()
+        for value in inner.operands
+        if inner is op or not _is_inside(op, value)
+    ]
+
+
+def _is_inside(op: Operation, value: SSAValue) -> bool:
+    holder = value.owner.parent_op()
+    while holder is not None:
+        if holder is op:
+            return True
+        holder = holder.parent_op()
+    return False
+
+
+class _Exactness:
+    """Remembers for each value whether everything it is computed of is exact."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, bool] = {}
+
+    def _op_is_exact(self, op: Operation) -> bool:
+        if isinstance(op, CallOp):
+            table = SymbolTable.lookup_symbol(op, op.callee)
+            return isinstance(table, FuncOp) and self.body_is_exact(table)
+        return all(
+            one.name in _EXACT or one.name.startswith("sdy.") for one in op.walk()
+        )
+
+    def body_is_exact(self, function: FuncOp) -> bool:
+        """Whether every op of a function is exact."""
+        return all(
+            isinstance(op, ReturnOp) or self._op_is_exact(op)
+            for op in function.body.block.ops
+        )
+
+    def of(self, end: SSAValue) -> bool:
+        """Whether a value is exact; no recursion, programs are long chains."""
+        stack = [end]
+        while stack:
+            value = stack[-1]
+            op = value.owner
+            if value in self._known or not isinstance(op, Operation):
+                self._known.setdefault(value, True)
+                stack.pop()
+                continue
+            if not self._op_is_exact(op):
+                self._known[value] = False
+                stack.pop()
+                continue
+            unknown = [one for one in _inputs(op) if one not in self._known]
+            if unknown:
+                stack.extend(unknown)
+                continue
+            self._known[value] = all(self._known[one] for one in _inputs(op))
+            stack.pop()
+        return self._known[end]
+
+
+def exact_results(function: FuncOp) -> tuple[bool, ...]:
+    """For each result whether it must be the same to the bit however it is computed.
+
+    Integers and booleans always are exact; their comparison has no tolerance anyway.
+    """
+    end = function.body.block.last_op
+    assert isinstance(end, ReturnOp)
+    exactness = _Exactness()
+    return tuple(not _is_float(v) or exactness.of(v) for v in end.operands)
+
+
+def trials_of(
+    module: ModuleOp, seeds: Sequence[int] = (0,), *, tagged: bool = True
+) -> list[Trial]:
+    """Tagged and random inputs with what the program as it is makes of them.
+
+    Raises:
+        CompileError: the program cannot be run as it is.
+    """
+    function = entry_function(module)
+    exact, summed = exact_results(function), summed_numbers(module)
+    given: list[tuple[str, list[Array], bool]] = []
+    if tagged:
+        given.append(("index-tagged inputs", tagged_inputs(function), True))
+    given.extend(
+        (f"random inputs (seed {seed})", random_inputs(function, seed), False)
+        for seed in seeds
+    )
+    return [
+        Trial(name, tuple(x), run_module(module, x), exact, summed, tags)
+        for name, x, tags in given
+    ]

@@ -1,0 +1,134 @@
+"""`ttxdsl check`: run a program after every stage and name the first that is wrong."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ttxdsl.checking.check import CheckReport, check_steps
+from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
+from ttxdsl.errors import CompileError
+from ttxdsl.program import read_program
+from ttxdsl.tools.console import print_error, report_console
+from ttxdsl.tools.options import add_compiler_options, write_whole
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; 1 if a stage changes a result."""
+    module = read_program(options.file)
+    if options.passes is not None:
+        steps = steps_of(options.passes, module)
+    else:
+        pipeline = TTStableHLOPipelinePass(
+            mesh_shape=options.mesh_shape,
+            argument_types=options.argument_types,
+            automatic_arg_analysis=options.automatic_arg_analysis,
+            result_presharded=options.result_presharded,
+        )
+        steps = pipeline_steps(module, pipeline, options.num_links)
+    if not steps:
+        raise CompileError(
+            f"'{options.file}' is ttnn already: there is no step to check",
+            hint="check the StableHLO program that it was made of",
+        )
+    console = report_console()
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("the program itself", total=len(steps) + 1)
+
+        def on_step(step: Step) -> None:
+            progress.update(task, description=str(step), advance=1)
+
+        report = check_steps(
+            module,
+            steps,
+            seeds=range(options.seed, options.seed + options.runs),
+            minimize=options.minimize,
+            seconds=options.minimize_seconds,
+            on_step=on_step,
+        )
+    console.print(
+        f"[bold]{options.file}[/]: {', '.join(report.trials)}", soft_wrap=True
+    )
+    for step in report.steps:
+        blamed = report.failure is not None and step == report.failure.step
+        if report.failure is not None and not blamed and step == report.steps[-1]:
+            continue  # it could not go on from what another made
+        mark = "[bold red]FAIL[/]" if blamed else "[green]ok[/]"
+        console.print(f"  {step!s:38} {mark}")
+    if report.failure is None:
+        console.print(f"{len(report.steps)} steps compute what the program does")
+        return 0
+    print_error(f"error: {report.failure}")
+    _write_reproducer(report, options)
+    return 1
+
+
+def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> None:
+    if report.reproducer is None:
+        return
+    path = options.reproducer or Path(f"{options.file.stem}.reproducer.mlir")
+    write_whole(path, report.reproducer.text)
+    report_console().print(f"a small program that shows it: {path}")
+
+
+def add_command(commands: Any) -> None:
+    """Add `check` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "check",
+        help="run the program after every stage, name the first that changes a result",
+        description=(
+            "Run a program after each of the thirteen stages, in ttir and in ttnn, on"
+            " inputs tagged with their index and on random ones, and stop at the first"
+            " stage that changes a result: which result, which element, on which"
+            " device, and a small program that shows it."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl check model.mlir\n"
+            "  ttxdsl check single_chip.mlir --mesh-shape 1,8 --runs 3\n"
+            "  ttxdsl check model.mlir -p inline,my-own-pass\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program, MLIR text"
+    )
+    parser.add_argument(
+        "-p",
+        "--passes",
+        metavar="PIPELINE",
+        help="check these passes, as xdsl-opt takes them, and not the whole way down",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    parser.add_argument(
+        "--runs", type=int, default=1, metavar="N", help="random inputs to try (1)"
+    )
+    parser.add_argument(
+        "--minimize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="look for a small program that fails",
+    )
+    parser.add_argument(
+        "--minimize-seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="how long to look for it (60)",
+    )
+    parser.add_argument(
+        "-o",
+        "--reproducer",
+        type=Path,
+        metavar="OUT",
+        help="where to write it (NAME.reproducer.mlir)",
+    )
+    add_compiler_options(parser)
+    parser.set_defaults(execute=execute)

@@ -1,0 +1,76 @@
+"""What several commands share: options of the compiler, and writing files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from ttxdsl.errors import CompileError
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Numbers like `2,4` or `2x4`.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such list.
+    """
+    try:
+        return tuple(int(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list like 2,4") from None
+
+
+def add_compiler_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the thirteen stages and of the lowerings."""
+    parser.add_argument(
+        "--mesh-shape",
+        type=sizes,
+        default=(),
+        metavar="1,N",
+        help="devices, see stage 4",
+    )
+    parser.add_argument(
+        "--argument-types", metavar="TEXT", help="main=input,parameter; see stage 2"
+    )
+    parser.add_argument(
+        "--automatic-arg-analysis",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="find the batch of a program without shardings",
+    )
+    parser.add_argument(
+        "--result-presharded",
+        type=sizes,
+        default=(),
+        metavar="1,0",
+        help="see stage 3",
+    )
+    parser.add_argument(
+        "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file completely or not at all.
+
+    Raises:
+        CompileError: the file cannot be written; what was there before stays.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            dir=path.parent,
+            prefix=f".{path.name}.",
+            delete=False,
+            encoding="utf-8",
+        ) as file:
+            temporary = Path(file.name)
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except OSError as error:
+        raise CompileError(f"cannot write '{path}': {error.strerror}") from error
