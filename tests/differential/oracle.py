@@ -134,6 +134,9 @@ def _serve() -> None:
     ) -> T:
         context = jax_mlir.make_ir_context()
         context.allow_unregistered_dialects = True
+        # passes on functions run on threads, and a thread that has an error to tell
+        # waits for Python's lock, which this one holds while it waits for the passes
+        context.enable_multithreading(False)
         with context:
             return work(request)
 
