@@ -369,3 +369,31 @@ func.func @barrier_resharded(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@
   %1 = stablehlo.negate %0 : tensor<8x8xf32>
   return %0, %1, %0 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// the candidates of all devices are gathered, not what they were picked from; ties by index
+func.func @argmax(%a: tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y", "x"}]>}, %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<4xf32>, tensor<4xi32>, tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) {
+  %i = stablehlo.iota dim = 1 : tensor<4x16xi32>
+  %j = stablehlo.iota dim = 1 : tensor<8x16xi32>
+  %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %rounded = stablehlo.round_nearest_even %a : tensor<4x16xf32>
+  %0:2 = stablehlo.reduce(%rounded init: %lowest), (%i init: %zero) across dimensions = [1] : (tensor<4x16xf32>, tensor<4x16xi32>, tensor<f32>, tensor<i32>) -> (tensor<4xf32>, tensor<4xi32>)
+    reducer(%x: tensor<f32>, %y: tensor<f32>) (%p: tensor<i32>, %q: tensor<i32>) {
+      %gt = stablehlo.compare GT, %x, %y, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %eq = stablehlo.compare EQ, %x, %y, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %lt = stablehlo.compare LT, %p, %q, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %first = stablehlo.and %eq, %lt : tensor<i1>
+      %left = stablehlo.or %gt, %first : tensor<i1>
+      %m = stablehlo.maximum %x, %y : tensor<f32>
+      %n = stablehlo.select %left, %p, %q : tensor<i1>, tensor<i32>
+      stablehlo.return %m, %n : tensor<f32>, tensor<i32>
+    }
+  %1:2 = stablehlo.reduce(%b init: %lowest), (%j init: %zero) across dimensions = [1] : (tensor<8x16xf32>, tensor<8x16xi32>, tensor<f32>, tensor<i32>) -> (tensor<8xf32>, tensor<8xi32>)
+    reducer(%x: tensor<f32>, %y: tensor<f32>) (%p: tensor<i32>, %q: tensor<i32>) {
+      %gt = stablehlo.compare GT, %x, %y, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %m = stablehlo.select %gt, %x, %y : tensor<i1>, tensor<f32>
+      %n = stablehlo.select %gt, %p, %q : tensor<i1>, tensor<i32>
+      stablehlo.return %m, %n : tensor<f32>, tensor<i32>
+    }
+  return %0#0, %0#1, %1#1 : tensor<4xf32>, tensor<4xi32>, tensor<8xi32>
+}

@@ -222,6 +222,16 @@ def test_an_all_reduce_combines_as_its_reduction_did(
     assert found == combiners
 
 
+def test_an_argmax_gathers_candidates_only():
+    gathers = [
+        tensor_of(op.operands[0].type)[0]
+        for op in localized(PROGRAMS["argmax"]).walk()
+        if isinstance(op, stablehlo.AllGatherOp)
+    ]
+    # one row of candidates of either argmax, by x after y and by y
+    assert set(gathers) == {(1, 4), (2, 4)}
+
+
 def test_all_slices_are_composites_that_share_their_functions():
     text = (
         MESH

@@ -325,6 +325,7 @@ def finish(
     made: Sequence[Local],
     combine: Combiner | None,
     could_be_partial: Collection[int] = (),
+    combined: Axes = (),
 ) -> None:
     """Slice the results of a planned op and say what is left to combine.
 
@@ -338,9 +339,10 @@ def finish(
         made: the results under the plan.
         combine: how results join that are partial.
         could_be_partial: see `localize_by_factors`.
+        combined: axes along which partial results were combined already.
     """
     partial = Partial(decided.partial, combine) if decided.partial and combine else None
-    complete = _complete_axes(rule, layouts, decided, could_be_partial)
+    complete = _complete_axes(rule, layouts, decided, could_be_partial) + combined
     for result, local, layout in zip(op.results, made, wanted, strict=True):
         if partial or complete:
             local = replace(local, partial=partial, complete=complete)

@@ -69,3 +69,35 @@ def combiner_of(region: Region) -> Combiner | None:
     if tuple(end.operands) != tuple(op.results):
         return None
     return Combiner(type(op))
+
+
+def selects(region: Region) -> bool:
+    """Whether a reduction's body passes on one of two candidates, as argmax's does.
+
+    Each result is one of its own two arguments, so that a candidate that competes with
+    itself stays what it is: the initial values may take part several times, and the
+    best of the best of each part is the best of all. The specification lets initial
+    values take part anywhere and any number of times for every body; only here does it
+    make no difference.
+
+    Source: StableHLO specification, reduce.
+    """
+    block = region.blocks.first
+    if block is None or block.next_block is not None or block.last_op is None:
+        return False
+    returned = block.last_op.operands
+    count = len(block.args) // 2
+    if len(returned) != count:
+        return False
+    for index, value in enumerate(returned):
+        candidates = {block.args[index], block.args[count + index]}
+        match value.owner:
+            case stablehlo.SelectOp() as op:
+                chosen = {op.on_true, op.on_false}
+            case stablehlo.MaxOp() | stablehlo.MinOp() as op:
+                chosen = set(op.operands)
+            case _:
+                return False
+        if chosen != candidates:
+            return False
+    return True

@@ -3,16 +3,22 @@
 A reduction over a split dimension leaves partial results. Its initial value must then
 be counted once and not once a device, and the all-reduce that follows must combine
 by the same function. Where either cannot be had, the operand is gathered first.
+
+An argmax has no such function, but the candidates of all devices are few: they are
+gathered, and the same reduction picks among them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, total_size
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.by_factors import (
     finish,
@@ -20,9 +26,10 @@ from ttxdsl.transforms.local.by_factors import (
     plan,
     to_layout,
 )
-from ttxdsl.transforms.local.combiner import Combiner, combiner_of
+from ttxdsl.transforms.local.combiner import Combiner, combiner_of, selects
 from ttxdsl.transforms.local.contraction import required_rule
-from ttxdsl.transforms.local.emitter import element_of, shape_of
+from ttxdsl.transforms.local.emitter import dims_attr, element_of, shape_of
+from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
@@ -58,12 +65,14 @@ def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     operands = ctx.operands(op)
     layouts = [local.layout for local in operands]
     wanted = [ctx.target(result) for result in op.results]
+    # candidates must stay in order: one dimension of them
+    picks = combine is None and len(rule.reduction) == 1 and selects(op.body)
     decided = plan(
         op,
         rule,
         layouts,
         wanted,
-        lambda factor: combine is not None or factor not in rule.reduction,
+        lambda factor: combine is not None or picks or factor not in rule.reduction,
     )
     gathered = [
         to_layout(ctx, local, layout)
@@ -74,7 +83,44 @@ def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
             ctx, op, gathered[1], decided.mesh, decided.partial, combine
         )
     made = ctx.rebuild(op, gathered, decided.results)
-    finish(ctx, op, rule, layouts, wanted, decided, made, combine, rule.reduction)
+    combined: Axes = ()
+    if picks and decided.partial and decided.mesh:
+        (factor,) = rule.reduction
+        combined = decided.axes[factor]
+        made = _pick(ctx, op, made, gathered[count:], decided.mesh, combined)
+    finish(
+        ctx, op, rule, layouts, wanted, decided, made, combine, rule.reduction, combined
+    )
+
+
+def _pick(
+    ctx: Localizer,
+    op: stablehlo.ReduceOp,
+    candidates: Sequence[Local],
+    initial: Sequence[Local],
+    mesh: Mesh,
+    axes: Axes,
+) -> list[Local]:
+    """Reduce the candidates of all devices along some axes, in their order."""
+    emit = ctx.emitter
+    shards = total_size(axes, mesh)
+    rows: list[Local] = []
+    for local in candidates:
+        layout = local.placed
+        row = emit.reshape(local.value, (1, *shape_of(local.value)))
+        stacked = Layout(mesh, (shards, *layout.shape), (axes, *layout.axes))
+        rows.append(ctx.gather(Local(row, stacked), 0, axes))
+    made = emit.emit(
+        stablehlo.ReduceOp,
+        [one.value for one in (*rows, *initial)],
+        [local.value.type for local in candidates],
+        {"dimensions": dims_attr([0])},
+        regions=ctx.copy_regions(op),
+    )
+    return [
+        replace(local, value=value)
+        for local, value in zip(candidates, made.results, strict=True)
+    ]
 
 
 def _initial_value(
