@@ -18,6 +18,7 @@ from tests.differential.sharded_models import MODELS, sharded_models
 from ttxdsl.dialects import sdy
 from ttxdsl.program import parse_program
 from ttxdsl.remarks import collect_remarks
+from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.propagation.user_priority import UserPriorityPropagatePass
 
 PASSES = (
@@ -487,3 +488,49 @@ def test_priority_on_the_result_of_a_dead_op() -> None:
     actual = run_ours(text, "sdy-user-priority-propagate")
     assert "negate" not in actual
     assert actual.count('[{"a", ?}]') == 2 and '[{"a"}]' in actual
+
+
+def test_a_data_flow_edge_names_only_the_source_it_has(oracle: Oracle) -> None:
+    """C++ numbers the other sources as operands and refuses its own answer."""
+    text = """
+      sdy.mesh @mesh = <["a"=2]>
+      func.func @main(
+          %p: tensor<i32>, %x: tensor<8xf32>,
+          %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}
+      ) -> tensor<8xf32> {
+        %0 = "stablehlo.case"(%p) ({
+          stablehlo.return %x : tensor<8xf32>
+        }, {
+          stablehlo.return %y : tensor<8xf32>
+        }) : (tensor<i32>) -> tensor<8xf32>
+        %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+        return %1 : tensor<8xf32>
+      }"""
+    pipeline = "sdy-basic-propagate{debug-propagation-edge-sharding=true}"
+    with pytest.raises(OracleRejected, match="operand index in range"):
+        oracle.run(text, pipeline)
+    actual = oracle.run(run_ours(text, pipeline))
+    assert 'sdy.data_flow_edge %0 sharding=<@mesh, [{"a", ?}]> :' in actual
+    module = parse_program(text)
+    history = UserPriorityPropagatePass().apply_and_record(module)
+    (edge,) = (op for op in module.walk() if isinstance(op, sdy.DataFlowEdgeOp))
+    (hop,) = history.path(edge.result, AxisRef("a"))
+    assert hop.source == sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, 1)
+
+
+def test_origins_beyond_arguments_and_constraints() -> None:
+    """C++ writes a name of no letters for them, or crashes."""
+    text = """
+      sdy.mesh @mesh = <["a"=2, "b"=2]>
+      func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>)
+          -> (tensor<8xf32>, tensor<8xf32>) {
+        %0 = stablehlo.negate %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>} : tensor<8xf32>
+        %1 = stablehlo.abs %y : tensor<8xf32>
+        sdy.sharding_group %0 group_id=0 : tensor<8xf32>
+        sdy.sharding_group %1 group_id=0 : tensor<8xf32>
+        return %0, %1 : tensor<8xf32>, tensor<8xf32>
+      }"""
+    actual = run_ours(text, "sdy-basic-propagate{debug-sharding-origins=true}")
+    assert 'sharding_origins = {a = "op_0: 0"}' in actual  # of %x and %y
+    assert 'sharding_origins = [{a = "self"}]' in actual
+    assert 'sdy.sharding_origin_name = "op_0"' in actual

@@ -94,6 +94,7 @@ class History:
         self._arrived = 0  # orders arrivals: of one step, those through groups are last
         self._hops: dict[Operation, list[Hop]] = {}
         self._names: dict[Operation, str] = {}
+        self._sharded_ops: dict[Operation, str] = {}
         self._next_step = _steps_before(module)
         self._find_origins(module)
 
@@ -164,7 +165,6 @@ class History:
 
     def _find_origins_in_ops(self, ops: Sequence[Operation]) -> None:
         """Name the ops whose results have axes that nothing else explains."""
-        number = 0
         for op in ops:
             for result in op.results:
                 sharding = sdy.get_sharding(result)
@@ -174,10 +174,9 @@ class History:
                 known = self._origins.get(holder, {})
                 if all(axis in known for axis in sharding.sharding_axes):
                     continue
-                name = f"op_{number}"
+                name = self._sharded_ops.get(op, f"op_{len(self._sharded_ops)}")
+                self._sharded_ops[op] = name
                 self._start(result, sharding, f"{name}: {result.index}")
-                if self._names.setdefault(op, name) == name:
-                    number += 1
 
     def _start(
         self, value: SSAValue, sharding: TensorSharding | None, origin: str
@@ -292,7 +291,7 @@ class History:
 
     def write_origins(self, module: ModuleOp) -> None:
         """Write `sdy.sharding_origins` for all values, `self` where they are one."""
-        for op, name in self._names.items():
+        for op, name in (*self._names.items(), *self._sharded_ops.items()):
             if op.parent is not None:
                 op.attributes[SHARDING_ORIGIN_NAME] = StringAttr(name)
         of_results: dict[Operation, list[DictionaryAttr]] = {}
@@ -313,7 +312,8 @@ class History:
                 entries = of_results.setdefault(
                     owner, [DictionaryAttr({}) for _ in owner.results]
                 )
-                entries[value.index] = _dictionary(origins, None)
+                own = f"{self._sharded_ops.get(owner)}: {value.index}"
+                entries[value.index] = _dictionary(origins, own)
         for op, entries in of_results.items():
             op.attributes[SHARDING_ORIGINS] = ArrayAttr(entries)
 
@@ -334,6 +334,8 @@ class History:
         """The name of the origin that an op is itself: axes from it are `self`."""
         if not isinstance(op, sdy.DataFlowEdgeOp):
             return self._names.get(op)
+        if op in self._sharded_ops:
+            return f"{self._sharded_ops[op]}: 0"
         owner = sdy.owning_op(op.input)
         name = self._names.get(owner) if owner is not None else None
         if name is None or not isinstance(op.input, OpResult | BlockArgument):
