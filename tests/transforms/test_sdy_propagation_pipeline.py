@@ -9,6 +9,7 @@ from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import Features, random_module
 from tests.differential.random_programs import random_program
 from tests.differential.random_writer import Options
+from tests.differential.sharded_models import MODELS, sharded_models
 from tests.differential.test_propagation import PROGRAMS as PROPAGATION
 from tests.transforms.test_sdy_flatten_call_graph import PROGRAMS as CALLS
 from tests.transforms.test_sdy_import_func_calls import NAMED, SHARDED
@@ -45,6 +46,12 @@ def test_like_cpp(oracle: Oracle, name: str):
     assert_equal_text(oracle, text, NAME)
     if "@main" in text or text.count("func.func") == 1:
         assert_equal_text(oracle, text, FULLY)
+
+
+@pytest.mark.parametrize("pipeline", (NAME, FULLY))
+@pytest.mark.parametrize("name", MODELS)
+def test_models_like_cpp(oracle: Oracle, name: str, pipeline: str):
+    assert_equal_text(oracle, sharded_models()[name], pipeline)
 
 
 @pytest.mark.parametrize("pipeline", (NAME, FULLY))
