@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import ShapedType
+from xdsl.dialects.builtin import ShapedType, UnknownLoc
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -60,6 +60,8 @@ def add_edges(owners: Sequence[SSAValue]) -> None:
         assert op is not None
         edge.location = op.location
         if isinstance(owner, BlockArgument):
+            if not isinstance(owner.location, UnknownLoc):
+                edge.location = owner.location
             point = InsertPoint.at_start(owner.block)
         else:
             point = InsertPoint.after(op)
