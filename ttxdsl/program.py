@@ -70,20 +70,28 @@ def parse_program(
     return module
 
 
+def read_text(path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        CompileError: the file cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (
+            error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        )
+        raise CompileError(f"cannot read '{path}': {reason}") from error
+
+
 def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
     """Parse and verify the module in a file.
 
     Raises:
         CompileError: the file cannot be read, or see `parse_program`.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (
-            error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        )
-        raise CompileError(f"cannot read '{path}': {reason}") from error
-    return parse_program(text, str(path), context=context)
+    return parse_program(read_text(path), str(path), context=context)
 
 
 def _at(text: str, source: str, message: str, start: int, end: int) -> CompileError:

@@ -23,7 +23,7 @@ from xdsl.interpreter import (
     impl,
     register_impls,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import interpreter as interp
 from ttxdsl.dialects import stablehlo
@@ -31,6 +31,7 @@ from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.mesh import DeviceMesh
+from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.regions import (
     LocatedError,
     Nothing,
@@ -123,6 +124,21 @@ def _alone(value: Any, rank: int) -> Any:
     return array.reshape(array.shape[array.ndim - rank :])
 
 
+def _printed_name(value: SSAValue) -> str:
+    """The name of a value as MLIR prints it: those without one are numbered."""
+    if value.name_hint is not None:
+        return f"%{value.name_hint}"
+    if isinstance(value, BlockArgument):
+        return f"%arg{value.index}"
+    count = 0
+    block = value.owner.parent if isinstance(value.owner, Operation) else None
+    for op in block.ops if block is not None else ():
+        if op is value.owner:
+            break
+        count += any(result.name_hint is None for result in op.results)
+    return f"%{count}"
+
+
 @register_impls
 class ParallelFunctions(InterpreterFunctions):
     """The interpreter dialect, and StableHLO's ops that talk to somebody else."""
@@ -161,8 +177,13 @@ class ParallelFunctions(InterpreterFunctions):
     def run_print(
         self, interpreter: Interpreter, op: interp.PrintOp, args: PythonValues
     ) -> PythonValues:
-        """To the interpreter's file, in the way of MLIR: type, then elements."""
-        interpreter.print(f"{op.operand.type} {np.array2string(np.asarray(args[0]))}")
+        """To the interpreter's file, once a process, as StableHLO's own prints it."""
+        type_ = op.operand.type
+        mesh, rank = session(interpreter).mesh, rank_of(type_)
+        full = mesh.spread(np.asarray(args[0]), rank, range(mesh.rank))
+        name = _printed_name(op.operand)
+        for value in full.reshape((-1, *full.shape[full.ndim - rank :])):
+            interpreter.print(f"{name} = {tensor_text(value, type_)}")
         return ()
 
     @impl(interp.ProbeOp)

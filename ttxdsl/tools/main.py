@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl import __version__
-from ttxdsl.tools import check, run
+from ttxdsl.tools import check, interpret, run
 from ttxdsl.tools.console import print_error
 
 
@@ -23,6 +23,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run.add_command(commands)
     check.add_command(commands)
+    interpret.add_command(commands)
     return parser
 
 

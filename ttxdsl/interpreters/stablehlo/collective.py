@@ -29,7 +29,7 @@ from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.kernels import Array, convert
-from ttxdsl.interpreters.mesh import Groups, Reduce, Strategy, ref_groups
+from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce, Strategy, ref_groups
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import body_dtype, body_reducer, session
 from ttxdsl.sharding.axes import AxisRef
@@ -97,9 +97,25 @@ def _move_strategy(op: Any) -> Strategy:
 
 
 def _reduce(
-    interpreter: Interpreter, op: stablehlo.AllReduceOp | stablehlo.ReduceScatterOp
+    interpreter: Interpreter,
+    op: stablehlo.AllReduceOp
+    | stablehlo.ReduceScatterOp
+    | stablehlo.CollectiveReduceOp,
 ) -> Reduce:
     return all_reducer(body_reducer(interpreter, op.computation))
+
+
+def _rooted(
+    op: Operation, mesh: DeviceMesh, groups: Groups, roots: Array
+) -> list[Groups]:
+    """For each of several values the groups with their root, an operand, in front."""
+    same: Array = mesh.compress(roots, 1).reshape(-1)
+    if same.size != roots.shape[-1]:
+        raise UnsupportedError("a root that differs by device", op)
+    return [
+        tuple(tuple(dict.fromkeys((group[int(root)], *group))) for group in groups)
+        for root in same
+    ]
 
 
 @register_impls
@@ -191,14 +207,35 @@ class CollectiveFunctions(InterpreterFunctions):
                 mesh.collective_broadcast(x, rank_of(value.type), groups)
                 for x, value in values
             )
-        roots: Array = mesh.compress(args[-1], 1)
-        if roots.size != len(args) - 1:
-            raise UnsupportedError("a root that differs by device", op)
+        return tuple(
+            mesh.collective_broadcast(x, rank_of(value.type), ordered)
+            for (x, value), ordered in zip(
+                values[:-1], _rooted(op, mesh, groups, args[-1]), strict=True
+            )
+        )
+
+    @impl(stablehlo.CollectiveReduceOp)
+    def run_collective_reduce(
+        self,
+        interpreter: Interpreter,
+        op: stablehlo.CollectiveReduceOp,
+        args: PythonValues,
+    ) -> PythonValues:
+        """The body over each group, for its root; zeros for all other devices."""
+        mesh = session(interpreter).mesh
+        groups = _groups(interpreter, op, _reduce_strategy(op))
+        reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
+        values = list(zip(args, op.inputs, strict=True))
+        rooted = [groups] * len(values)
+        if op.has_dynamic_root is not None:
+            rooted = _rooted(op, mesh, groups, args[-1])
+            values = values[:-1]
         found: list[Array] = []
-        for (x, value), root in zip(values[:-1], roots.reshape(-1), strict=True):
-            turned = tuple((g[int(root)], *g) for g in groups)
-            ordered = tuple(tuple(dict.fromkeys(group)) for group in turned)
-            found.append(mesh.collective_broadcast(x, rank_of(value.type), ordered))
+        for (x, value), ordered in zip(values, rooted, strict=True):
+            rank = rank_of(value.type)
+            whole = mesh.all_reduce(convert(x, dtype), rank, groups, reduce)
+            roots = [(group[0], group[0]) for group in ordered]
+            found.append(mesh.collective_permute(whole, rank, roots))
         return tuple(found)
 
     @impl(stablehlo.CollectivePermuteOp)

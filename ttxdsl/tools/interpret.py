@@ -1,0 +1,162 @@
+"""`ttxdsl interpret`: run a program as it is, one or several in a file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    ShapedType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.elements import constant
+from ttxdsl.interpreters.inputs import random_inputs
+from ttxdsl.interpreters.printing import tensor_text
+from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.program import make_context, parse_program, read_text
+from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.transforms.function_attributes import entry_functions
+
+Array = NDArray[Any]
+
+_SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
+"""What separates programs in one file, as in MLIR's own tests."""
+
+
+_COMMENT = re.compile(r"//.*$", re.MULTILINE)
+
+
+def split_programs(text: str) -> Iterator[str]:
+    """The programs of a file, each with its lines at their old numbers."""
+    start = 0
+    for mark in (*_SPLIT.finditer(text), None):
+        end = len(text) if mark is None else mark.start()
+        part = text[start:end]
+        if _COMMENT.sub("", part).strip():
+            yield "\n" * text.count("\n", 0, start) + part
+        start = end if mark is None else mark.end()
+
+
+def _entries(module: ModuleOp, entry: str | None) -> list[FuncOp]:
+    """The functions to run: the one that is meant, or all that take nothing.
+
+    Raises:
+        CompileError: it is not clear which function is meant.
+    """
+    public = entry_functions(module)
+    names = [function.sym_name.data for function in public]
+    if entry is None and "main" not in names and len(public) > 1:
+        if all(not function.function_type.inputs.data for function in public):
+            return public
+        hint = f"say which with --entry: {', '.join('@' + name for name in names)}"
+        raise CompileError("several functions could be run", module, hint=hint)
+    return [entry_function(module, entry)]
+
+
+def _dense_arguments(text: str) -> list[Array]:
+    """The arrays of `[dense<1> : tensor<2xi32>, …]`.
+
+    Raises:
+        CompileError: the text is no list of such constants.
+    """
+    try:
+        attribute = Parser(make_context(), text, "--args").parse_attribute()
+    except ParseError as error:
+        raise CompileError(f"cannot read --args: {error.msg}") from error
+    items = cast("ArrayAttr[Attribute]", attribute).data if text[0] == "[" else ()
+    if not all(isinstance(item, DenseIntOrFPElementsAttr) for item in items):
+        raise CompileError(
+            "--args: not a list of constants",
+            hint="write --args '[dense<1> : tensor<2xi32>, …]', or name an .npz file",
+        )
+    return [constant(cast(Any, item)) for item in items]
+
+
+def _inputs(options: argparse.Namespace, function: FuncOp) -> Sequence[Array]:
+    if options.args is not None:
+        if options.args.lstrip().startswith("["):
+            return _dense_arguments(options.args.strip())
+        return load_inputs(Path(options.args), function)
+    if options.seed is not None:
+        return random_inputs(function, options.seed)
+    count = len(function.function_type.inputs.data)
+    if count:
+        raise CompileError(
+            f"@{function.sym_name.data} takes {count} arguments",
+            function,
+            hint="give them with --args, or random ones with --seed 0",
+        )
+    return ()
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; an assertion that does not hold is an error."""
+    saved: dict[str, Any] = {}
+    for text in split_programs(read_text(options.file)):
+        module = parse_program(text, str(options.file))
+        for function in _entries(module, options.entry):
+            inputs = _inputs(options, function)
+            results = run_module(module, inputs, entry=function.sym_name.data)
+            types = function.function_type.outputs.data
+            for at, (value, type_) in enumerate(zip(results, types, strict=True)):
+                if options.output is None:
+                    print(tensor_text(value, type_))
+                if isinstance(type_, ShapedType):
+                    saved[f"result{at}"] = value
+    if options.output is not None:
+        np.savez(options.output, **saved)
+    return 0
+
+
+def add_command(commands: Any) -> None:
+    """Add `interpret` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "interpret",
+        help="run a program as it is and print its results",
+        description=(
+            "Run a StableHLO program, or one in any later form, as it is and print its"
+            " results. check.* ops and custom calls are assertions: one that does not"
+            " hold is an error, with the first element that differs. A file may hold"
+            " several programs, with lines `// -----` between them."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl interpret test.mlir\n"
+            "  ttxdsl interpret model.mlir --args in.npz -o out.npz\n"
+            "  ttxdsl interpret add.mlir --args '[dense<1> : tensor<2xi32>, …]'\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program, MLIR text"
+    )
+    parser.add_argument("--entry", metavar="NAME", help="the function to run (main)")
+    parser.add_argument(
+        "--args",
+        metavar="ARGS",
+        help="an .npz with arg0, arg1, …, or a list of dense<…> constants",
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="random arguments from this seed"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="NPZ",
+        help="write result0, result1, … there and print nothing",
+    )
+    parser.set_defaults(execute=execute)
