@@ -19,12 +19,21 @@ from typing import Any
 @cache
 def sharded_models() -> dict[str, str]:
     """The text of every model by name, made in a process of its own."""
+    return {name: text for name, text, _ in _models()}
+
+
+def compiled_models() -> dict[str, tuple[str, str]]:
+    """The text of every model, and the HLO that XLA partitions it into."""
+    return {name: (text, hlo) for name, text, hlo in _models("--compiled")}
+
+
+def _models(*options: str) -> list[tuple[str, str, str]]:
     env = os.environ | {
         "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
         "JAX_PLATFORMS": "cpu",
     }
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve())],
+        [sys.executable, str(Path(__file__).resolve()), *options],
         env=env,
         capture_output=True,
         text=True,
@@ -32,7 +41,7 @@ def sharded_models() -> dict[str, str]:
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return dict(json.loads(line) for line in done.stdout.splitlines())
+    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
 
 MODELS = (
@@ -256,7 +265,9 @@ def _main() -> None:
 
     assert tuple(made) == MODELS, tuple(made)
     for name, make in made.items():
-        print(json.dumps([name, make().as_text()]))
+        lowered = make()
+        hlo = lowered.compile().as_text() if "--compiled" in sys.argv else ""
+        print(json.dumps([name, lowered.as_text(), hlo]))
 
 
 if __name__ == "__main__":

@@ -397,3 +397,22 @@ def test_only_a_users_rule_says_what_a_custom_call_computes():
     assert "all_gather" in str(stage_11(POPULATED))
     custom = POPULATED.replace("{i=8, j=8}>", "{i=8, j=8}, custom>")
     assert "all_gather" not in str(stage_11(custom))
+
+
+BETWEEN = (
+    'sdy.mesh @mesh = <["a"=2, "b"=8]>\n'
+    + """func.func @main(%x: tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> (tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b":(1)2}]>}) {
+  %0 = sdy.all_to_all [{"b":(2)4}: 1->0] %x out_sharding=<@mesh, [{"a", "b":(2)4}, {"b":(1)2}]> : tensor<12x64xf32>
+  %1 = sdy.all_gather [{"b":(2)4}, {}] %0 out_sharding=<@mesh, [{"a"}, {"b":(1)2}]> : tensor<12x64xf32>
+  return %1 : tensor<12x64xf32>
+}"""
+)
+
+
+def test_a_way_over_uneven_shards_is_taken_otherwise():
+    module = stage_11(BETWEEN)
+    assert [name for name in names_of(module) if name in COMMUNICATION] == [
+        "all_gather"
+    ]
+    arguments = inputs(module, "tagged")
+    np.testing.assert_array_equal(run_module(module, arguments)[0], arguments[0])

@@ -97,7 +97,7 @@ BROKEN: dict[str, tuple[int, str, str]] = {
     "returned as it is": (
         9,
         program(f"  return %a : {T}"),
-        "result 0 does not come out of a manual computation",
+        "'@main' has no manual computation after stage 9",
     ),
     "reshard": (10, wrapped(RESHARD), "'sdy.reshard' op: is still there"),
     "collective": (11, wrapped(GATHER, manual=BOTH), "'sdy.all_gather' op: is still there"),

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.ir import Attribute, Operation
 
+from ttxdsl.dialects.stablehlo import ReshapeOp
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import (
     Axes,
@@ -200,7 +201,8 @@ def _axes_of_factors(
 
     Two tensors of an op that has no rule of Shardy's may disagree, for nobody saw to
     it that they do not: the factor is then added to `replicated`, and the answer is
-    None.
+    None. So may those of a reshape, whose minor factors do without the axes that do
+    not divide a major one.
 
     Raises:
         CompileError: if two tensors of any other op disagree.
@@ -218,7 +220,7 @@ def _axes_of_factors(
                 known = found.setdefault(factor, (axes, tensor, dim))
                 if known[0] == axes:
                     continue
-                if not is_kept_consistent(op):
+                if not is_kept_consistent(op) or isinstance(op, ReshapeOp):
                     replicated.add(factor)
                     return None
                 raise _disagreement(op, rule, layouts, known[1:], (tensor, dim))

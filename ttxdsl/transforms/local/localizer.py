@@ -58,12 +58,15 @@ class Local:
         complete: axes along which the op that made the value left nothing to combine
             although its sharding rule would allow it to; the `sdy.all_reduce` that
             follows it has nothing to do there.
+        deferred: whether it does not lie as the program says, because that would be
+            uneven: a step between two even layouts. The next collective moves it on.
     """
 
     value: SSAValue
     layout: Layout | None
     partial: Partial | None = None
     complete: Axes = ()
+    deferred: bool = False
 
     @property
     def is_sharded(self) -> bool:
@@ -175,6 +178,16 @@ class Localizer:
         if layout.uneven is not None:
             raise uneven_error(layout, layout.uneven, where, what)
         return layout
+
+    def is_wanted_uneven(self, result: SSAValue) -> bool:
+        """Whether the sharding of a tensor has axes that do not divide a dimension."""
+        sharding, type_ = sdy.get_sharding(result), result.type
+        if sharding is None or not isinstance(type_, TensorType):
+            return False
+        mesh = self.mesh_of(sharding, cast(OpResult, result).op)
+        shape = type_.get_shape()
+        layout = Layout.of(sharding, mesh, shape, without=self._manual_axes)
+        return layout.uneven is not None
 
     def target(self, result: SSAValue) -> Layout | None:
         """How the program wants a result of an op to lie on the mesh."""
@@ -373,9 +386,35 @@ class Localizer:
         source = TensorSharding.closed(before.mesh, before.axes)
         wanted = TensorSharding.closed(layout.mesh, layout.axes)
         steps = plan_reshard(source, wanted, (before.mesh, layout.mesh), layout.shape)
+        if before.mesh == layout.mesh and _is_uneven_between(steps, source, layout):
+            steps = _gather_and_slice(before, layout)
         for step in steps:
             local = self.step(local, step)
         return replace(local, layout=layout)
+
+
+def _is_uneven_between(
+    steps: Iterable[Collective], sharding: TensorSharding, layout: Layout
+) -> bool:
+    """Whether a tensor would have uneven shards after one of some steps."""
+    for step in steps:
+        sharding = step.after(sharding, layout.mesh)
+        if layout.with_axes(sharding.axes_per_dim).uneven is not None:
+            return True
+    return False
+
+
+def _gather_and_slice(before: Layout, after: Layout) -> tuple[Collective, ...]:
+    """To another layout on the same mesh by what both have in common, which is even."""
+    gathered: list[Axes] = []
+    sliced: list[Axes] = []
+    for old, new in zip(before.axes, after.axes, strict=True):
+        same = 0
+        while same < min(len(old), len(new)) and old[same] == new[same]:
+            same += 1
+        gathered.append(old[same:])
+        sliced.append(new[same:])
+    return AllGather(tuple(gathered)), AllSlice(tuple(sliced))
 
 
 def _whole(local: Local, where: Operation) -> Local:

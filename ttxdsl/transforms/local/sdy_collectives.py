@@ -47,8 +47,26 @@ def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
     ctx.define(op.result, local)
 
 
+def _moved_otherwise(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> bool:
+    """Step over uneven shards between two even layouts; whether that was to be done.
+
+    The way from one even layout to another that stage 10 found may lead over one that
+    is not. Nothing moves until the next even one, which is then reached another way.
+    """
+    if ctx.is_wanted_uneven(op.result):
+        ctx.define(op.result, replace(local, deferred=True))
+        return True
+    if local.deferred:
+        local = replace(local, deferred=False)
+        ctx.define(op.result, ctx.reshard_to(local, ctx.target(op.result)))
+        return True
+    return False
+
+
 def _move(ctx: Localizer, op: sdy.CollectiveOp, step: Collective) -> None:
     local = ctx.operand(_source(op), op)
+    if _moved_otherwise(ctx, op, local):
+        return
     try:
         moved = ctx.step(local, step)
     except ValueError as error:
@@ -82,6 +100,8 @@ def all_to_all(ctx: Localizer, op: sdy.AllToAllOp) -> None:
 def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
     """Source-target pairs from where shards are to where they shall be."""
     local = ctx.operand(_source(op), op)
+    if _moved_otherwise(ctx, op, local):
+        return
     target = ctx.target(op.result)
     before = local.placed
     if target is None or target.local_shape != before.local_shape:
