@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from io import StringIO
 
 from xdsl.context import Context
@@ -32,7 +33,12 @@ def run_ours(text: str, pipeline: str) -> str:
 
 
 def assert_equal_text(
-    oracle: Oracle, text: str, pipeline: str, theirs: str | None = None
+    oracle: Oracle,
+    text: str,
+    pipeline: str,
+    theirs: str | None = None,
+    *,
+    normal: Callable[[str], str] = str,
 ) -> None:
     """Both sides, run on the same text, print the same.
 
@@ -41,13 +47,14 @@ def assert_equal_text(
         text: the input; the C++ side's print of it is what both are given.
         pipeline: our passes.
         theirs: the C++ side's passes if they are written otherwise.
+        normal: brings what both print to one form, where C++ has no fixed order.
 
     Raises:
         AssertionError: with input, expected and actual text.
     """
     text = oracle.run(text)
-    expected = oracle.run(text, theirs or pipeline)
-    actual = oracle.run(run_ours(text, pipeline))
+    expected = normal(oracle.run(text, theirs or pipeline))
+    actual = normal(oracle.run(run_ours(text, pipeline)))
     if actual != expected:
         difference = "\n".join(
             difflib.unified_diff(
