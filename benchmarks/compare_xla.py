@@ -92,8 +92,8 @@ def group_size(line: str) -> int:
     Groups are listed (`{{0,1},{2,3}}`), a reshaped iota (`[4,2]<=[8]`), or axes of a mesh
     (`mesh['a'=2,'b'=4] {'b'}`); `{}` is all devices.
     """
-    if pairs := re.search(r"source_target_pairs=\{(.*?)\}(?:,|$|\s)", line):
-        moved = re.findall(r"\{(\d+),(\d+)\}", pairs[1] + "}")
+    if pairs := re.search(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*)\}", line):
+        moved = re.findall(r"(\d+),(\d+)", pairs[1])
         return 2 if any(source != target for source, target in moved) else 1
     text = line.split("replica_groups=", 1)[1]
     if iota := re.match(r"\[\d+,(\d+)\]<=", text):

@@ -29,6 +29,7 @@ EXAMPLES = sorted(f"examples/{path.stem}" for path in ROOT.glob("examples/*.mlir
         ("replica_groups=mesh['a'=8] {'a':(2)4}, dimensions={0}", 4),
         ("channel_id=1, source_target_pairs={{0,1},{1,0}}", 2),
         ("channel_id=1, source_target_pairs={{0,0},{1,1}}", 1),
+        ("channel_id=1, source_target_pairs={{0,0},{1,2},{2,1}}, metadata={}", 2),
     ],
 )  # fmt: skip
 def test_groups_of_hlo(text: str, size: int):
