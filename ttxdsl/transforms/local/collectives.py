@@ -135,6 +135,9 @@ class CollectiveWriter:
             for axis in reversed(axes):
                 shape = list(shape_of(value))
                 shape[dim] *= axis.size_in(mesh)
+                if 0 in shape:
+                    value = self._empty(value, shape)
+                    continue
                 op = self._emitter.emit(
                     stablehlo.AllGatherOp,
                     [value],
@@ -165,7 +168,15 @@ class CollectiveWriter:
         )
         return value, layout.with_axes(after)
 
+    def _empty(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """A tensor of no elements, which nobody has to send."""
+        return self._emitter.splat(0, element_of(value), shape)
+
     def _slice(self, value: SSAValue, dim: int, mesh: Mesh, axis: AxisRef) -> SSAValue:
+        shape = list(shape_of(value))
+        if 0 in shape:
+            shape[dim] //= axis.size_in(mesh)
+            return self._empty(value, shape)
         type_ = TensorType(element_of(value), shape_of(value))
         function = self._slices.function(type_, dim, mesh, axis)
         attributes: dict[str, Attribute] = {
@@ -198,18 +209,21 @@ class CollectiveWriter:
             shape = list(shape_of(value))
             shape[source] *= len(groups[0])
             shape[target] //= len(groups[0])
-            op = self._emitter.emit(
-                stablehlo.AllToAllOp,
-                [value],
-                [TensorType(element_of(value), shape)],
-                {
-                    "split_dimension": int_attr(target),
-                    "concat_dimension": int_attr(source),
-                    "split_count": int_attr(len(groups[0])),
-                    **self._group_properties(mesh, move.axes),
-                },
-            )
-            value = op.results[0]
+            if 0 in shape:
+                value = self._empty(value, shape)
+            else:
+                op = self._emitter.emit(
+                    stablehlo.AllToAllOp,
+                    [value],
+                    [TensorType(element_of(value), shape)],
+                    {
+                        "split_dimension": int_attr(target),
+                        "concat_dimension": int_attr(source),
+                        "split_count": int_attr(len(groups[0])),
+                        **self._group_properties(mesh, move.axes),
+                    },
+                )
+                value = op.results[0]
             axes_per_dim[source] = without_suffix(axes_per_dim[source], move.axes, mesh)
             axes_per_dim[target] = concatenate_merged(
                 axes_per_dim[target], move.axes, mesh
@@ -224,6 +238,8 @@ class CollectiveWriter:
 
     def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
         """Send values from device to device; who is no target gets zeros."""
+        if 0 in shape_of(value):
+            return value
         op = self._emitter.emit(
             stablehlo.CollectivePermuteOp,
             [value],
@@ -238,6 +254,8 @@ class CollectiveWriter:
         self, value: SSAValue, mesh: Mesh, axes: Axes, combine: Combiner
     ) -> SSAValue:
         """Combine partial results along axes; all devices get the whole."""
+        if 0 in shape_of(value):
+            return value
         for axis in axes:
             op = self._emitter.emit(
                 stablehlo.AllReduceOp,
@@ -263,6 +281,8 @@ class CollectiveWriter:
         """Combine partial results along one axis and split a dimension along it."""
         shape = list(shape_of(value))
         shape[dim] //= axis.size_in(mesh)
+        if 0 in shape:
+            return self._empty(value, shape)
         op = self._emitter.emit(
             stablehlo.ReduceScatterOp,
             [value],
