@@ -20,6 +20,18 @@ LAYERS: dict[str, set[str]] = {
     "interpreters": {"sharding", "dialects", "errors"},
     "reporting": {"sharding", "dialects", "rules", "errors"},
     "transforms": {"sharding", "dialects", "rules", "compat", "errors", "remarks"},
+    "checking": {
+        "sharding",
+        "dialects",
+        "interpreters",
+        "reporting",
+        "transforms",
+        "conversion",
+        "errors",
+        "program",
+        "remarks",
+        "universe",
+    },
     "conversion": {"sharding", "dialects", "errors", "remarks"},
 }
 """What each package may import besides itself; what is not listed may import all."""
