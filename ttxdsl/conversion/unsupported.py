@@ -13,6 +13,7 @@ UNSUPPORTED: dict[str, str] = {
     "stablehlo.after_all": _TOKEN,
     "stablehlo.async_done": "ttir has no asynchronous ops",
     "stablehlo.async_start": "ttir has no asynchronous ops",
+    "stablehlo.collective_reduce": "ttir has no reduction onto one device of a group",
     "stablehlo.cholesky": _LINEAR,
     "stablehlo.complex": _COMPLEX,
     "stablehlo.create_token": _TOKEN,

@@ -159,7 +159,7 @@ def execute(options: argparse.Namespace) -> int:
     for remark in lowered.remarks:
         print_remark(remark)
     meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
-    report.print(f"[bold]{options.file}[/]  mesh {meshes or 'none'}")
+    report.print(f"[bold]{options.file}[/]  mesh {meshes or 'none'}", soft_wrap=True)
     report.print(_stage_table(lowered.stages))
     report.print(_collective_table(lowered.collectives()))
     report.print(_result_table(results))

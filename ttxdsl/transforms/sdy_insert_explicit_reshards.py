@@ -66,7 +66,7 @@ def _is_sharded(sharding: TensorSharding | None) -> bool:
 
 def _element_count(type: Attribute) -> int:
     """The number of elements of a tensor; 0 for dynamic shapes and other types."""
-    if not isinstance(type, ShapedType) or -1 in type.get_shape():
+    if not isinstance(type, ShapedType) or not type.has_static_shape():
         return 0
     return type.element_count()
 
