@@ -416,3 +416,25 @@ def test_a_way_over_uneven_shards_is_taken_otherwise():
     ]
     arguments = inputs(module, "tagged")
     np.testing.assert_array_equal(run_module(module, arguments)[0], arguments[0])
+
+
+def test_the_comparator_of_a_custom_call_is_no_program():
+    """JAX prints it as a public function; it is not wrapped and does not have to be."""
+    text = (
+        MESH
+        + """func.func @gt(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}
+func.func public @main(%x: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x2xf32> {
+  %0 = stablehlo.iota dim = 1 : tensor<4x6xi32>
+  %1 = stablehlo.constant dense<-1> : tensor<i32>
+  %2 = stablehlo.constant dense<0.0> : tensor<f32>
+  %3:2 = stablehlo.custom_call @ApproxTopK(%x, %0, %2, %1) {called_computations = [@gt]} : (tensor<4x6xf32>, tensor<4x6xi32>, tensor<f32>, tensor<i32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  return %3#0 : tensor<4x2xf32>
+}"""
+    )
+    module = localized(text)
+    assert [len(list(f.body.block.ops)) for f in module.ops if isinstance(f, FuncOp)][
+        :2
+    ] == [2, 2]

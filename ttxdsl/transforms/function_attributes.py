@@ -12,16 +12,28 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttxdsl.dialects import stablehlo
+
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:
-    """The functions with a body that callers from outside may use, in order."""
+    """The functions with a body that callers from outside may use, in order.
+
+    A function that ends in `stablehlo.return` is the body of a custom call, such as the
+    comparator of JAX's `approx_max_k`, and not meant.
+    """
     return [
         op
         for op in module.ops
         if isinstance(op, FuncOp)
         and not op.is_declaration
         and op.sym_visibility != StringAttr("private")
+        and not _is_body_of_call(op)
     ]
+
+
+def _is_body_of_call(function: FuncOp) -> bool:
+    last = function.body.blocks.last
+    return last is not None and isinstance(last.last_op, stablehlo.ReturnOp)
 
 
 def _as_dicts(

@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult
 
 from ttxdsl.dialects import sdy
+from ttxdsl.transforms.function_attributes import entry_functions
 
 
 class GraphState(Enum):
@@ -67,13 +68,7 @@ def graph_state(function: FuncOp) -> GraphState:
 
 def is_solved(module: ModuleOp) -> bool:
     """Whether every function that has a body and no caller inside is solved."""
-    functions = [
-        op
-        for op in module.ops
-        if isinstance(op, FuncOp)
-        and not op.is_declaration
-        and (op.sym_visibility is None or op.sym_visibility.data != "private")
-    ]
+    functions = entry_functions(module)
     return bool(functions) and all(
         graph_state(function) is GraphState.SOLVED for function in functions
     )
