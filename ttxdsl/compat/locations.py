@@ -7,6 +7,8 @@ xDSL 0.74 knows an alias only after its definition. It cannot read ranges
 An op that carries no location at all gets, as in MLIR, the position of its own text:
 a `ParsedLoc`, so that errors can name the line. It prints as `unknown`, so no output
 of xDSL changes by it.
+
+An op that no dialect has is reported where its name stands; xDSL points behind it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import Parser
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.lexer import Input
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 _ALIAS_LINE = re.compile(r"^(#[\w.$-]+)\s*=\s*loc\(", re.MULTILINE)
@@ -232,5 +235,20 @@ def mend() -> None:
             )
         return operation
 
+    op_by_name = Parser._get_op_by_name  # pyright: ignore[reportPrivateUsage]
+
+    def op_by_name_or_point_at_it(self: Parser, name: str) -> type[Operation]:
+        try:
+            return op_by_name(self, name)
+        except ParseError as error:
+            # xDSL points at what follows the name, often on the next line
+            source = self.lexer.input
+            start = source.content.rfind(name, 0, error.span.start)
+            if start < 0:
+                raise
+            span = Span(start, start + len(name), source)
+            raise ParseError(span, error.msg) from None
+
+    Parser._get_op_by_name = op_by_name_or_point_at_it  # pyright: ignore[reportPrivateUsage]
     Parser._parse_alias_def = skip_known_alias  # pyright: ignore[reportPrivateUsage]
     Parser.parse_operation = parse_with_position
