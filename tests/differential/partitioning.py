@@ -19,6 +19,7 @@ from xdsl.ir import Attribute
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.remarks import collect_remarks
@@ -130,7 +131,13 @@ def partition_and_compare(module: ModuleOp, seed: int) -> tuple[str, str]:
             TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
         except UnsupportedError as error:
             return REFUSED, reason_of(error)
-    found = run_module(module, arguments)
+    try:
+        found = run_module(module, arguments)
+    except ReplicaMismatchError as error:
+        # the same sum, done in another order by NumPy for another device
+        if np.allclose(error.found, error.expected, rtol=1e-4, atol=1e-6):  # pyright: ignore[reportArgumentType]
+            return NOT_RUN, "devices round the same sum differently"
+        raise
     for one, other in zip(found, wanted, strict=True):
         if bits and other.dtype.kind in "iu" and not np.array_equal(one, other):
             return NOT_RUN, "compares the bits of numbers that are rounded otherwise"

@@ -438,3 +438,24 @@ func.func public @main(%x: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, 
     assert [len(list(f.body.block.ops)) for f in module.ops if isinstance(f, FuncOp)][
         :2
     ] == [2, 2]
+
+
+def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
+    """Shardy splits its operand along a dimension that the reshape takes apart."""
+    text = (
+        'sdy.mesh @mesh = <["y"=4]>\n'
+        + """func.func @main(%a: tensor<6x4xf32>) -> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  %0 = stablehlo.tanh %a : tensor<6x4xf32>
+  %1 = stablehlo.reshape %0 : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}"""
+    )
+    module = localized(text)
+    assert not COMMUNICATION & set(names_of(module))
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    assert len(functions) == 1 + names_of(module).count("composite")
+    arguments = inputs(module, "random")
+    np.testing.assert_array_equal(
+        run_module(module, arguments)[0],
+        run_module(parse_program(text), arguments)[0],
+    )

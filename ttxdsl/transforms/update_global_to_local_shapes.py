@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import sort_by_mesh
 from ttxdsl.sharding.spec import Mesh
@@ -147,6 +147,7 @@ def localize_wrapper(
         returned.append(local)
     emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
 
+    ctx.erase_unused_slices()
     first = new.first_op
     assert first is not None, "the terminator was just written"
     for op in list(prefix.ops):
@@ -197,5 +198,11 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                     hint="run wrap-under-manual-computation before this pass",
                 )
             drop_boundary_shardings(function)
+        used = {
+            inner.decomposition.string_value()
+            for inner in op.walk()
+            if isinstance(inner, stablehlo.CompositeOp)
+        }
         for function in slices.functions:
-            op.body.block.add_op(function)
+            if function.sym_name.data in used:
+                op.body.block.add_op(function)

@@ -19,7 +19,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes
@@ -29,6 +29,7 @@ from ttxdsl.sharding.collectives import (
     AllToAll,
     Collective,
     CollectivePermute,
+    without_suffix,
 )
 from ttxdsl.sharding.reshard import plan_reshard
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -124,6 +125,7 @@ class Localizer:
         self._meshes = meshes
         self._locals: dict[SSAValue, Local] = {}
         self._manual_axes: frozenset[str] = frozenset()
+        self._sliced: dict[SSAValue, tuple[SSAValue, AllSlice]] = {}
 
     # Layouts of old values
 
@@ -347,9 +349,14 @@ class Localizer:
         writer = self.collectives
         match step:
             case AllGather(axes_per_dim):
+                whole = self._before_slice(local, step)
+                if whole is not None:
+                    return whole
                 value, after = writer.all_gather(local.value, before, axes_per_dim)
             case AllSlice(axes_per_dim):
                 value, after = writer.all_slice(local.value, before, axes_per_dim)
+                if value is not local.value:
+                    self._sliced[value] = (local.value, step)
             case AllToAll(moves):
                 value, after = writer.all_to_all(local.value, before, moves)
             case CollectivePermute(axes_per_dim, mesh):
@@ -359,6 +366,31 @@ class Localizer:
             case _:
                 raise AssertionError(f"{step} does not only move data")
         return Local(value, after, complete=local.complete)
+
+    def _before_slice(self, local: Local, gather: AllGather) -> Local | None:
+        """The value that was just sliced into what shall be gathered again, if it was.
+
+        Shardy splits the operand of a reshape as its result is, also along axes that the
+        reshape itself cannot keep.
+        """
+        whole, sliced = self._sliced.get(local.value, (None, None))
+        if whole is None or sliced != AllSlice(gather.axes):
+            return None
+        layout = local.placed
+        axes = (
+            without_suffix(old, gone, layout.mesh)
+            for old, gone in zip(layout.axes, gather.axes, strict=True)
+        )
+        return Local(whole, layout.with_axes(axes), complete=local.complete)
+
+    def erase_unused_slices(self) -> None:
+        """Remove what was sliced only to be gathered again, which it was not."""
+        for value in reversed(self._sliced):
+            op = value.owner
+            while isinstance(op, stablehlo.CompositeOp) and not any(op.results[0].uses):
+                unused, op = op, op.operands[0].owner
+                unused.detach()
+                unused.erase()
 
     def gather(self, local: Local, dim: int, axes: Axes) -> Local:
         """Undo the split of one dimension along its minor-most `axes`."""
