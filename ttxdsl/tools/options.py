@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from ttxdsl.errors import CompileError
 
@@ -50,6 +53,33 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
     )
+
+
+def partition_options(options: argparse.Namespace) -> dict[str, Any]:
+    """What `add_compiler_options` read, as arguments of `Program.partition`."""
+    return {
+        "mesh": options.mesh_shape,
+        "argument_types": options.argument_types,
+        "automatic_arg_analysis": options.automatic_arg_analysis,
+        "result_presharded": options.result_presharded,
+    }
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`: one JSON object on standard output in place of tables."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, no tables"
+    )
+
+
+def print_json(data: Any) -> None:
+    """Write one JSON value on standard output.
+
+    Raises:
+        TypeError: the data has something that JSON has not.
+        ValueError: there is a NaN or an infinity, which have to be None or text here.
+    """
+    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -21,7 +21,11 @@ from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs
-from ttxdsl.tools.options import add_compiler_options, write_whole
+from ttxdsl.tools.options import (
+    add_compiler_options,
+    partition_options,
+    write_whole,
+)
 
 Array = NDArray[Any]
 
@@ -108,10 +112,7 @@ def _compiled(
 
     step("stage 1")
     device = program.partition(
-        mesh=options.mesh_shape,
-        argument_types=options.argument_types,
-        automatic_arg_analysis=options.automatic_arg_analysis,
-        result_presharded=options.result_presharded,
+        **partition_options(options),
         dump_dir=options.dump_dir,
         strict=options.strict,
         on_stage=after_stage,
