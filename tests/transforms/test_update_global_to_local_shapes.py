@@ -459,3 +459,32 @@ def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
         run_module(module, arguments)[0],
         run_module(parse_program(text), arguments)[0],
     )
+
+
+def test_slices_of_slices_that_are_gathered_again_are_all_removed():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %2 = sdy.all_gather [{}, {"y"}] %1 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %3 = sdy.all_gather [{"x"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}"""
+    )
+    assert names_of(stage_11(text)) == ["sdy.return"]
+
+
+def test_composites_of_the_program_stay_when_their_slices_go():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c, %d = stablehlo.composite "my.pair" %a {decomposition = @pair} : (tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)
+  %0 = sdy.all_slice [{"x"}, {}] %c out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}
+func.func private @pair(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  return %a, %a : tensor<8x8xf32>, tensor<8x8xf32>
+}"""
+    )
+    assert names_of(stage_11(text)) == ["composite", "sdy.return"]

@@ -41,6 +41,9 @@ from ttxdsl.transforms.local.emitter import (
 )
 from ttxdsl.transforms.local.layout import Layout
 
+ALL_SLICE = "sdy.all_slice"
+"""The name of the composites that keep a device's part of what it has."""
+
 DEVICE_TO_DEVICE = 1
 """The type of a channel between devices."""
 
@@ -69,7 +72,7 @@ class SliceFunctions:
     def _make(
         self, type_: TensorType[Attribute], dim: int, mesh: Mesh, axis: AxisRef
     ) -> FuncOp:
-        name, count = "sdy.all_slice", len(self.functions)
+        name, count = ALL_SLICE, len(self.functions)
         while (unique := f"{name}{count}") in self._taken:
             count += 1
         self._taken.add(unique)
@@ -191,7 +194,7 @@ class CollectiveWriter:
             [value],
             list(function.function_type.outputs),
             {
-                "name": StringAttr("sdy.all_slice"),
+                "name": StringAttr(ALL_SLICE),
                 "composite_attributes": DictionaryAttr(attributes),
                 "decomposition": SymbolRefAttr(function.sym_name),
             },

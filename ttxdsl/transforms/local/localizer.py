@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
@@ -33,7 +33,7 @@ from ttxdsl.sharding.collectives import (
 )
 from ttxdsl.sharding.reshard import plan_reshard
 from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.transforms.local.collectives import CollectiveWriter
+from ttxdsl.transforms.local.collectives import ALL_SLICE, CollectiveWriter
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.layout import Layout
@@ -387,7 +387,8 @@ class Localizer:
         """Remove what was sliced only to be gathered again, which it was not."""
         for value in reversed(self._sliced):
             op = value.owner
-            while isinstance(op, stablehlo.CompositeOp) and not any(op.results[0].uses):
+            # a slice of a slice may be gone already
+            while _is_slice(op) and op.parent is not None and not op.results[0].uses:
                 unused, op = op, op.operands[0].owner
                 unused.detach()
                 unused.erase()
@@ -423,6 +424,13 @@ class Localizer:
         for step in steps:
             local = self.step(local, step)
         return replace(local, layout=layout)
+
+
+def _is_slice(op: Operation | Block) -> TypeGuard[stablehlo.CompositeOp]:
+    """Whether an op is what `CollectiveWriter.all_slice` writes."""
+    return (
+        isinstance(op, stablehlo.CompositeOp) and op.composite_name.data == ALL_SLICE
+    )
 
 
 def _is_uneven_between(
