@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from functools import cache, lru_cache
 from io import StringIO
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.passes import PassPipeline
 from xdsl.printer import Printer
@@ -16,16 +18,28 @@ from tests.differential.oracle import Oracle
 from ttxdsl.remarks import collect_remarks
 
 
-def run_ours(text: str, pipeline: str) -> str:
-    """Parse and verify a module, run passes as `xdsl-opt -p` does, and print it."""
-    universe = Universe.get_multiverse()
+@cache
+def _universe() -> Universe:
+    # looking for installed universes takes longer than many a pass
+    return Universe.get_multiverse()
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> tuple[Context, ModuleOp]:
     context = Context()
-    for name, factory in universe.all_dialects.items():
+    for name, factory in _universe().all_dialects.items():
         context.register_dialect(name, factory)
     module = Parser(context, text).parse_module()
     module.verify()
+    return context, module
+
+
+def run_ours(text: str, pipeline: str) -> str:
+    """Parse and verify a module, run passes as `xdsl-opt -p` does, and print it."""
+    context, module = _parsed(text)
+    module = module.clone()
     with collect_remarks():
-        PassPipeline.parse_spec(universe.all_passes, pipeline).apply(context, module)
+        PassPipeline.parse_spec(_universe().all_passes, pipeline).apply(context, module)
     module.verify()
     output = StringIO()
     Printer(output).print_op(module)
@@ -53,7 +67,20 @@ def assert_equal_text(
         AssertionError: with input, expected and actual text.
     """
     text = oracle.run(text)
-    expected = normal(oracle.run(text, theirs or pipeline))
+    expected = oracle.run(text, theirs or pipeline)
+    assert_answers(oracle, text, pipeline, expected, normal=normal)
+
+
+def assert_answers(
+    oracle: Oracle,
+    text: str,
+    pipeline: str,
+    expected: str,
+    *,
+    normal: Callable[[str], str] = str,
+) -> None:
+    """Our passes answer with `expected`, which C++ has printed; see there."""
+    expected = normal(expected)
     actual = normal(oracle.run(run_ours(text, pipeline)))
     if actual != expected:
         difference = "\n".join(

@@ -50,7 +50,7 @@ def function(
     return f"{meshes}\n{body}"
 
 
-PROGRAMS: dict[str, str] = {
+BODIES: dict[str, str] = {
     "forward, backward and sideways": """
         func.func @main(
             %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>},
@@ -282,7 +282,7 @@ PROGRAMS: dict[str, str] = {
           return %1, %3 : tensor<8x8xf32>, tensor<8x8xf32>
         }""",
 }
-PROGRAMS = {name: function(body) for name, body in PROGRAMS.items()}
+PROGRAMS = {name: function(body) for name, body in BODIES.items()}
 PROGRAMS["two meshes"] = function(
     """
     func.func @main(
@@ -399,7 +399,7 @@ def test_random_program(oracle: Oracle, seed: int) -> None:
 
 @pytest.mark.fuzz
 def test_random_programs(oracle: Oracle) -> None:
-    run_campaign("propagation", lambda seed: check_random_case(oracle, seed))
+    run_campaign("propagation", lambda seed: [check_random_case(oracle, seed)])
 
 
 RECORD = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
@@ -485,7 +485,7 @@ def test_every_axis_has_an_origin_and_a_path_to_it(oracle: Oracle, seed: int) ->
 
 @pytest.mark.fuzz
 def test_where_axes_came_from_in_random_programs(oracle: Oracle) -> None:
-    run_campaign("history", lambda seed: check_history(oracle, seed))
+    run_campaign("history", lambda seed: [check_history(oracle, seed)])
 
 
 # ---- where the C++ passes are wrong --------------------------------------------------

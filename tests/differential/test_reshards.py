@@ -6,9 +6,6 @@ must go on and be right; the tests at the end name these places.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from itertools import combinations
 from random import Random
 
 import pytest
@@ -18,104 +15,30 @@ from xdsl.ir import Attribute
 
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
-from tests.differential.random_programs import Options, random_program
+from tests.differential.reshards import (
+    COLLECTIVES,
+    FULL,
+    KEEP,
+    MINIMAL,
+    PREPARATIONS,
+    check,
+    check_reshard,
+    reshard_program,
+    theirs,
+)
 from tests.differential.sharded_models import MODELS, sharded_models
 from tests.rules.cases import all_cases
 from tests.sharding.random_shardings import (
     MIXED_SIZES,
-    POWERS_OF_TWO,
     ReshardCase,
     random_mesh,
-    random_reshard,
     random_sharding,
 )
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.reshard import reaches
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
-
-FULL = "sdy-insert-explicit-reshards{enable-full-version=true}"
-MINIMAL = "sdy-insert-explicit-reshards{enable-full-version=false}"
-COLLECTIVES = "sdy-reshard-to-collectives"
-KEEP = "sdy-reshard-to-collectives{keep-redundant-reshards=true}"
-
-
-def theirs(pipeline: str) -> str:
-    return f"func.func({pipeline})"
-
-
-# ---- reshards to collectives ---------------------------------------------------------
-
-
-def tensor(shape: Sequence[int]) -> str:
-    return f"tensor<{''.join(f'{size}x' for size in shape)}f32>"
-
-
-def reshard_program(case: ReshardCase) -> str:
-    """A function that reshards its argument."""
-    kind = tensor(case.shape)
-    return f"""
-      sdy.mesh @mesh = {case.mesh}
-      func.func @main(%x: {kind} {{sdy.sharding = #sdy.sharding{case.source}}}) -> {kind} {{
-        %0 = sdy.reshard %x {case.target} : {kind}
-        return %0 : {kind}
-      }}"""
-
-
-def is_sound(case: ReshardCase, text: str) -> bool:
-    """Whether the collectives of a program reach the target by shardings that exist."""
-    shardings = [case.source]
-    shardings += [
-        op.out_sharding.data
-        for op in parse_program(text).walk()
-        if isinstance(op, sdy.CollectiveOp)
-    ]
-    return reaches(shardings[-1], case.target, case.mesh) and all(
-        one.can_coexist(other)
-        for sharding in shardings
-        for one, other in combinations(sharding.sharding_axes, 2)
-    )
-
-
-def check_reshard(oracle: Oracle, case: ReshardCase) -> bool:
-    """Compare one reshard; whether the C++ side's answer is sound."""
-    text = reshard_program(case)
-    actual = oracle.run(run_ours(text, COLLECTIVES))
-    try:
-        expected = oracle.run(text, theirs(COLLECTIVES))
-    except OracleRejected:
-        expected = None
-    if expected is not None and is_sound(case, expected):
-        assert actual == expected, text
-        return True
-    assert is_sound(case, actual), text
-    return False
-
-
-@pytest.mark.parametrize("seed", range(120))
-def test_random_reshard(oracle: Oracle, seed: int) -> None:
-    assert check_reshard(oracle, random_reshard(Random(seed), POWERS_OF_TWO))
-
-
-def test_random_reshards_of_mixed_sizes(oracle: Oracle) -> None:
-    random = Random(1)
-    cases = [random_reshard(random, MIXED_SIZES) for _ in range(80)]
-    sound = sum(check_reshard(oracle, case) for case in cases)
-    assert sound > 64  # most of them, or nothing was compared
-
-
-@pytest.mark.fuzz
-def test_many_random_reshards(oracle: Oracle) -> None:
-    """As many as `FUZZ` says of each kind."""
-    random = Random(int(os.environ.get("FUZZ_SEED", "1000")))
-    count = int(os.environ.get("FUZZ", "20000")) // 2
-    for _ in range(count):
-        assert check_reshard(oracle, random_reshard(random, POWERS_OF_TWO))
-    mixed = (random_reshard(random, MIXED_SIZES) for _ in range(count))
-    assert sum(check_reshard(oracle, case) for case in mixed) > 0.8 * count
-
 
 RESHARDS: dict[str, tuple[str, str]] = {
     "no sharding before": ("", '@mesh, [{"x"}, {}]'),
@@ -203,34 +126,6 @@ def test_reshards_in_place(oracle: Oracle, name: str) -> None:
 
 
 # ---- explicit reshards ---------------------------------------------------------------
-
-
-def expected_failure(message: str) -> bool:
-    """Whether the C++ pass made a module that its own verifier refuses.
-
-    It shards a tensor by axes that are listed as replicated or unreduced.
-    """
-    return any(
-        text in message
-        for text in (
-            "duplicate axis ref",
-            "both sub-axis and full-axis are used",
-            "overlapping sub-axes",
-            "overlaps with operand dimension sharding or replicated axes",
-            "input and output must share the same dimension shardings",
-        )
-    )
-
-
-def check(oracle: Oracle, text: str, pipeline: str) -> bool:
-    """Equal text, or sound where C++ is not; whether they were compared."""
-    try:
-        assert_equal_text(oracle, text, pipeline, theirs(pipeline))
-    except OracleRejected as error:
-        assert expected_failure(str(error)), str(error)
-        run_ours(text, pipeline)
-        return False
-    return True
 
 
 PROGRAMS: dict[str, str] = {
@@ -491,14 +386,6 @@ def test_op(oracle: Oracle, name: str) -> None:
         check(oracle, scatter_shardings(OPS[name], random), MINIMAL)
 
 
-PREPARATIONS = (
-    "",
-    "sdy-aggressive-propagate",
-    "sdy-apply-sharding-constraints,sdy-aggressive-propagate,"
-    "func.func(sdy-sharding-constraint-to-reshard)",
-)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_model(oracle: Oracle, name: str) -> None:
     text = run_ours(sharded_models()[name], "inline")
@@ -507,57 +394,6 @@ def test_model(oracle: Oracle, name: str) -> None:
         assert check(oracle, prepared, FULL)
         assert check(oracle, prepared, MINIMAL)
         assert check(oracle, prepared, f"{FULL},{COLLECTIVES}")
-
-
-def check_random_program(oracle: Oracle, seed: int) -> bool:
-    random = Random(f"reshards {seed}")
-    options = Options(ops=random.choice((4, 12, 24)), sub_axes=random.random() < 0.6)
-    text = oracle.run(random_program(seed, options), random.choice(PREPARATIONS))
-    full = check(oracle, text, FULL)
-    check(oracle, text, MINIMAL)
-    if full:
-        resharded = oracle.run(text, theirs(FULL))
-        check_collectives(oracle, resharded)
-    return full
-
-
-def check_collectives(oracle: Oracle, text: str) -> None:
-    """Equal text, but for programs in which C++ stops half-way."""
-    try:
-        expected = oracle.run(text, theirs(COLLECTIVES))
-    except OracleRejected:
-        run_ours(text, COLLECTIVES)
-        return
-    actual = oracle.run(run_ours(text, COLLECTIVES))
-    if actual != expected:
-        sizes = [
-            size
-            for op in parse_program(text).ops
-            if isinstance(op, sdy.MeshOp)
-            for size in op.mesh.data.axis_sizes
-        ]
-        assert any(size not in (1, 2, 4, 8, 16) for size in sizes), actual
-
-
-@pytest.mark.parametrize("seed", range(80))
-def test_random_program(oracle: Oracle, seed: int) -> None:
-    check_random_program(oracle, seed)
-
-
-@pytest.mark.fuzz
-def test_random_programs(oracle: Oracle) -> None:
-    """As many as `FUZZ` says; failing seeds are listed at the end."""
-    count = int(os.environ.get("FUZZ", "20000"))
-    start = int(os.environ.get("FUZZ_SEED", "1000"))
-    failed: dict[int, str] = {}
-    compared = 0
-    for seed in range(start, start + count):
-        try:
-            compared += check_random_program(oracle, seed)
-        except Exception as error:
-            failed[seed] = str(error)[:2000]
-    assert not failed, f"seeds {sorted(failed)}; first: {next(iter(failed.values()))}"
-    assert compared > 0.8 * count
 
 
 # ---- where the C++ passes are wrong --------------------------------------------------
