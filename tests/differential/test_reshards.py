@@ -68,6 +68,7 @@ MESHES = """
   sdy.mesh @reverse = <["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>
   sdy.mesh @other = <["a"=4]>
   sdy.mesh @empty = <[]>
+  sdy.mesh @ones = <["x"=2, "one"=1]>
   sdy.mesh @device = <[], device_ids=[1]>
 """
 
@@ -97,6 +98,14 @@ IN_PLACE = {
           %3 = sdy.reshard %2 <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
           return %3 : tensor<8x8xf32>
         }""",
+    "axes of size one in a chain": """
+        func.func @main(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+          %0 = sdy.reshard %x <@ones, [{"x", "one"}, {}]> : tensor<8x8xf32>
+          %1 = sdy.reshard %0 <@ones, [{"x", "one"}, {?}]> : tensor<8x8xf32>
+          %2 = sdy.reshard %x <@ones, [{"one"}, {}]> : tensor<8x8xf32>
+          %3 = sdy.reshard %2 <@ones, [{}, {}]> : tensor<8x8xf32>
+          return %1, %3 : tensor<8x8xf32>, tensor<8x8xf32>
+        }""",
     "behind barriers": """
         func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
             -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
@@ -120,9 +129,10 @@ IN_PLACE = {
 }
 
 
+@pytest.mark.parametrize("pipeline", (COLLECTIVES, KEEP))
 @pytest.mark.parametrize("name", IN_PLACE)
-def test_reshards_in_place(oracle: Oracle, name: str) -> None:
-    assert_equal_text(oracle, MESHES + IN_PLACE[name], COLLECTIVES, theirs(COLLECTIVES))
+def test_reshards_in_place(oracle: Oracle, name: str, pipeline: str) -> None:
+    assert_equal_text(oracle, MESHES + IN_PLACE[name], pipeline, theirs(pipeline))
 
 
 # ---- explicit reshards ---------------------------------------------------------------

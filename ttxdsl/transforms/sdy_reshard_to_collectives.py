@@ -66,12 +66,16 @@ def skip_barriers(value: SSAValue) -> SSAValue:
     return value
 
 
+def is_redundant(op: sdy.ReshardOp) -> bool:
+    """Whether a reshard asks for the layout that its operand has."""
+    return op.sharding.data.same_layout(sdy.get_sharding(skip_barriers(op.input)))
+
+
 @dataclass(frozen=True)
 class ReshardRewriter:
     """Rewrites reshards of one module; remembers its meshes."""
 
     mesh_of: MeshOf
-    keep_redundant: bool = False
 
     def rewrite(self, op: sdy.ReshardOp) -> None:
         """Replace a reshard by its collectives, or by its operand if none is needed.
@@ -82,8 +86,6 @@ class ReshardRewriter:
         target = op.sharding.data
         tensor = skip_barriers(op.input)
         given = sdy.get_sharding(tensor)
-        if self.keep_redundant and target.same_layout(given):
-            return
         source = given or TensorSharding.fully_open(target.mesh, target.rank)
         if source.unreduced != target.unreduced:
             raise CompileError(
@@ -155,12 +157,19 @@ def reshards_to_collectives(
             return meshes[sharding.mesh]
         return sdy.get_mesh(module, sharding)
 
-    rewriter = ReshardRewriter(mesh_of, keep_redundant_reshards)
-    for func in module.ops:
-        if isinstance(func, FuncOp):
-            for op in tuple(func.walk()):
-                if isinstance(op, sdy.ReshardOp):
-                    rewriter.rewrite(op)
+    rewriter = ReshardRewriter(mesh_of)
+    reshards = [
+        op
+        for func in module.ops
+        if isinstance(func, FuncOp)
+        for op in func.walk()
+        if isinstance(op, sdy.ReshardOp)
+    ]
+    if keep_redundant_reshards:
+        # before any is rewritten: collectives leave axes of size one out
+        reshards = [op for op in reshards if not is_redundant(op)]
+    for op in reshards:
+        rewriter.rewrite(op)
 
 
 @dataclass(frozen=True)
