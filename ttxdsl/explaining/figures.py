@@ -1,0 +1,42 @@
+"""What a compiled program costs one device: collectives, bytes, time, memory.
+
+Collectives are counted as they stand in the program: one inside a loop counts once,
+however often the loop runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.errors import CompileError
+from ttxdsl.explaining.answers import Figures
+from ttxdsl.reporting.collectives import Collective, list_collectives
+from ttxdsl.reporting.memory import memory_profile
+from ttxdsl.sharding.cost import Ring
+from ttxdsl.sharding.links import Link
+
+
+def collective_seconds(collective: Collective, link: Link) -> float:
+    """The time of one collective by the alpha-beta model; a broadcast is a permute."""
+    kind = collective.kind
+    ring = Ring(kind) if kind != "collective_broadcast" else Ring.COLLECTIVE_PERMUTE
+    size = collective.group_size
+    return link.seconds_of_bytes(ring, collective.bytes_per_device, size)
+
+
+def measure(module: ModuleOp, link: Link) -> Figures:
+    """The figures of a program of one device, as stage 13 leaves it."""
+    collectives = list_collectives(module)
+    counts = Counter(collective.kind for collective in collectives)
+    try:
+        peak = memory_profile(module).peak_bytes
+    except CompileError:
+        peak = None  # a value without a size, which other commands tell of
+    return Figures(
+        collectives=tuple(sorted(counts.items())),
+        bytes=sum(collective.bytes_per_device for collective in collectives),
+        seconds=sum(collective_seconds(one, link) for one in collectives),
+        peak_bytes=peak,
+    )

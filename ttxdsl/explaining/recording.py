@@ -1,0 +1,668 @@
+"""Compiling a program while taking notes: the same thirteen stages, watched.
+
+Nothing in the passes knows of it: stage 6 is run with a history, stage 8 by an inserter
+that tells what it inserts for whom, and between the stages every op gets a number by
+which its successors are found (`marks.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.data_flow import Operand
+from ttxdsl.explaining.marks import Marks
+from ttxdsl.program import make_context
+from ttxdsl.remarks import Remark, collect_remarks
+from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.step import StepSignature, Strategy
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.propagation.engine import DirectionsOf, Propagation
+from ttxdsl.transforms.propagation.history import History, Hop
+from ttxdsl.transforms.propagation.op_priority import (
+    SCHEDULE,
+    OpPriorityPropagatePass,
+)
+from ttxdsl.transforms.propagation.user_priority import UserPriorityPropagatePass
+from ttxdsl.transforms.sdy_insert_explicit_reshards import (
+    InsertExplicitReshardsPass,
+    ReshardInserter,
+    Shardings,
+)
+
+PropagationName = Literal["aggressive", "op-priority", "user-priority"]
+
+PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
+    "aggressive": AggressivePropagatePass(),
+    "op-priority": OpPriorityPropagatePass(),
+    "user-priority": UserPriorityPropagatePass(),
+}
+"""What stage 6 can be; the pipeline's own is the first."""
+
+COLLECTIVES = (
+    stablehlo.AllGatherOp,
+    stablehlo.AllReduceOp,
+    stablehlo.AllToAllOp,
+    stablehlo.CollectiveBroadcastOp,
+    stablehlo.CollectivePermuteOp,
+    stablehlo.ReduceScatterOp,
+)
+"""The ops that `ttxdsl.reporting.collectives` lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of propagation that changed something.
+
+    Attributes:
+        number: counts them, as in `Hop.step`.
+        values: the holders of the operands' (sources') and results' shardings.
+        signature: what else the step depended on.
+        shardings: before the step.
+        run: the run of the engine, see `Recorded.priority_of_run`.
+    """
+
+    number: int
+    op: Operation
+    values: tuple[SSAValue | None, ...]
+    signature: StepSignature
+    shardings: tuple[TensorSharding | None, ...]
+    run: int
+
+
+class Recorder(History):
+    """A history that keeps the steps themselves, and finds paths without the IR."""
+
+    def __init__(self, module: ModuleOp):
+        super().__init__(module)
+        self.steps: dict[int, Step] = {}
+        self.run = -1
+        self._order = 0
+        self._ways: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
+
+    def record(
+        self,
+        op: Operation,
+        values: Sequence[SSAValue | None],
+        signature: StepSignature,
+        shardings: Sequence[TensorSharding | None],
+    ) -> None:
+        """Keep the step."""
+        self.steps[self._next_step] = Step(
+            self._next_step, op, tuple(values), signature, tuple(shardings), self.run
+        )
+        super().record(op, values, signature, shardings)
+
+    def _arrive(self, hop: Hop) -> None:
+        if hop.source_value is not hop.target_value:
+            ways = self._ways.setdefault(hop.target_value, {})
+            ways.setdefault(hop.axis, (self._order, hop))
+            self._order += 1
+        super()._arrive(hop)
+
+    def op_of_origin(self, name: str) -> Operation | None:
+        """The constraint, manual computation or sharded op that an origin names."""
+        head = name.partition(":")[0]
+        head = head.removesuffix("_input").removesuffix("_output")
+        for op, own in (*self._names.items(), *self._sharded_ops.items()):
+            if own == head:
+                return op
+        return None
+
+    def way(self, holder: SSAValue, axis: AxisRef) -> list[Hop]:
+        """The hops on which an axis came to what holds a sharding, the first one first."""
+        hops: list[Hop] = []
+        before = self._order
+        while True:
+            found = _overlapping(self._ways.get(holder, {}), axis)
+            if found is None or found[0] >= before:
+                return hops[::-1]
+            before, hop = found
+            hops.append(hop)
+            axis, holder = hop.axis, hop.source_value
+
+
+def _overlapping(
+    by_axis: dict[AxisRef, tuple[int, Hop]], axis: AxisRef
+) -> tuple[int, Hop] | None:
+    """The entry of an axis, or of one that it was split from or merged with."""
+    if axis in by_axis:
+        return by_axis[axis]
+    for other, entry in by_axis.items():
+        if other.contains(axis) or axis.contains(other):
+            return entry
+    return None
+
+
+class _CountedPropagation(Propagation):
+    """Tells its recorder which run of the engine it is."""
+
+    def run(
+        self, strategy: Strategy, directions_of: DirectionsOf | None = None
+    ) -> None:
+        """One more run."""
+        if isinstance(self.history, Recorder):
+            self.history.run += 1
+        super().run(strategy, directions_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """How an op shall be sharded so that it can run on shards.
+
+    Attributes:
+        values: its operands, then its results, as they were.
+        shardings: how they were sharded.
+        wanted: what they are resharded to; None: they stay.
+        reduction: the axes along which its results are partial sums.
+    """
+
+    op: Operation
+    rule: OpShardingRule
+    mesh: Mesh
+    values: tuple[SSAValue, ...]
+    shardings: tuple[TensorSharding | None, ...]
+    wanted: tuple[TensorSharding | None, ...]
+    reduction: Axes = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """A reshard or all_reduce that stage 8 inserted, and for whom.
+
+    Attributes:
+        user: the op that needs it.
+        side: whether it was put before an operand or behind a result of `user`.
+        index: which one.
+        value: what it moves.
+        before: how that was sharded.
+        demand: what all of `user` shall be; None at borders of regions and functions.
+    """
+
+    user: Operation
+    side: Literal["operand", "result"]
+    index: int
+    value: SSAValue
+    before: TensorSharding | None
+    demand: Demand | None
+
+
+class _RecordingInserter(ReshardInserter):
+    """Stage 8, taking note of every op that it inserts."""
+
+    def __init__(self, module: ModuleOp, found: dict[Operation, Insertion]):
+        super().__init__(module, full=True)
+        self.found = found
+        self._demand: Demand | None = None
+
+    def visit(self, op: Operation) -> None:
+        """Make one op compatible; see the base class."""
+        self._demand = None
+        super().visit(op)
+
+    def visit_return(self, func: FuncOp) -> None:
+        """Bring what a function returns to its results' shardings."""
+        self._demand = None
+        super().visit_return(func)
+
+    def reshard(self, op: Operation, wanted: Shardings, mesh_ref: str | Mesh) -> None:
+        """Take note of what the op demands, then reshard."""
+        rule = sharding_rule(op)
+        assert rule is not None, "only asked for ops with a rule"
+        values = (*op.operands, *op.results)
+        self._demand = Demand(
+            op,
+            rule,
+            self.mesh_of(op, mesh_ref),
+            values,
+            tuple(sdy.get_sharding(value) for value in values),
+            tuple(wanted),
+        )
+        super().reshard(op, wanted, mesh_ref)
+
+    def reduce_results(
+        self, op: Operation, reduction: Axes, mesh_ref: str | Mesh, mesh: Mesh
+    ) -> None:
+        """Take note of the partial sums, then reduce."""
+        if self._demand is not None:
+            self._demand = replace(self._demand, reduction=reduction)
+        super().reduce_results(op, reduction, mesh_ref, mesh)
+
+    def replace_operand(
+        self, operand: Operand, new: Operation, point: InsertPoint
+    ) -> None:
+        """Take note of an op in front of an operand."""
+        value = operand.value
+        self.found[new] = Insertion(
+            operand.op,
+            "operand",
+            operand.index,
+            value,
+            sdy.get_sharding(value),
+            self._demand,
+        )
+        super().replace_operand(operand, new, point)
+
+    def follow_up(self, value: SSAValue, new: Operation, point: InsertPoint) -> None:
+        """Take note of an op behind a result."""
+        assert isinstance(value, OpResult)
+        self.found[new] = Insertion(
+            value.op,
+            "result",
+            value.index,
+            value,
+            sdy.get_sharding(value),
+            self._demand,
+        )
+        super().follow_up(value, new, point)
+
+
+@dataclass(eq=False)
+class Recorded:
+    """A compiled program with everything that was noted on the way.
+
+    Attributes:
+        original: the program as it was given; never changed.
+        compiled: the program of one device.
+        propagation: the name of stage 6.
+        skipped: whether the program was partitioned when it came.
+        recorder: the steps of propagation; None if skipped.
+        graph: propagation's own places and nodes, as it left them.
+        holders: for each value of the program at stage 6 what holds its sharding.
+        initial: the shardings before propagation, by holder.
+        origins: where each axis of each holder came from, as `History.origin` says.
+        uneven: by holder the sharding that stage 8 started with, where it is not what
+            propagation left.
+        insertions: what stage 8 inserted.
+        constraints: reshards that stage 7 made, with the constraint.
+        remarks: what the compiler said.
+    """
+
+    original: ModuleOp
+    compiled: ModuleOp
+    propagation: PropagationName
+    marks: Marks = field(default_factory=Marks)
+    skipped: bool = False
+    recorder: Recorder | None = None
+    propagated: Propagation | None = None
+    holders: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    initial: dict[SSAValue, TensorSharding | None] = field(
+        default_factory=dict[SSAValue, TensorSharding | None]
+    )
+    origins: dict[SSAValue, dict[AxisRef, str]] = field(
+        default_factory=dict[SSAValue, dict[AxisRef, str]]
+    )
+    uneven: dict[SSAValue, TensorSharding | None] = field(
+        default_factory=dict[SSAValue, TensorSharding | None]
+    )
+    user_priorities: list[int] = field(default_factory=lambda: [0])
+    nodes_at: dict[int, list[tuple[int, int]]] = field(
+        default_factory=dict[int, list[tuple[int, int]]]
+    )
+    insertions: dict[Operation, Insertion] = field(
+        default_factory=dict[Operation, Insertion]
+    )
+    constraints: dict[Operation, Operation] = field(
+        default_factory=dict[Operation, Operation]
+    )
+    sources: dict[Operation, list[Operation]] = field(
+        default_factory=dict[Operation, list[Operation]]
+    )
+    """For each collective of the compiled program the ops that it came from: at stage
+    10, before stage 10, and before that."""
+    twins: dict[Operation, list[Operation]] = field(
+        default_factory=dict[Operation, list[Operation]]
+    )
+    """For each op of the original its copies at stage 6, in program order."""
+    remarks: list[Remark] = field(default_factory=list[Remark])
+    _arguments: dict[SSAValue, SSAValue] = field(
+        default_factory=dict[SSAValue, SSAValue]
+    )
+    _calls: dict[Operation | None, list[Operation]] = field(
+        default_factory=dict["Operation | None", list[Operation]]
+    )
+
+    # Stage 6
+
+    def sharding(self, value: SSAValue) -> TensorSharding | None:
+        """How a value is sharded after propagation; None is replicated."""
+        place = self.place(value)
+        if place is None or self.propagated is None:
+            return None
+        return self.propagated.graph.sharding_of(place)
+
+    def place(self, value: SSAValue) -> int | None:
+        """Where propagation keeps the sharding of a value."""
+        holder = self.holders.get(value)
+        if holder is None or self.propagated is None:
+            return None
+        return self.propagated.graph.place_of(holder) or None
+
+    def evened(self, value: SSAValue) -> TensorSharding | None:
+        """How it is sharded without the axes that do not divide a dimension."""
+        holder = self.holders.get(value)
+        if holder is not None and holder in self.uneven:
+            return self.uneven[holder]
+        return self.sharding(value)
+
+    def way(self, value: SSAValue, axis: AxisRef) -> list[Hop]:
+        """How an axis came to a value, the first hop first."""
+        holder = self.holders.get(value)
+        if holder is None or self.recorder is None:
+            return []
+        return self.recorder.way(holder, axis)
+
+    def origin(self, value: SSAValue, axis: AxisRef) -> str | None:
+        """The history's name of what introduced an axis on a value."""
+        holder = self.holders.get(value)
+        if holder is None:
+            return None
+        known = self.origins.get(holder, {})
+        if axis in known:
+            return known[axis]
+        for other, name in known.items():
+            if other.contains(axis) or axis.contains(other):
+                return name
+        return None
+
+    def priority_of_run(self, run: int) -> str:
+        """What a run of the engine was: its strategy and priorities."""
+        if self.propagation == "aggressive":
+            return "aggressive"
+        if run < 0:
+            return "before the first run"
+        per_user = len(SCHEDULE)
+        heuristic = SCHEDULE[run % per_user].__name__.replace("_", " ")
+        text = f"op priority {run % per_user} ({heuristic})"
+        if self.propagation == "user-priority":
+            user = run // per_user
+            if user < len(self.user_priorities):
+                text = f"user priority p{self.user_priorities[user]}, {text}"
+        return text
+
+    # Back to the program that was given
+
+    def original_op(self, op: Operation) -> Operation | None:
+        """The op of the program that was given that an op of any stage came from."""
+        known = self.marks.origins(op)
+        return known[-1] if known else None
+
+    def original_value(self, value: SSAValue) -> SSAValue | None:
+        """The same for a value; None for what a pass made."""
+        while isinstance(value, OpResult) and isinstance(value.op, sdy.DataFlowEdgeOp):
+            value = value.op.input
+        if isinstance(value, OpResult):
+            op = self.original_op(value.op)
+            if op is None or len(op.results) <= value.index:
+                return None
+            same = op.name == value.op.name
+            return op.results[value.index] if same else None
+        if not isinstance(value, BlockArgument):
+            return None
+        owner = value.block.parent_op()
+        if isinstance(owner, FuncOp) or value in self._arguments:
+            return self._arguments.get(value)
+        region = value.block.parent
+        op = None if owner is None else self.original_op(owner)
+        if op is None or owner is None or region is None:
+            return None
+        blocks = op.regions[owner.regions.index(region)].blocks
+        return blocks[0].args[value.index] if len(blocks) == 1 else None
+
+    def copies(self, value: SSAValue) -> list[SSAValue]:
+        """What became of a value of the program that was given, at stage 6."""
+        owner = sdy.owning_op(value)
+        if isinstance(value, BlockArgument) and isinstance(owner, FuncOp):
+            return [new for new, old in self._arguments.items() if old is value]
+        if isinstance(value, OpResult) and isinstance(owner, CallOp):
+            return self._returned(owner, value.index)
+        found: list[SSAValue] = []
+        for op in self.twins.get(owner, ()) if owner is not None else ():
+            if isinstance(value, OpResult):
+                found.append(op.results[value.index])
+            elif isinstance(value, BlockArgument) and value.block.parent is not None:
+                assert owner is not None
+                number = owner.regions.index(value.block.parent)
+                found.append(op.regions[number].blocks[0].args[value.index])
+        return found
+
+    def _returned(self, call: CallOp, index: int) -> list[SSAValue]:
+        """What became of a result of a call, which was inlined."""
+        name = call.callee.string_value()
+        for function in self.original.ops:
+            if not isinstance(function, FuncOp) or function.sym_name.data != name:
+                continue
+            end = function.body.block.last_op
+            returned = end.operands[index] if end is not None else None
+            if isinstance(returned, BlockArgument) and returned.block.parent_op() is (
+                function
+            ):
+                return self.copies(call.operands[returned.index])
+            if returned is not None:
+                return [
+                    copy
+                    for copy in self.copies(returned)
+                    if call in self._calls.get(sdy.owning_op(copy), ())
+                ]
+        return []
+
+    # Recording
+
+    def start_stage_6(self, module: ModuleOp) -> None:
+        """Number the ops that propagation sees, and find them from the original."""
+        for op in module.walk():
+            if calls := self.marks.callers(op):
+                self._calls[op] = calls
+        self.marks.mark(module)
+        for op in module.walk():
+            known = self.marks.origins(op)
+            if len(known) > 1 and known[-1].name == op.name:
+                self.twins.setdefault(known[-1], []).append(op)
+            if isinstance(op, FuncOp) and op.body.blocks and len(known) > 1:
+                function = known[-1]
+                assert isinstance(function, FuncOp)
+                pairs = zip(op.body.block.args, function.body.block.args, strict=True)
+                self._arguments.update(pairs)
+
+    def propagate(self, module: ModuleOp, inner: AggressivePropagatePass) -> None:
+        """Stage 6 with notes."""
+        recorder = self.recorder = Recorder(module)
+        values = [
+            value
+            for op in module.walk()
+            for value in (
+                *op.results,
+                *(arg for r in op.regions for block in r.blocks for arg in block.args),
+            )
+        ]
+        priorities: set[int] = set()
+        for value in values:
+            holder = sdy.shardable_value(value)
+            if holder is not None:
+                sharding = self.initial[holder] = sdy.get_sharding(value)
+                if sharding is not None:
+                    priorities.update(d.priority_or_default for d in sharding.dims)
+        self.user_priorities = sorted({0, *priorities})
+        propagation = self.propagated = _CountedPropagation(
+            module, conservative=inner.conservative_propagation, history=recorder
+        )
+        inner.propagate(propagation)
+        graph = propagation.graph
+        for value in values:
+            owner = sdy.owning_op(value)
+            if owner is None or (
+                owner.parent is None and not isinstance(owner, FuncOp)
+            ):
+                continue  # erased as dead
+            holder = sdy.shardable_value(value)
+            if holder is None:
+                continue
+            self.holders[value] = holder
+            place = graph.place_of(holder)
+            sharding = graph.sharding_of(place) if place else None
+            for axis in sharding.sharding_axes if sharding is not None else ():
+                name = recorder.origin(holder, axis)
+                if name is not None:
+                    self.origins.setdefault(holder, {})[axis] = name
+        for node_index, node in enumerate(graph.nodes):
+            if node.erased:
+                continue
+            if not node.prepared:
+                graph.prepare(node)
+            for tensor, place in enumerate(node.places):
+                self.nodes_at.setdefault(place, []).append((node_index, tensor))
+        propagation.finish()
+
+    def insert_reshards(self, module: ModuleOp) -> None:
+        """Stage 8 with notes."""
+        for value, holder in self.holders.items():
+            owner = sdy.owning_op(value)
+            if owner is None or (
+                owner.parent is None and not isinstance(owner, FuncOp)
+            ):
+                continue
+            if isinstance(owner, sdy.DataFlowEdgeOp):
+                continue
+            now, then = sdy.get_sharding(value), self.sharding(value)
+            if now and then and now.axes_per_dim != then.axes_per_dim:
+                self.uneven[holder] = now
+        _RecordingInserter(module, self.insertions).run()
+
+
+@dataclass(frozen=True)
+class _RecordingPass(ModulePass):
+    """A stage that is run by a function, under the name of the pass that it replaces."""
+
+    name = "recorded"
+
+    run: Callable[[ModuleOp], None] = lambda module: None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        self.run(op)
+
+
+@dataclass(frozen=True)
+class _RecordingPipeline(TTStableHLOPipelinePass):
+    """The pipeline with stages 6 and 8 replaced by recording ones."""
+
+    recorded: Recorded | None = None
+
+    def stages(self) -> list[ModulePass]:
+        """The thirteen stages."""
+        stages, recorded = super().stages(), self.recorded
+        assert recorded is not None
+        inner = PROPAGATIONS[recorded.propagation]
+        assert isinstance(stages[5], AggressivePropagatePass)
+        assert isinstance(stages[7], InsertExplicitReshardsPass)
+        stages[5] = _RecordingPass(lambda module: recorded.propagate(module, inner))
+        stages[7] = _RecordingPass(recorded.insert_reshards)
+        return stages
+
+
+def compile_and_record(
+    original: ModuleOp,
+    pipeline: TTStableHLOPipelinePass,
+    propagation: PropagationName = "aggressive",
+) -> Recorded:
+    """Compile a copy of a program through the thirteen stages and take notes.
+
+    Args:
+        original: the program; it is not changed.
+        pipeline: the options; all thirteen stages are run.
+        propagation: what stage 6 is.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+    module = original.clone()
+    recorded = Recorded(original, module, propagation)
+    marks = recorded.marks
+    marks.mark_like(module, original)
+    watched = _pipeline(pipeline, recorded)
+    with collect_remarks() as remarks:
+        for result in watched.run(make_context(), module):
+            match result.number:
+                case 5:
+                    recorded.skipped = result.skipped
+                    recorded.start_stage_6(module)
+                case 7:
+                    for op in module.walk():
+                        source = marks.origin(op)
+                        if isinstance(op, sdy.ReshardOp) and isinstance(
+                            source, sdy.ShardingConstraintOp
+                        ):
+                            recorded.constraints[op] = source
+                case 9 | 10:
+                    marks.mark(module)
+                case _:
+                    pass
+    recorded.remarks = remarks
+    for op in module.walk():
+        if isinstance(op, COLLECTIVES):
+            recorded.sources[op] = marks.origins(op)
+    return recorded
+
+
+def _pipeline(
+    pipeline: TTStableHLOPipelinePass, recorded: Recorded
+) -> _RecordingPipeline:
+    return _RecordingPipeline(
+        mesh_shape=pipeline.mesh_shape,
+        argument_types=pipeline.argument_types,
+        automatic_arg_analysis=pipeline.automatic_arg_analysis,
+        result_presharded=pipeline.result_presharded,
+        strict=pipeline.strict,
+        recorded=recorded,
+    )
+
+
+def compile_plainly(
+    original: ModuleOp,
+    pipeline: TTStableHLOPipelinePass,
+    propagation: PropagationName = "aggressive",
+) -> ModuleOp:
+    """The same program without notes: what a change is judged by.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+    module = original.clone()
+    plain = _PlainPipeline(
+        mesh_shape=pipeline.mesh_shape,
+        argument_types=pipeline.argument_types,
+        automatic_arg_analysis=pipeline.automatic_arg_analysis,
+        result_presharded=pipeline.result_presharded,
+        strict=pipeline.strict,
+        propagation=propagation,
+    )
+    with collect_remarks():
+        plain.apply(make_context(), module)
+    module.verify()
+    return module
+
+
+@dataclass(frozen=True)
+class _PlainPipeline(TTStableHLOPipelinePass):
+    """The pipeline with another stage 6."""
+
+    propagation: PropagationName = "aggressive"
+
+    def stages(self) -> list[ModulePass]:
+        """The thirteen stages."""
+        stages = super().stages()
+        stages[5] = PROPAGATIONS[self.propagation]
+        return stages
