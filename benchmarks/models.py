@@ -25,11 +25,15 @@ def program(layers: int, kind: str) -> str:
     path = CACHE / f"transformer_{kind}_{layers}.mlir"
     if not path.exists():
         CACHE.mkdir(exist_ok=True)
-        path.write_text(_export(layers, kind))
+        path.write_text(lower(layers, kind).as_text())
     return path.read_text()
 
 
-def _export(layers: int, kind: str) -> str:
+def lower(layers: int, kind: str) -> Any:
+    """The same as JAX holds it (a `jax.stages.Lowered`), on eight host devices.
+
+    JAX reads the number of devices once: call this before anything else uses JAX.
+    """
     os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
     import jax
     import jax.numpy as jnp
@@ -89,6 +93,6 @@ def _export(layers: int, kind: str) -> str:
     }
     tokens = array((BATCH, LENGTH), "data", None, dtype=jnp.int32)
     if kind == "forward":
-        return jax.jit(forward).lower(params, tokens).as_text()
+        return jax.jit(forward).lower(params, tokens)
     target = array((BATCH, LENGTH, VOCABULARY), "data", None, None)
-    return jax.jit(train).lower(params, tokens, target).as_text()
+    return jax.jit(train).lower(params, tokens, target)

@@ -19,7 +19,15 @@ LAYERS: dict[str, set[str]] = {
     "rules": {"sharding", "dialects", "errors"},
     "interpreters": {"sharding", "dialects", "errors"},
     "reporting": {"sharding", "dialects", "rules", "errors"},
-    "transforms": {"sharding", "dialects", "rules", "compat", "errors", "remarks"},
+    "transforms": {
+        "sharding",
+        "dialects",
+        "rules",
+        "compat",
+        "collector",
+        "errors",
+        "remarks",
+    },
     "checking": {
         "sharding",
         "dialects",
@@ -32,7 +40,7 @@ LAYERS: dict[str, set[str]] = {
         "remarks",
         "universe",
     },
-    "conversion": {"sharding", "dialects", "errors", "remarks"},
+    "conversion": {"sharding", "dialects", "collector", "errors", "remarks"},
 }
 """What each package may import besides itself; what is not listed may import all."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import copysign, isfinite, prod
 from typing import cast
 
@@ -55,6 +56,15 @@ from ttxdsl.dialects.ttcore import (
 )
 
 Number = int | float | bool
+
+
+@lru_cache(maxsize=1 << 12)
+def _tensor_in(
+    mesh_name: str | None, shape: tuple[int, ...], element: Attribute
+) -> Tensor:
+    """A tensor type on the devices of a mesh or, without one, on the host."""
+    place = NoneAttr() if mesh_name is None else TensorMeshAttr(mesh_name)
+    return TensorType(element, shape, place)
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
@@ -118,8 +128,7 @@ class TTIRBuilder:
 
     def type(self, shape: Sequence[int], element: Attribute) -> Tensor:
         """The tensor type of that shape in the builder's place."""
-        place = NoneAttr() if self.mesh_name is None else TensorMeshAttr(self.mesh_name)
-        return TensorType(element, shape, place)
+        return _tensor_in(self.mesh_name, tuple(shape), element)
 
     def here(self, type: Attribute) -> Tensor:
         """A tensor type of the input program in the builder's place."""
@@ -128,7 +137,7 @@ class TTIRBuilder:
 
     def empty(self, type: Tensor) -> SSAValue:
         """`ttir.empty`."""
-        return self.add(ttir.EmptyOp(type)).results[0]
+        return self.add(ttir.EmptyOp.create(result_types=[type])).results[0]
 
     def compute(
         self,

@@ -30,6 +30,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ttxdsl.collector import without_collections
 from ttxdsl.conversion import (
     lower_collective,
     lower_contraction,
@@ -104,7 +105,8 @@ class ConvertStableHLOToTTIRPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the module."""
         del ctx
-        convert_stablehlo_to_ttir(op)
+        with without_collections():
+            convert_stablehlo_to_ttir(op)
 
 
 class _ModuleLowering:

@@ -33,6 +33,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ttxdsl.collector import without_collections
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt_attrs import (
     dense_i32,
@@ -98,7 +99,8 @@ class ConvertTTIRToTTNNPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the module."""
         del ctx
-        convert_ttir_to_ttnn(op, self.num_links)
+        with without_collections():
+            convert_ttir_to_ttnn(op, self.num_links)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Source: Shardy's compiler API document and the data flow edges of its dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import FuncOp
@@ -23,7 +24,8 @@ from ttxdsl.dialects._sdy_ops import (
     NamedComputationOp,
     ShardingOp,
 )
-from ttxdsl.dialects.data_flow import data_flow_of
+from ttxdsl.dialects.data_flow import ByClass, data_flow_of
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -45,6 +47,22 @@ PROPAGATION_EDGES = "sdy.propagation_edges"
 """Attribute of an op that tells which operand or result each axis came from."""
 
 # Shardings of values
+
+
+def _keeps_result_shardings(op_class: type[object]) -> bool:
+    return (
+        issubclass(op_class, Operation)
+        and not issubclass(op_class, (CollectiveOp, DataFlowEdgeOp, ShardingOp))
+        and data_flow_of(op_class) is None
+    )
+
+
+IS_PLAIN = ByClass(_keeps_result_shardings)
+"""Whether the results of ops of a class keep their shardings in the ops' `sdy.sharding`.
+
+True of nearly all, for which the search for the holder can be spared; False for
+blocks, the owners of block arguments.
+"""
 
 
 def tensor_rank(type: Attribute) -> int:
@@ -106,6 +124,10 @@ def get_sharding(value: SSAValue) -> TensorSharding | None:
     Returns:
         None if the value has no sharding, which means fully open.
     """
+    owner = value.owner
+    if IS_PLAIN[type(owner)]:
+        shardings = cast(Operation, owner).attributes.get(SHARDING)
+        return None if shardings is None else _entry(shardings, value)
     holder = shardable_value(value)
     if holder is None:
         return None
@@ -128,10 +150,7 @@ def get_sharding(value: SSAValue) -> TensorSharding | None:
                 return _entry(op.in_shardings, holder)
             return _entry(op.out_shardings, holder)
         case Operation():
-            shardings = op.attributes.get(_attribute_for(holder))
-            if isinstance(shardings, TensorShardingPerValueAttr):
-                return _entry(shardings, holder)
-            return None
+            return _entry(op.attributes.get(_attribute_for(holder)), holder)
         case None:
             return None
 
@@ -142,6 +161,11 @@ def set_sharding(value: SSAValue, sharding: TensorSharding) -> None:
     Other results of the same op that had none become fully open, which means the
     same. Values that nothing can hold a sharding for are left alone.
     """
+    owner = value.owner
+    if IS_PLAIN[type(owner)]:
+        attributes = cast(Operation, owner).attributes
+        attributes[SHARDING] = _with_entry(attributes.get(SHARDING), value, sharding)
+        return
     holder = shardable_value(value)
     if holder is None:
         return
@@ -167,10 +191,7 @@ def set_sharding(value: SSAValue, sharding: TensorSharding) -> None:
                 op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
         case Operation():
             name = _attribute_for(holder)
-            old = op.attributes.get(name)
-            if not isinstance(old, TensorShardingPerValueAttr):
-                old = None
-            op.attributes[name] = _with_entry(old, holder, sharding)
+            op.attributes[name] = _with_entry(op.attributes.get(name), holder, sharding)
         case None:
             return
 
@@ -180,21 +201,21 @@ def _attribute_for(holder: SSAValue) -> str:
     return SHARDING if isinstance(holder, OpResult) else BLOCK_ARGUMENT_SHARDING
 
 
-def _entry(
-    shardings: TensorShardingPerValueAttr | None, value: SSAValue
-) -> TensorSharding | None:
-    if shardings is None or not isinstance(value, OpResult | BlockArgument):
+def _entry(shardings: Attribute | None, value: SSAValue) -> TensorSharding | None:
+    """That of a result or block argument; None without one."""
+    if not isinstance(shardings, TensorShardingPerValueAttr):
         return None
-    return shardings.data[value.index] if value.index < len(shardings.data) else None
+    index = cast("OpResult | BlockArgument", value).index
+    return shardings.data[index] if index < len(shardings.data) else None
 
 
 def _with_entry(
-    shardings: TensorShardingPerValueAttr | None,
+    shardings: Attribute | None,
     value: SSAValue,
     sharding: TensorSharding,
 ) -> TensorShardingPerValueAttr:
     """One sharding replaced; without any, the values beside it are fully open."""
-    if shardings is not None:
+    if isinstance(shardings, TensorShardingPerValueAttr):
         entries = list(shardings.data)
     elif isinstance(value.owner, Block):
         entries = fully_open_shardings(value.owner.arg_types, sharding.mesh)
@@ -324,6 +345,10 @@ def transform_shardings(
     collectives. `change` is called once for each distinct sharding.
     """
     changed: dict[TensorSharding, TensorSharding] = {}
+    # one attribute serves many ops: what became of it, by identity, and it, kept alive
+    attributes: dict[
+        int, tuple[TensorShardingPerValueAttr, TensorShardingPerValueAttr]
+    ] = {}
 
     def new(sharding: TensorSharding) -> TensorSharding:
         known = changed.get(sharding)
@@ -331,12 +356,19 @@ def transform_shardings(
             known = changed[sharding] = change(sharding)
         return known
 
-    def new_per_value(
-        shardings: TensorShardingPerValueAttr,
-    ) -> TensorShardingPerValueAttr:
-        return TensorShardingPerValueAttr(map(new, shardings.data))
+    def new_per_value(old: TensorShardingPerValueAttr) -> TensorShardingPerValueAttr:
+        known = attributes.get(id(old))
+        if known is None:
+            known = old, TensorShardingPerValueAttr(map(new, old.data))
+            attributes[id(old)] = known
+        return known[1]
 
-    for op in root.walk():
+    for op in all_ops(root):
+        if type(op) is not FuncOp and IS_PLAIN[type(op)]:
+            shardings = op.attributes.get(SHARDING)
+            if isinstance(shardings, TensorShardingPerValueAttr):
+                op.attributes[SHARDING] = new_per_value(shardings)
+            continue
         match op:
             case FuncOp():
                 _transform_func_shardings(op, new)

@@ -7,6 +7,7 @@ collective is ui32, shapes are arrays of i32. These spell them once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -34,16 +35,23 @@ DenseInts: TypeAlias = DenseArrayBase[IntegerType]
 """`array<i64: …>` or `array<i32: …>`."""
 
 
+_remember = lru_cache(maxsize=1 << 14)
+"""Attributes never change, and programs ask for the same few over and over."""
+
+
+@_remember
 def si32_attr(value: int) -> IntegerAttr[SI32]:
     """`value : si32`."""
     return IntegerAttr(value, si32)
 
 
+@_remember
 def ui32_attr(value: int) -> IntegerAttr[UI32]:
     """`value : ui32`."""
     return IntegerAttr(value, ui32)
 
 
+@_remember
 def si64_attr(value: int) -> IntegerAttr[SI64]:
     """`value : si64`."""
     return IntegerAttr(value, si64)
@@ -51,17 +59,27 @@ def si64_attr(value: int) -> IntegerAttr[SI64]:
 
 def i32_array(values: Iterable[int]) -> I32Array:
     """`[v0 : i32, …]`."""
-    return ArrayAttr(IntegerAttr(value, i32) for value in values)
+    return _i32_array(tuple(values))
 
 
 def dense_i32(values: Iterable[int]) -> DenseInts:
     """`array<i32: v0, …>`."""
-    return DenseArrayBase.from_list(i32, tuple(values))
+    return _dense(i32, tuple(values))
 
 
 def dense_i64(values: Iterable[int]) -> DenseInts:
     """`array<i64: v0, …>`."""
-    return DenseArrayBase.from_list(i64, tuple(values))
+    return _dense(i64, tuple(values))
+
+
+@_remember
+def _i32_array(values: tuple[int, ...]) -> I32Array:
+    return ArrayAttr(IntegerAttr(value, i32) for value in values)
+
+
+@_remember
+def _dense(element: IntegerType, values: tuple[int, ...]) -> DenseInts:
+    return DenseArrayBase.from_list(element, values)
 
 
 def ints(attr: I32Array | DenseInts) -> tuple[int, ...]:

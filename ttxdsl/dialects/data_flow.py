@@ -15,8 +15,9 @@ Source: Shardy's propagation document ("Data flow ops") and its
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import OpTrait
@@ -145,32 +146,59 @@ def returned(region: Region, index: int) -> Operand:
     return Operand(end, index)
 
 
+_AnswerT = TypeVar("_AnswerT")
+
+
+class ByClass(dict[type[object], _AnswerT]):
+    """What a function answers for classes (of ops and blocks), each asked once.
+
+    For questions that are asked of every value of a module: a known answer costs one
+    look-up. All are forgotten when somebody registers data flow.
+    """
+
+    def __init__(self, ask: Callable[[type[object]], _AnswerT]):
+        super().__init__()
+        self._ask = ask
+        _all_answers.append(self)
+
+    def __missing__(self, op_class: type[object]) -> _AnswerT:
+        answer = self[op_class] = self._ask(op_class)
+        return answer
+
+
+_all_answers: list[ByClass[Any]] = []
 _registered: dict[type[Operation], DataFlowTrait] = {}
-_known: dict[type[Operation], DataFlowTrait | None] = {}
-"""The answers so far: this is asked for every value of a module."""
+
+
+def _find_data_flow(op_class: type[object]) -> DataFlowTrait | None:
+    if not issubclass(op_class, Operation):
+        return None
+    for base in op_class.__mro__:
+        if base in _registered:
+            return _registered[base]
+    return op_class.get_trait(DataFlowTrait)
+
+
+_known = ByClass(_find_data_flow)
 
 
 def data_flow_of(op_class: type[Operation]) -> DataFlowTrait | None:
     """The edges of the ops of a class; None for nearly all, which have none."""
-    try:
-        return _known[op_class]
-    except KeyError:
-        found = op_class.get_trait(DataFlowTrait)
-        for base in op_class.__mro__:
-            if base in _registered:
-                found = _registered[base]
-                break
-        _known[op_class] = found
-        return found
+    return _known[op_class]
 
 
 def register_data_flow(op_class: type[Operation], edges: DataFlowTrait) -> None:
     """Tell what the edges of all ops of a class, and of those derived from it, are."""
     _registered[op_class] = edges
-    _known.clear()
+    _forget_answers()
 
 
 def unregister_data_flow(op_class: type[Operation]) -> None:
     """Forget what was registered for `op_class`; its own trait is back if it has one."""
     _registered.pop(op_class, None)
-    _known.clear()
+    _forget_answers()
+
+
+def _forget_answers() -> None:
+    for answers in _all_answers:
+        answers.clear()

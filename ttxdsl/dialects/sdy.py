@@ -22,6 +22,7 @@ from xdsl.ir import Dialect
 
 from ttxdsl.dialects._sdy_access import (
     BLOCK_ARGUMENT_SHARDING,
+    IS_PLAIN,
     PROPAGATION_EDGES,
     SHARDING,
     SHARDING_RULE,
@@ -116,6 +117,7 @@ ModuleOp.traits.add_trait(ShardingsVerify())
 
 __all__ = [
     "BLOCK_ARGUMENT_SHARDING",
+    "IS_PLAIN",
     "PROPAGATION_EDGES",
     "SHARDING",
     "SHARDING_RULE",

@@ -87,13 +87,12 @@ class Shapes:
 
 def shape_of(value: SSAValue) -> Shape:
     """The shape of `value`; `()` for what is not a tensor, such as a token."""
-    if isinstance(value.type, ShapedType):
-        return value.type.get_shape()
-    return ()
+    type = value.type
+    return type.get_shape() if isinstance(type, ShapedType) else ()
 
 
 def _static_shapes(values: Iterable[SSAValue]) -> tuple[Shape, ...] | None:
-    shapes = tuple(shape_of(value) for value in values)
+    shapes = tuple([shape_of(value) for value in values])
     for shape in shapes:
         if shape and min(shape) < 0:
             return None

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ShapedType
+from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
 from ttxdsl.errors import CompileError
@@ -130,6 +131,86 @@ def _from_table(
             _remembered.clear()
         _remembered[key] = rule
         return rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpSignature:
+    """What every op of one class, with the same types and properties, has in common."""
+
+    rule: OpShardingRule | None
+    """How such ops may be partitioned."""
+    element_counts: tuple[int, ...]
+    """Of operands, then results; 0 for dynamic shapes and what is no tensor."""
+
+
+class Signatures:
+    """The signature of each op of a module, for a pass that asks for many.
+
+    Types and properties are numbered, equal ones alike, each object once: whoever meets
+    it again looks its number up by identity, which costs a tenth of hashing its value.
+    What was numbered is kept alive, so that identities stay what they are: do not keep
+    this for longer than a pass.
+    """
+
+    def __init__(self, *, conservative: bool = False):
+        self._conservative = conservative
+        self._known: dict[tuple[object, ...], OpSignature] = {}
+        self._number_of_id: dict[int, int] = {}
+        self._number_of_value: dict[Attribute, int] = {}
+        self._alive: list[Attribute] = []
+
+    def of(self, op: Operation) -> OpSignature:
+        """The signature of an op, the same object for ops with the same one.
+
+        Raises:
+            CompileError: see `sharding_rule`.
+        """
+        if SHARDING_RULE in op.attributes:
+            return self._find(op)
+        number = self._number_of_id.get
+        key: list[object] = [type(op), len(op.results)]
+        for value in (*op.results, *op.operands):
+            type_ = value.type
+            key.append(number(id(type_)) or self._number(type_))
+        for name, attribute in op.properties.items():
+            key.append(name)
+            key.append(number(id(attribute)) or self._number(attribute))
+        found = tuple(key)
+        known = self._known.get(found)
+        if known is None:
+            known = self._find(op)
+            if _follows_from_signature(op):
+                self._known[found] = known
+        return known
+
+    def _number(self, attribute: Attribute) -> int:
+        """The number of an attribute that was not met before; from 1."""
+        number = self._number_of_value.setdefault(
+            attribute, len(self._number_of_value) + 1
+        )
+        self._number_of_id[id(attribute)] = number
+        self._alive.append(attribute)
+        return number
+
+    def _find(self, op: Operation) -> OpSignature:
+        values = (*op.operands, *op.results)
+        return OpSignature(
+            sharding_rule(op, conservative=self._conservative),
+            tuple([_element_count(value.type) for value in values]),
+        )
+
+
+def _follows_from_signature(op: Operation) -> bool:
+    """Whether the rule of an op follows from its class, types and properties."""
+    line = RULES.get(type(op))
+    told = _registered and _registration(type(op)) is not None
+    return line is not None and line.surroundings is None and not told
+
+
+def _element_count(type: Attribute) -> int:
+    if not isinstance(type, ShapedType) or not type.has_static_shape():
+        return 0
+    return type.element_count()
 
 
 def is_registered_elementwise(op: Operation) -> bool:

@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -94,6 +95,14 @@ class _Evener:
         default_factory=dict[tuple[int, Axes, Mesh], _Finding]
     )
 
+    even_already: dict[tuple[int, int], tuple[object, object]] = field(
+        default_factory=dict[tuple[int, int], tuple[object, object]]
+    )
+    """What an op of one result says and the result's type, by identity, if it may stay.
+
+    Holds both, so that their identities stay theirs.
+    """
+
     def __post_init__(self) -> None:
         self.mesh_of = mesh_lookup(self.module)
 
@@ -145,6 +154,15 @@ class _Evener:
 
     def visit(self, op: Operation) -> None:
         """Change the shardings that one op holds."""
+        results = op.results
+        if len(results) == 1 and sdy.IS_PLAIN[type(op)]:
+            written, type_ = op.attributes.get(sdy.SHARDING), results[0].type
+            key = id(written), id(type_)
+            if written is not None and key not in self.even_already:
+                if self._change_results(op):
+                    return
+                self.even_already[key] = written, type_
+            return
         match op:
             case FuncOp():
                 self._visit_function(op)
@@ -176,12 +194,19 @@ class _Evener:
                         self._all(op.out_shardings.data, types, op) or op.out_shardings
                     )
             case _:
-                written = op.attributes.get(sdy.SHARDING)
-                if isinstance(written, sdy.TensorShardingPerValueAttr):
-                    types = [value.type for value in op.results]
-                    changed = self._all(written.data, types, op)
-                    if changed is not None:
-                        op.attributes[sdy.SHARDING] = changed
+                self._change_results(op)
+
+    def _change_results(self, op: Operation) -> bool:
+        """Change what an op says of its results in `sdy.sharding`; whether it did."""
+        written = op.attributes.get(sdy.SHARDING)
+        if not isinstance(written, sdy.TensorShardingPerValueAttr):
+            return False
+        types = [value.type for value in op.results]
+        changed = self._all(written.data, types, op)
+        if changed is None:
+            return False
+        op.attributes[sdy.SHARDING] = changed
+        return True
 
     def _visit_function(self, function: FuncOp) -> None:
         type_ = function.function_type
@@ -212,7 +237,7 @@ def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
         UnsupportedError: with `strict`, instead of the first warning.
     """
     evener = _Evener(module)
-    for op in module.walk():
+    for op in all_ops(module):
         evener.visit(op)
     for (size, axes, mesh), finding in evener.found.items():
         split = (

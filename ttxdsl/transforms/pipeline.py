@@ -44,6 +44,7 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 from xdsl.transforms.canonicalize import CanonicalizePass
 
+from ttxdsl.collector import without_collections
 from ttxdsl.errors import CompileError
 from ttxdsl.transforms.apply_argument_shard_status import ApplyArgumentShardStatusPass
 from ttxdsl.transforms.apply_shardy_argument_annotations import (
@@ -197,8 +198,9 @@ class TTStableHLOPipelinePass(ModulePass):
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
             if not skipped:
-                for one in (*self._before(number), stage, *self._after(number)):
-                    one.apply(ctx, module)
+                with without_collections():
+                    for one in (*self._before(number), stage, *self._after(number)):
+                        one.apply(ctx, module)
             seconds = time.perf_counter() - start
             if self.verify_each:
                 module.verify()

@@ -37,6 +37,7 @@ from ttxdsl.dialects.sdy import (
     shardable_value,
     tensor_rank,
 )
+from ttxdsl.dialects.traversal import all_ops_inside_out
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -227,7 +228,7 @@ class ApplyShardingConstraintsPass(ModulePass):
         """Change the module in place."""
         # Bodies before the ops around them. Constraints move and appear only in
         # front of where the walk is, so a list made before sees each of them once.
-        for inner in list(op.walk(region_first=True)):
+        for inner in all_ops_inside_out(op):
             match inner:
                 case ShardingConstraintOp():
                     _apply_constraint(inner)

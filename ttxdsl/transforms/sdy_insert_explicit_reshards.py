@@ -16,29 +16,31 @@ Source: Shardy's `sdy-insert-explicit-reshards`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp, ShapedType
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.data_flow import Operand, data_flow_of
+from ttxdsl.dialects.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.dialects.stablehlo import (
     ConcatenateOp,
     DotGeneralOp,
     DotOp,
     ReshapeOp,
 )
+from ttxdsl.dialects.traversal import all_ops_inside_out
 from ttxdsl.errors import CompileError
-from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.rules.registry import OpSignature, Signatures
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
 from ttxdsl.sharding.compatible import (
+    Agreement,
     agree,
     reshard_dot_result,
     shared_reduction_axes,
@@ -64,13 +66,6 @@ def _is_sharded(sharding: TensorSharding | None) -> bool:
     return sharding is not None and bool(sharding.sharding_axes)
 
 
-def _element_count(type: Attribute) -> int:
-    """The number of elements of a tensor; 0 for dynamic shapes and other types."""
-    if not isinstance(type, ShapedType) or not type.has_static_shape():
-        return 0
-    return type.element_count()
-
-
 def _location(value: SSAValue) -> LocationAttr:
     if isinstance(value, BlockArgument):
         return value.location
@@ -90,13 +85,32 @@ def _replace_other_uses(value: SSAValue, new: Operation) -> None:
     value.replace_uses_with_if(new.results[0], lambda use: use.operation is not new)
 
 
-def _post_order(block: Block) -> Iterator[Operation]:
-    """The ops of a block, each behind the ops of its regions, as they are now."""
-    for op in tuple(block.ops):
-        for region in op.regions:
-            for inner in region.blocks:
-                yield from _post_order(inner)
-        yield op
+def _behind_barriers(values: Iterable[SSAValue]) -> list[TensorSharding | None]:
+    """The shardings of values, seen through propagation barriers."""
+    return [sdy.get_sharding(skip_barriers(value)) for value in values]
+
+
+def _is_terminator(op_class: type[object]) -> bool:
+    return issubclass(op_class, Operation) and op_class.has_trait(
+        IsTerminator, value_if_unregistered=False
+    )
+
+
+_IS_TERMINATOR = ByClass(_is_terminator)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """What makes an op compatible, and on which mesh."""
+
+    agreement: Agreement
+    mesh_ref: str | Mesh
+    mesh: Mesh
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is to be done."""
+        return bool(self.agreement.reduction) or any(self.agreement.shardings)
 
 
 @dataclass
@@ -107,6 +121,11 @@ class ReshardInserter:
     full: bool = True
     meshes: dict[str, Mesh] = field(init=False)
     functions: dict[str, FuncOp] = field(init=False)
+    signatures: Signatures = field(default_factory=Signatures)
+    plans: dict[tuple[object, ...], tuple[_Plan | None, Shardings]] = field(
+        default_factory=dict[tuple[object, ...], tuple["_Plan | None", Shardings]]
+    )
+    """By the op's signature and its shardings' identities; holds those shardings."""
 
     def __post_init__(self) -> None:
         self.meshes = sdy.mesh_table(self.module)
@@ -117,10 +136,9 @@ class ReshardInserter:
     def run(self) -> None:
         """Process every function that has a body."""
         for func in self.functions.values():
-            for block in func.body.blocks:
-                for op in _post_order(block):
-                    if not op.has_trait(IsTerminator, value_if_unregistered=False):
-                        self.visit(op)
+            for op in all_ops_inside_out(func):
+                if op is not func and not _IS_TERMINATOR[type(op)]:
+                    self.visit(op)
             if func.body.blocks:
                 self.visit_return(func)
 
@@ -135,8 +153,15 @@ class ReshardInserter:
         elif isinstance(op, sdy.ReshardOp) and self.reshard_to_unreduced(op):
             return
         elif not isinstance(op, sdy.CollectiveOp):
-            self.reduce_operands(op)
-            self.make_compatible(op)
+            values = (*op.operands, *op.results)
+            shardings = [sdy.get_sharding(value) for value in values]
+            if any(sharding and sharding.unreduced for sharding in shardings):
+                self.reduce_operands(op)
+                values = (*op.operands, *op.results)
+                shardings = _behind_barriers(values)
+            elif any(type(v.owner) is sdy.PropagationBarrierOp for v in values):
+                shardings = _behind_barriers(values)
+            self.make_compatible(op, shardings)
 
     # Values that cross a border
 
@@ -325,48 +350,88 @@ class ReshardInserter:
 
     # Conflicts inside an op
 
-    def make_compatible(self, op: Operation) -> None:
-        """Reshard operands and results so that all factors agree, then all-reduce."""
-        values = [*op.operands, *op.results]
-        shardings = tuple(sdy.get_sharding(skip_barriers(value)) for value in values)
-        mesh_ref = self.common_mesh(op, shardings)
-        if mesh_ref is None:
+    def make_compatible(self, op: Operation, shardings: Shardings) -> None:
+        """Reshard operands and results so that all factors agree, then all-reduce.
+
+        Args:
+            op: the op.
+            shardings: of its operands, then its results, seen through barriers.
+        """
+        if not any(shardings):
             return
-        rule = sharding_rule(op)
-        if rule is None or rule.is_custom:
+        if self.full or self.always_reshards(op):
+            plan = self.plan(op, shardings)
+            if plan is not None and plan.is_needed:
+                self.reshard(op, plan.agreement.shardings, plan.mesh_ref)
+                reduction = plan.agreement.reduction
+                self.reduce_results(op, reduction, plan.mesh_ref, plan.mesh)
+            return
+        mesh_ref = self.common_mesh(op, shardings)
+        signature = self.signatures.of(op)
+        rule = signature.rule
+        if mesh_ref is None or rule is None or rule.is_custom:
             return
         mesh = self.mesh_of(op, mesh_ref)
-        sizes = tuple(_element_count(value.type) for value in values)
-        if self.full or self.always_reshards(op):
-            foreign = tuple(
-                _is_sharded(sharding)
-                and sharding is not None
-                and self.mesh_of(op, sharding).device_ids != mesh.device_ids
-                for sharding in shardings
-            )
-            try:
-                agreement = agree(
-                    rule,
-                    shardings,
-                    sizes,
-                    mesh_ref,
-                    mesh,
-                    foreign,
-                    is_reshape=isinstance(op, ReshapeOp),
-                )
-            except ValueError as error:
-                raise CompileError(
-                    str(error),
-                    op,
-                    hint="reduce the operands first, or shard by another axis",
-                ) from error
-            self.reshard(op, agreement.shardings, mesh_ref)
-            reduction: Axes = agreement.reduction
-        else:
-            if isinstance(op, DotOp | DotGeneralOp):
-                self.reshard_dot(op, rule, shardings, sizes, mesh_ref, mesh)
-            reduction = self.unreduced_reduction(op, rule, mesh)
+        if isinstance(op, DotOp | DotGeneralOp):
+            sizes = signature.element_counts
+            self.reshard_dot(op, rule, tuple(shardings), sizes, mesh_ref, mesh)
+        reduction = self.unreduced_reduction(op, rule, mesh)
         self.reduce_results(op, reduction, mesh_ref, mesh)
+
+    def plan(self, op: Operation, shardings: Shardings) -> _Plan | None:
+        """How an op becomes compatible, found once for ops that are alike.
+
+        Returns:
+            None if there is no common mesh or nothing is known of the op.
+        """
+        signature = self.signatures.of(op)
+        key = (signature, *map(id, shardings))
+        try:
+            return self.plans[key][0]
+        except KeyError:
+            plan = self.find_plan(op, signature, tuple(shardings))
+            self.plans[key] = plan, shardings
+            return plan
+
+    def find_plan(
+        self,
+        op: Operation,
+        signature: OpSignature,
+        shardings: tuple[TensorSharding | None, ...],
+    ) -> _Plan | None:
+        """How ops of a signature become compatible under these shardings.
+
+        Raises:
+            CompileError: a tensor would be sharded by an axis it is unreduced along.
+        """
+        mesh_ref = self.common_mesh(op, shardings)
+        rule = signature.rule
+        if mesh_ref is None or rule is None or rule.is_custom:
+            return None
+        mesh = self.mesh_of(op, mesh_ref)
+        foreign = tuple(
+            _is_sharded(sharding)
+            and sharding is not None
+            and self.mesh_of(op, sharding).device_ids != mesh.device_ids
+            for sharding in shardings
+        )
+        try:
+            agreement = agree(
+                rule,
+                shardings,
+                signature.element_counts,
+                mesh_ref,
+                mesh,
+                foreign,
+                is_reshape=isinstance(op, ReshapeOp),
+            )
+        except ValueError as error:
+            raise CompileError(
+                str(error),
+                op,
+                hint="reduce the operands first, or shard by another axis",
+            ) from error
+        return _Plan(agreement, mesh_ref, mesh)
 
     def always_reshards(self, op: Operation) -> bool:
         """Whether the minimal version treats this op as the full one does."""
@@ -429,8 +494,7 @@ class ReshardInserter:
         first = sdy.get_sharding(op.results[0])
         if first is None or not first.unreduced:
             return ()
-        values = [*op.operands, *op.results]
-        shardings = [sdy.get_sharding(skip_barriers(value)) for value in values]
+        shardings = _behind_barriers((*op.operands, *op.results))
         projection = project(mesh, rule, shardings, closed_if_missing=True)
         axes = shared_reduction_axes(projection, rule)
         if axes is None:

@@ -16,6 +16,7 @@ from ttxdsl.dialects.sdy import (
     ReturnOp,
     TensorShardingPerValueAttr,
 )
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef, sort_and_merge, subtract
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -106,6 +107,6 @@ class ManualAxesCleanupPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         mesh_of = mesh_lookup(op)
-        for inner in op.walk():
+        for inner in all_ops(op):
             if isinstance(inner, ManualComputationOp):
                 clean_up(inner, mesh_of)

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.sdy import ShardingGroupOp
+from ttxdsl.dialects.traversal import all_ops
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,6 @@ class RemoveShardingGroupsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        for inner in list(op.walk()):
+        for inner in all_ops(op):
             if isinstance(inner, ShardingGroupOp):
                 Rewriter.erase_op(inner)

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.collectives import (
     AllGather,
@@ -162,7 +163,7 @@ def reshards_to_collectives(
         op
         for func in module.ops
         if isinstance(func, FuncOp)
-        for op in func.walk()
+        for op in all_ops(func)
         if isinstance(op, sdy.ReshardOp)
     ]
     if keep_redundant_reshards:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.rules import sharding_rule
 from ttxdsl.rules.supplement import supplementary_rule
 
@@ -24,7 +25,7 @@ class SupplyShardingRulesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Walk all ops of the module."""
-        for inner in op.walk():
+        for inner in all_ops(op):
             rule = supplementary_rule(inner)
             if rule is not None and sharding_rule(inner) is None:
                 inner.attributes[SHARDING_RULE] = OpShardingRuleAttr(rule)

@@ -21,6 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.step import (
@@ -295,9 +296,13 @@ def check_types(module: ModuleOp) -> None:
     Raises:
         CompileError: naming the first op with a dynamic shape or a tuple.
     """
-    for op in module.walk():
+    known: set[int] = set()
+    for op in all_ops(module):
         for result in op.results:
             type = result.type
+            if id(type) in known:
+                continue
+            known.add(id(type))
             if isinstance(type, TupleType):
                 raise CompileError(
                     f"propagation does not support tuples: {type}",

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import CallOp, FuncOp
@@ -23,17 +22,14 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.data_flow import data_flow_of
+from ttxdsl.dialects.data_flow import ByClass, data_flow_of
 from ttxdsl.dialects.sdy import (
     SHARDING,
-    CollectiveOp,
     DataFlowEdgeOp,
     FuncDataFlowEdgeOp,
     PropagationBarrierOp,
-    ReshardOp,
-    ShardingConstraintOp,
 )
-from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.rules.registry import Signatures
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.sharding.step import Direction, Directions, OpBehaviour, StepMemo
@@ -90,31 +86,25 @@ class Node:
     """Set for a barrier: the one direction, whatever the strategy says."""
 
 
-# Ops whose results do not simply keep their shardings in an attribute of the op.
-_SPECIAL: tuple[type[Operation], ...] = (
-    CollectiveOp,
-    DataFlowEdgeOp,
-    ShardingConstraintOp,
-    ReshardOp,
-)
+def _ends_block(op_class: type[object]) -> bool:
+    return issubclass(op_class, Operation) and op_class.has_trait(
+        IsTerminator, value_if_unregistered=False
+    )
 
 
-@cache
-def _is_special(op_class: type[Operation]) -> bool:
-    return issubclass(op_class, _SPECIAL)
+_IS_TERMINATOR = ByClass(_ends_block)
 
 
-def _is_plain(op_class: type[Operation]) -> bool:
-    """Whether results of such ops keep their shardings in `sdy.sharding` of the op.
+def _only_computes(op_class: type[object]) -> bool:
+    return not (
+        issubclass(op_class, CallOp)
+        or _IS_TERMINATOR[op_class]
+        or (issubclass(op_class, Operation) and data_flow_of(op_class) is not None)
+    )
 
-    It spares the search for the holder, for nearly all values.
-    """
-    return data_flow_of(op_class) is None and not _is_special(op_class)
 
-
-@cache
-def _is_terminator(op_class: type[Operation]) -> bool:
-    return op_class.has_trait(IsTerminator, value_if_unregistered=False)
+_IS_SIMPLE_USER = ByClass(_only_computes)
+"""Whether who is concerned by a use in such an op is the op and those around it."""
 
 
 class PropagationGraph:
@@ -129,6 +119,7 @@ class PropagationGraph:
         self.module = module
         self.conservative = conservative
         self.meshes = sdy.mesh_table(module)
+        self._signatures = Signatures(conservative=conservative)
         self.memo = StepMemo(self.meshes)
         self.places: list[Place] = [Place(StepMemo.NO_SHARDING)]
         self.numbers: list[int] = [StepMemo.NO_SHARDING]
@@ -159,7 +150,7 @@ class PropagationGraph:
         elif op_class is CallOp:
             assert isinstance(op, CallOp)
             self.calls.setdefault(op.callee.string_value(), []).append(op)
-        elif op_class not in (ModuleOp, sdy.MeshOp) and not _is_terminator(op_class):
+        elif op_class not in (ModuleOp, sdy.MeshOp) and not _IS_TERMINATOR[op_class]:
             self._node_of_op[op] = len(self.nodes)
             self.nodes.append(Node(op))
         for region in op.regions:
@@ -191,6 +182,7 @@ class PropagationGraph:
         """Put every changed sharding into the IR."""
         arguments: dict[FuncOp, list[TensorSharding | None]] = {}
         results: dict[FuncOp, list[TensorSharding | None]] = {}
+        attributes: dict[int, sdy.TensorShardingPerValueAttr] = {}
         for place, number in zip(self.places, self.numbers, strict=True):
             if number == place.original:
                 continue
@@ -209,7 +201,17 @@ class PropagationGraph:
                     arguments[function] = sdy.func_argument_shardings(function)
                 arguments[function][value.index] = sharding
             elif sharding is not None and not _is_erased(value):
-                sdy.set_sharding(value, sharding)
+                owner = value.owner
+                if isinstance(owner, Block) or not (
+                    sdy.IS_PLAIN[type(owner)] and len(owner.results) == 1
+                ):
+                    sdy.set_sharding(value, sharding)
+                    continue
+                attribute = attributes.get(number)
+                if attribute is None:
+                    attribute = sdy.TensorShardingPerValueAttr((sharding,))
+                    attributes[number] = attribute
+                owner.attributes[SHARDING] = attribute
         for function in {**arguments, **results}:
             sdy.set_func_shardings(
                 function, arguments.get(function), results.get(function)
@@ -223,7 +225,7 @@ class PropagationGraph:
         if place is not None:
             return place
         owner = value.owner
-        if isinstance(owner, Block) or not _is_plain(type(owner)):
+        if isinstance(owner, Block) or not sdy.IS_PLAIN[type(owner)]:
             holder = sdy.shardable_value(value)
             if holder is None:
                 place = NO_PLACE
@@ -361,7 +363,7 @@ class PropagationGraph:
                 node.allowed = Direction(op.direction)
                 elementwise = True
             case _:
-                rule = node.rule = sharding_rule(op, conservative=self.conservative)
+                rule = node.rule = self._signatures.of(op).rule
                 elementwise = is_elementwise(op)
                 conservative = self.conservative
         if rule is None:
@@ -422,7 +424,10 @@ class PropagationGraph:
     def _add_users(self, value: SSAValue, nodes: list[int]) -> None:
         for use in self.ordered_uses(value):
             user = use.operation
-            edge = data_flow.edge_of_use(use, ends_region=_is_terminator(type(user)))
+            if _IS_SIMPLE_USER[type(user)]:
+                self._add_with_ancestors(user, nodes)
+                continue
+            edge = data_flow.edge_of_use(use, ends_region=_IS_TERMINATOR[type(user)])
             if edge is not None:
                 self._add_with_ancestors(edge, nodes)
             elif isinstance(user, FuncReturnOp):
@@ -434,7 +439,7 @@ class PropagationGraph:
                 callee = self.functions.get(user.callee.string_value())
                 if callee is not None and not callee.is_declaration:
                     self._add_users(callee.body.block.args[use.index], nodes)
-            elif _is_terminator(type(user)):
+            elif _IS_TERMINATOR[type(user)]:
                 parent = user.parent_op()
                 if parent is not None:
                     self._add_with_ancestors(parent, nodes)
@@ -443,6 +448,9 @@ class PropagationGraph:
 
     def ordered_uses(self, value: SSAValue) -> list[Use]:
         """The uses of a value, of the op created last first."""
+        first = value.first_use
+        if first is None or value.has_one_use():
+            return [] if first is None else [first]
         order = self._creation
         return sorted(
             value.uses,
@@ -450,8 +458,9 @@ class PropagationGraph:
         )
 
     def _add_with_ancestors(self, op: Operation, nodes: list[int]) -> None:
+        """Add the nodes of an op and of those around it, up to the function."""
         current: Operation | None = op
-        while current is not None and not isinstance(current, FuncOp):
+        while current is not None and type(current) is not FuncOp:
             node = self._node_of_op.get(current)
             if node is not None:
                 nodes.append(node)

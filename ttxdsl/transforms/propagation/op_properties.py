@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Operation
 
@@ -50,8 +52,13 @@ def is_elementwise(op: Operation) -> bool:
     return (
         type(op) in _ELEMENTWISE
         or is_registered_elementwise(op)
-        or op.get_trait(ElementwiseTrait) is not None
+        or _has_elementwise_trait(type(op))
     )
+
+
+@cache
+def _has_elementwise_trait(op_class: type[Operation]) -> bool:
+    return op_class.get_trait(ElementwiseTrait) is not None
 
 
 def is_offload_call(op: Operation) -> bool:

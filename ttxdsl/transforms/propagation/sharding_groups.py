@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import ShardingConstraintOp, ShardingGroupOp
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import TensorSharding
@@ -30,8 +31,8 @@ class ShardingGroups:
         self._members: dict[int, list[SSAValue]] = {}
         self._group_of: dict[SSAValue, int] = {}
         self._op_of: dict[SSAValue, ShardingGroupOp] = {}
-        for op in module.walk():
-            if op.name != ShardingGroupOp.name or not isinstance(op, ShardingGroupOp):
+        for op in all_ops(module):
+            if not isinstance(op, ShardingGroupOp):
                 continue
             group = op.group_id.value.data
             if self._group_of.setdefault(op.input, group) != group:
