@@ -16,13 +16,11 @@ import argparse
 import importlib
 import json
 import os
-import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +31,8 @@ from tests.differential.sharded_models import compiled_models  # noqa: E402
 from ttxdsl.program import make_context, parse_program  # noqa: E402
 from ttxdsl.remarks import collect_remarks  # noqa: E402
 from ttxdsl.reporting.collectives import list_collectives  # noqa: E402
-from ttxdsl.sharding.cost import Ring, ring_bytes  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
+from ttxdsl.xla.hlo import list_hlo_collectives  # noqa: E402
 
 PAGE = ROOT / "docs" / "xla-comparison.md"
 DEVICES = 8
@@ -52,86 +50,15 @@ class Moved:
     bytes: int
 
 
-# XLA's side: HLO text
-
-_KINDS = {
-    "all-gather": Ring.ALL_GATHER,
-    "all-reduce": Ring.ALL_REDUCE,
-    "all-to-all": Ring.ALL_TO_ALL,
-    "ragged-all-to-all": Ring.ALL_TO_ALL,
-    "collective-broadcast": Ring.COLLECTIVE_PERMUTE,
-    "collective-permute": Ring.COLLECTIVE_PERMUTE,
-    "reduce-scatter": Ring.REDUCE_SCATTER,
-}
-_OP = re.compile(
-    r"^\s*(?:ROOT )?%\S+ = (?P<type>\(.*?\)|\S+) "
-    rf"(?P<kind>{'|'.join(_KINDS)})(?P<start>-start)?\(",
-)
-_SHAPE = re.compile(r"(?P<element>[a-z]+\d*(?:e\dm\d\w*)?)\[(?P<sizes>[\d,]*)\]")
+# XLA's side
 
 
-def _bits(element: str) -> int:
-    if element == "pred":
-        return 8
-    number = re.search(r"\d+", element)
-    return int(number[0]) if number else 0
-
-
-def _bytes_of(type_: str) -> list[int]:
-    """The bytes of each tensor of an HLO type, also in tuples."""
-    found: list[int] = []
-    for shape in _SHAPE.finditer(re.sub(r"/\*.*?\*/", "", type_)):
-        sizes = [int(size) for size in shape["sizes"].split(",") if size]
-        found.append(-(-prod(sizes) * _bits(shape["element"]) // 8))
-    return found
-
-
-def group_size(line: str) -> int:
-    """How many devices a group of an HLO collective has.
-
-    Groups are listed (`{{0,1},{2,3}}`), a reshaped iota (`[4,2]<=[8]`), or axes of a mesh
-    (`mesh['a'=2,'b'=4] {'b'}`); `{}` is all devices.
-    """
-    if pairs := re.search(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*)\}", line):
-        moved = re.findall(r"(\d+),(\d+)", pairs[1])
-        return 2 if any(source != target for source, target in moved) else 1
-    text = line.split("replica_groups=", 1)[1]
-    if iota := re.match(r"\[\d+,(\d+)\]<=", text):
-        return int(iota[1])
-    if named := re.match(r"mesh\[(.*?)\][^{]*\{(.*?)\}", text):
-        sizes = dict(re.findall(r"'([^']+)'=(\d+)", named[1]))
-        size = 1
-        for axis in named[2].split(","):
-            name, _, part = axis.strip().partition(":")
-            extent = part.rpartition(")")[2] if part else sizes[name.strip("'")]
-            size *= int(extent)
-        return size
-    first = re.match(r"\{\{([\d,]*)\}", text)
-    return len(first[1].split(",")) if first else DEVICES
-
-
-def hlo_collectives(hlo: str) -> list[Moved]:
-    """The collectives of a compiled program, async ones by their start."""
-    found: list[Moved] = []
-    for line in hlo.splitlines():
-        op = _OP.match(line)
-        if op is None:
-            continue
-        ring, size = _KINDS[op["kind"]], group_size(line)
-        parts = _bytes_of(op["type"])
-        if op["start"] and op["type"].startswith("("):
-            # operands, then results (then, for permutes, two counters)
-            half = 1 if ring is Ring.COLLECTIVE_PERMUTE else len(parts) // 2
-            if ring is not Ring.ALL_REDUCE:
-                parts = parts[half : 2 * half]
-        total = sum(parts)
-        if ring is Ring.ALL_GATHER:
-            total //= size
-        elif ring is Ring.REDUCE_SCATTER:
-            total *= size
-        kind = op["kind"].replace("-", "_")
-        found.append(Moved(kind, size, ring_bytes(ring, total, size)))
-    return found
+def xla_collectives(hlo: str) -> list[Moved]:
+    """The collectives of a compiled program, those too that move nothing."""
+    return [
+        Moved(one.kind, one.group_size, one.bytes_per_device)
+        for one in list_hlo_collectives(hlo, DEVICES)
+    ]
 
 
 # Our side
@@ -263,7 +190,7 @@ def main() -> int:
         return 0
     programs = {**compiled_examples(), **compiled_models()}
     rows = [
-        Row(name, our_collectives(text), hlo_collectives(hlo))
+        Row(name, our_collectives(text), xla_collectives(hlo))
         for name, (text, hlo) in programs.items()
     ]
     text = page(rows)

@@ -1,0 +1,131 @@
+"""Running what the documentation shows: commands in a console, and Python.
+
+A page is executed from its top in one folder and one namespace:
+
+- a `console` block is a command after `$ ` and what it prints. The line `...` stands
+  for any lines, and `...` within a line for any text. A command that is meant to fail
+  says so by a `|| true` or by what follows in the page.
+- a `python` block is executed; a `text` block right after it is what it prints.
+
+Blocks of other languages, and indented ones, are not executed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ttxdsl.tools.main import main
+
+ROOT = Path(__file__).parents[2]
+ANYTHING = "..."
+
+_BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL = re.compile(r"[|&;<>$*]")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page: where it starts, what to run, and what that prints."""
+
+    line: int
+    language: str
+    code: str
+    printed: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page that are executed, in order."""
+    text = page.read_text()
+    found: list[Block] = []
+    pending = False
+    for match in _BLOCK.finditer(text):
+        language, body = match.groups()
+        line = text.count("\n", 0, match.start()) + 2
+        if language == "python":
+            found.append(Block(line, language, body, ""))
+        elif language == "console":
+            # several commands may follow each other in one block
+            for part in re.split(r"^(?=\$ )", body, flags=re.MULTILINE)[1:]:
+                command, _, printed = part[2:].partition("\n")
+                while command.endswith("\\"):
+                    more, _, printed = printed.partition("\n")
+                    command = command[:-1] + more
+                found.append(Block(line, language, command, printed))
+        elif language == "text" and pending:
+            last = found[-1]
+            found[-1] = Block(last.line, last.language, last.code, body)
+        pending = language == "python"
+    return found
+
+
+def _line_matches(expected: str, actual: str) -> bool:
+    if ANYTHING not in expected:
+        return expected == actual.rstrip()
+    pattern = ".*".join(re.escape(part) for part in expected.split(ANYTHING))
+    return re.fullmatch(pattern, actual.rstrip()) is not None
+
+
+def matches(expected: list[str], actual: list[str]) -> bool:
+    """Whether the lines are what the page shows; see the module for `...`."""
+    if not expected:
+        return not actual
+    if expected[0] == ANYTHING:
+        rest = expected[1:]
+        return any(matches(rest, actual[start:]) for start in range(len(actual) + 1))
+    return (
+        bool(actual)
+        and _line_matches(expected[0], actual[0])
+        and matches(expected[1:], actual[1:])
+    )
+
+
+def _run_command(command: str) -> str:
+    """What a command prints, errors too. Our own runs here: a process costs a second."""
+    words = shlex.split(command)
+    output = StringIO()
+    if words[0] == "ttxdsl" and not _SHELL.search(command):
+        with redirect_stdout(output), redirect_stderr(output):
+            main(words[1:])
+        return output.getvalue()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        shell=True,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
+
+
+def run_page(page: Path) -> None:
+    """Execute a page in the current folder.
+
+    Raises:
+        AssertionError: something is printed that the page does not show.
+    """
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.language == "console":
+            printed = _run_command(block.code)
+        else:
+            output = StringIO()
+            with redirect_stdout(output):
+                code = "\n" * (block.line - 1) + block.code
+                exec(compile(code, str(page), "exec"), namespace)
+            printed = output.getvalue()
+        expected = block.printed.rstrip("\n").split("\n")
+        actual = printed.rstrip("\n").split("\n")
+        where = f"{page.name}:{block.line}: {block.code}"
+        assert matches(expected, actual), f"{where}\nprinted:\n{printed}"

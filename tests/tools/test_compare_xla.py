@@ -1,0 +1,101 @@
+"""`ttxdsl compare-xla` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttxdsl.tools.main import main
+
+ROOT = Path(__file__).parents[2]
+
+MAKE = """
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+def two_products():
+    mesh = jax.make_mesh((2, 4), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    def array(shape, *spec):
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, P(*spec)))
+    f = jax.jit(lambda x, w, v: (x @ w) @ v)
+    return f, array((8, 4), "a", None), array((4, 16), None, "b"), array((16, 8), "b", None)
+
+def nothing():
+    return 1
+
+def broken():
+    raise RuntimeError("no such model")
+"""
+
+
+def test_tables(capsys: pytest.CaptureFixture[str]):
+    assert main(["compare-xla", str(ROOT / "examples/mlp_tensor_parallel.mlir")]) == 0
+    out = capsys.readouterr().out
+    assert "8 devices" in out
+    assert "same" in out
+    assert "3072 B" in out
+
+
+def in_a_process(file: Path, name: str, *options: str) -> tuple[int, str, str]:
+    """JAX reads how many devices to make once in a process."""
+    command = [sys.executable, "-m", "ttxdsl.tools.main", "compare-xla"]
+    done = subprocess.run(
+        [*command, f"{file}:{name}", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_jax_function_as_json(tmp_path: Path):
+    file = tmp_path / "made.py"
+    file.write_text(MAKE)
+    code, out, err = in_a_process(file, "two_products", "--json")
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(out)
+    assert found["agree"]
+    assert found["devices"] == 8
+    (row,) = found["collectives"]
+    assert (row["kind"], row["among"], row["label"]) == ("all_reduce", "b", "same")
+    # JAX's locations arrive on both sides
+    assert row["ours"][0]["at"].startswith(f"{file}:10")
+    assert row["xla"][0]["at"].startswith(f"{file}:10")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nothing", "answers with no function and arguments"),
+        ("broken", "fails: RuntimeError: no such model"),
+        ("missing", "has no function 'missing'"),
+    ],
+)
+def test_bad_functions_are_one_diagnostic(
+    tmp_path: Path,
+    name: str,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("XLA_FLAGS", "")
+    file = tmp_path / "made.py"
+    file.write_text(MAKE[MAKE.index("def nothing") :])
+    assert main(["compare-xla", f"{file}:{name}"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("error:")
+    assert message in err
+
+
+def test_no_such_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XLA_FLAGS", "")
+    assert main(["compare-xla", "nowhere.py:f"]) == 1
+    assert "cannot read 'nowhere.py'" in capsys.readouterr().err

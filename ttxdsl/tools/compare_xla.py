@@ -1,0 +1,209 @@
+"""`ttxdsl compare-xla`: a program through our compiler and through XLA's partitioner."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, cast
+
+from rich.markup import escape
+from rich.table import Table
+
+from ttxdsl.api import Program, load
+from ttxdsl.errors import CompileError
+from ttxdsl.frontends.jax import from_jax
+from ttxdsl.interpreters.run import entry_function
+from ttxdsl.tools.console import report_console
+from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.tools.options import (
+    add_compiler_options,
+    add_json_option,
+    partition_options,
+    print_json,
+)
+from ttxdsl.xla.comparing import CollectiveRow, XlaComparison, compare_with_xla
+
+
+def _jax_program(path: Path, name: str, devices: int) -> Program:
+    """The program of a function and arguments that a function of a Python file makes.
+
+    Raises:
+        CompileError: there is no such file or function, it fails, or it answers with
+            something else.
+    """
+    # JAX reads this when it is first imported, which the file does
+    flag = f"--xla_force_host_platform_device_count={devices}"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flag}".strip()
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise CompileError(f"cannot read '{path}': it is no Python file")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+        made: Any = getattr(module, name, None)
+        if not callable(made):
+            raise CompileError(f"'{path}' has no function '{name}'")
+        answer: Any = made()
+    except CompileError:
+        raise
+    except Exception as error:
+        # whatever the user's file does wrong is told in one line
+        raise CompileError(
+            f"'{path}:{name}' fails: {type(error).__name__}: {error}"
+        ) from error
+    parts = list(cast("tuple[Any, ...]", answer)) if isinstance(answer, tuple) else []
+    if not parts or not callable(parts[0]):
+        raise CompileError(
+            f"'{path}:{name}' answers with no function and arguments",
+            hint="return (jitted, *arguments)",
+        )
+    return from_jax(*parts)
+
+
+def _program(options: argparse.Namespace) -> Program:
+    file, colon, name = str(options.file).rpartition(":")
+    if colon and file.endswith(".py"):
+        return _jax_program(Path(file), name, options.devices)
+    return load(Path(options.file))
+
+
+def _row_json(row: CollectiveRow) -> dict[str, Any]:
+    return {
+        "kind": row.kind,
+        "among": row.among,
+        "label": str(row.label),
+        "ours": [
+            {"bytes": one.bytes_per_device, "why": one.reason, "at": one.position}
+            for one in row.ours
+        ],
+        "xla": [
+            {"bytes": one.bytes_per_device, "op": one.op_name, "at": one.position}
+            for one in row.xla
+        ],
+    }
+
+
+def _json(comparison: XlaComparison) -> dict[str, Any]:
+    ours, xla = comparison.bytes
+    return {
+        "source": comparison.source,
+        "devices": comparison.devices,
+        "agree": comparison.agree,
+        "bytes_per_device": {"ours": ours, "xla": xla},
+        "results": [
+            {
+                "shape": list(row.shape),
+                "type": row.dtype,
+                "label": row.label,
+                "ours_max_abs": row.ours.max_abs,
+                "xla_max_abs": max((c.max_abs for c in row.xla.values()), default=0.0),
+                "xla_parts": row.split,
+                "differing_devices": list(row.differing),
+            }
+            for row in comparison.results
+        ],
+        "collectives": [_row_json(row) for row in comparison.collectives],
+    }
+
+
+def _result_table(comparison: XlaComparison) -> Table:
+    table = Table("result", "type", title="Results", title_justify="left")
+    table.add_column("ours: max abs", justify="right")
+    table.add_column("XLA: max abs", justify="right")
+    table.add_column("parts in XLA", justify="right")
+    table.add_column("")
+    for index, row in enumerate(comparison.results):
+        good = row.ours.ok and row.xla_ok
+        table.add_row(
+            str(index),
+            "x".join((*map(str, row.shape), row.dtype)),
+            f"{row.ours.max_abs:.2e}",
+            f"{max((c.max_abs for c in row.xla.values()), default=0.0):.2e}",
+            str(row.split),
+            row.label if good else f"[bold red]{row.label}[/]",
+        )
+    return table
+
+
+def _side(row: CollectiveRow, *, ours: bool) -> str:
+    if ours:
+        total = f"{len(row.ours)}: {row.our_bytes} B" if row.ours else "none"
+        return "\n".join([total, *sorted({one.reason for one in row.ours})])
+    total = f"{len(row.xla)}: {row.xla_bytes} B" if row.xla else "none"
+    names = sorted({one.op_name for one in row.xla if one.op_name})
+    return escape("\n".join([total, *names]))
+
+
+def _collective_table(comparison: XlaComparison) -> Table:
+    table = Table(
+        "collective", "among", "ours", "XLA", "", title="Collectives, bytes a device"
+    )
+    table.title_justify = "left"
+    for row in comparison.collectives:
+        sides = (escape(_side(row, ours=True)), _side(row, ours=False))
+        table.add_row(row.kind, row.among, *sides, str(row.label))
+    ours, xla = comparison.bytes
+    table.add_section()
+    table.add_row("in all", "", f"{ours} B", f"{xla} B", "")
+    return table
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; 1 if a result differs from the single-device run."""
+    program = _program(options)
+    inputs = None
+    if options.inputs is not None:
+        inputs = load_inputs(options.inputs, entry_function(program.module))
+    else:
+        inputs = program.random_inputs(options.seed)
+    comparison = compare_with_xla(program, inputs, **partition_options(options))
+    if options.json:
+        print_json(_json(comparison))
+    else:
+        report = report_console()
+        report.print(
+            f"[bold]{escape(comparison.source)}[/]  {comparison.devices} devices",
+            soft_wrap=True,
+        )
+        report.print(_result_table(comparison))
+        report.print(_collective_table(comparison))
+    return 0 if comparison.agree else 1
+
+
+def add_command(commands: Any) -> None:
+    """Add `compare-xla` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "compare-xla",
+        help="results and collectives beside those of XLA's partitioner (needs JAX)",
+        description=(
+            "Compile and run a program with our pipeline and with XLA's SPMD"
+            " partitioner on as many virtual CPU devices: the shards of each result,"
+            " and the collectives with the bytes that a device sends, side by side."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl compare-xla model.mlir\n"
+            "  ttxdsl compare-xla single_chip.mlir --mesh-shape 1,8 --json\n"
+            "  ttxdsl compare-xla train.py:make_step    # makes (jitted, *arguments)\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE|FILE.py:FUNCTION",
+        help="MLIR text, or what answers with a jitted function and its arguments",
+    )
+    parser.add_argument(
+        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    parser.add_argument(
+        "--devices", type=int, default=8, help="JAX devices for FILE.py:FUNCTION (8)"
+    )
+    add_compiler_options(parser)
+    add_json_option(parser)
+    parser.set_defaults(execute=execute)

@@ -1,0 +1,1 @@
+"""The same program through XLA on virtual CPU devices, beside ours. Needs JAX."""

@@ -1,0 +1,241 @@
+"""The collectives of a compiled XLA program, read off its HLO text.
+
+An HLO line that is a collective says its result's type, the groups of devices and,
+in its metadata, the op it was made of:
+
+    %ar = f32[8,64]{1,0} all-reduce(%dot), channel_id=1, replica_groups=[2,4]<=[8],
+          …, metadata={op_name="jit(f)/dot_general" stack_frame_id=4}
+
+Source: XLA's HLO text format; the forms of replica groups are those that XLA prints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from ttxdsl.sharding.cost import Ring, ring_bytes
+from ttxdsl.sharding.replica_groups import Groups
+
+KINDS = {
+    "all-gather": Ring.ALL_GATHER,
+    "all-reduce": Ring.ALL_REDUCE,
+    "all-to-all": Ring.ALL_TO_ALL,
+    "ragged-all-to-all": Ring.ALL_TO_ALL,
+    "collective-broadcast": Ring.COLLECTIVE_PERMUTE,
+    "collective-permute": Ring.COLLECTIVE_PERMUTE,
+    "reduce-scatter": Ring.REDUCE_SCATTER,
+}
+"""HLO's collectives, by how their bytes count."""
+
+_OP = re.compile(
+    r"^\s*(?:ROOT )?%\S+ = (?P<type>\(.*?\)|\S+) "
+    rf"(?P<kind>{'|'.join(KINDS)})(?P<start>-start)?\(",
+)
+_SHAPE = re.compile(r"(?P<element>[a-z]+\d*(?:e\dm\d\w*)?)\[(?P<sizes>[\d,]*)\]")
+_COMMENT = re.compile(r"/\*.*?\*/")
+_PERMUTATION = r"(?:T\((?P<perm>[\d,]+)\))?"
+_GROUPS = re.compile(rf"\[(?P<shape>[\d,]+)\]<=\[(?P<dims>[\d,]+)\]{_PERMUTATION}")
+_MESH = re.compile(
+    r"mesh\[(?P<axes>.*?)\]"
+    rf"(?:,\s*device_ids=\(\[(?P<dims>[\d,]+)\]{_PERMUTATION}\))?"
+    r"\s*\{(?P<along>.*?)\}"
+)
+_AXIS = re.compile(r"'(?P<name>[^']+)'(?::\((?P<before>\d+)\)(?P<size>\d+))?")
+_METADATA = re.compile(r"metadata=\{(.*?)\}(?:,|$|\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class HloCollective:
+    """One collective of XLA: its kind with `_`, groups, bytes and origin.
+
+    `bytes_per_device` is what a device sends by the ring model, `tensor` the types of
+    what it moves (its results, where an async op has operands in its type too).
+    `op_name` and `position` are of the metadata, None where there is none.
+    """
+
+    kind: str
+    groups: Groups
+    tensor: str
+    bytes_per_device: int
+    op_name: str | None = None
+    position: str | None = None
+
+    @property
+    def group_size(self) -> int:
+        """How many devices a group has; a permutation that moves nothing has 1."""
+        return max((len(group) for group in self.groups), default=1)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(",") if number.strip())
+
+
+def _iota(match: re.Match[str]) -> Sequence[int]:
+    """The devices that a reshaped and transposed iota lists."""
+    dims = _numbers(match["dims"])
+    order = np.arange(prod(dims)).reshape(dims)
+    if match["perm"]:
+        order = order.transpose(_numbers(match["perm"]))
+    return [int(device) for device in order.reshape(-1)]
+
+
+def _groups_along(match: re.Match[str]) -> Groups:
+    """Groups of `mesh['a'=2,'b'=4] {'b'}`; an axis may be a part, `'b':(1)2`."""
+    axes = [
+        (name, int(size))
+        for name, size in re.findall(r"'([^']+)'=(\d+)", match["axes"])
+    ]
+    sizes = dict(axes)
+    along: list[tuple[str, int, int]] = []
+    """Name, and the sizes of the axis up to the part and with it."""
+    for one in _AXIS.finditer(match["along"]):
+        before = int(one["before"] or 1)
+        along.append(
+            (one["name"], before, before * int(one["size"] or sizes[one["name"]]))
+        )
+    parts: list[int] = []
+    varying: list[int] = []
+    for name, size in axes:
+        ranges = [(low, high) for other, low, high in along if other == name]
+        cuts = sorted({1, size}.union(*ranges))
+        for low, high in pairwise(cuts):
+            if any(start <= low and high <= end for start, end in ranges):
+                varying.append(len(parts))
+            parts.append(high // low)
+    ids = _iota(match) if match["dims"] else range(prod(parts))
+    grid = np.array(ids).reshape(parts)
+    fixed = [index for index in range(len(parts)) if index not in varying]
+    size = prod(parts[index] for index in varying)
+    rows = grid.transpose(*fixed, *varying).reshape(-1, size)
+    return tuple(tuple(int(device) for device in row) for row in rows)
+
+
+def parse_groups(line: str, devices: int) -> Groups:
+    """The groups of device ids of a collective's line.
+
+    They are listed (`{{0,1},{2,3}}`), a reshaped iota (`[4,2]<=[8]T(0)`), or along axes
+    of a mesh; `{}` is all devices. Pairs of a permutation count as groups of two, but
+    those of a device with itself.
+
+    Args:
+        line: the HLO line.
+        devices: how many there are in all.
+    """
+    if pairs := re.search(r"source_target_pairs=\{((?:\{\d+,\d+\},?)*)\}", line):
+        moved = re.findall(r"(\d+),(\d+)", pairs[1])
+        return tuple((int(s), int(t)) for s, t in moved if s != t)
+    everyone = (tuple(range(devices)),)
+    found = re.search(r"replica_groups=(.*)", line)
+    if found is None:
+        return everyone
+    text = found[1]
+    if iota := _GROUPS.match(text):
+        order = _iota(iota)
+        size = _numbers(iota["shape"])[-1]
+        return tuple(
+            tuple(order[start : start + size]) for start in range(0, len(order), size)
+        )
+    if mesh := _MESH.match(text):
+        return _groups_along(mesh)
+    if listed := re.match(r"\{((?:\{[\d,]*\},?)+)\}", text):
+        return tuple(
+            _numbers(group) for group in re.findall(r"\{([\d,]*)\}", listed[1])
+        )
+    return everyone
+
+
+def _bits(element: str) -> int:
+    if element == "pred":
+        return 8
+    number = re.search(r"\d+", element)
+    return int(number[0]) if number else 0
+
+
+def _tensors(type_: str) -> list[tuple[str, int]]:
+    """The text and the bytes of each tensor of an HLO type, also in tuples."""
+    found: list[tuple[str, int]] = []
+    for shape in _SHAPE.finditer(_COMMENT.sub("", type_)):
+        sizes = _numbers(shape["sizes"])
+        size = -(-prod(sizes) * _bits(shape["element"]) // 8)
+        found.append(("x".join((*map(str, sizes), shape["element"])), size))
+    return found
+
+
+_SECTION = re.compile(
+    r"^(FileNames|FileLocations|StackFrames)\n((?:\d+ .*\n)*)", re.MULTILINE
+)
+
+
+def _frames(hlo: str) -> dict[str, str]:
+    """The `file:line:col` of each numbered stack frame of a module's head."""
+    tables: dict[str, dict[str, str]] = {}
+    for section in _SECTION.finditer(hlo):
+        tables[section[1]] = dict(row.split(" ", 1) for row in section[2].splitlines())
+    frames: dict[str, str] = {}
+    for number, frame in tables.get("StackFrames", {}).items():
+        at = re.search(r"file_location_id=(\d+)", frame)
+        row = tables.get("FileLocations", {}).get(at[1]) if at else None
+        if row is None:
+            continue
+        fields = dict(re.findall(r"(\w+)=(\d+)", row))
+        file = tables.get("FileNames", {}).get(fields.get("file_name_id", ""), "")
+        place = (fields.get("line", "0"), fields.get("column", "0"))
+        frames[number] = ":".join((file.strip('"'), *place))
+    return frames
+
+
+def _metadata(line: str, frames: dict[str, str]) -> tuple[str | None, str | None]:
+    """The name and the position of the op that a line was made of."""
+    found = _METADATA.search(line)
+    if found is None:
+        return None, None
+    name = re.search(r'op_name="([^"]*)"', found[1])
+    frame = re.search(r"stack_frame_id=(\d+)", found[1])
+    return name[1] if name else None, frames.get(frame[1]) if frame else None
+
+
+def list_hlo_collectives(hlo: str, devices: int) -> list[HloCollective]:
+    """The collectives of a compiled program in order, async ones by their start.
+
+    Args:
+        hlo: the text of the partitioned module.
+        devices: of the whole mesh.
+    """
+    frames = _frames(hlo)
+    found: list[HloCollective] = []
+    for line in hlo.splitlines():
+        op = _OP.match(line)
+        if op is None:
+            continue
+        ring = KINDS[op["kind"]]
+        groups = parse_groups(line, devices)
+        tensors = _tensors(op["type"])
+        if op["start"] and op["type"].startswith("(") and ring is not Ring.ALL_REDUCE:
+            # operands, then results (then, for permutes, two counters)
+            half = 1 if ring is Ring.COLLECTIVE_PERMUTE else len(tensors) // 2
+            tensors = tensors[half : 2 * half]
+        size = max((len(group) for group in groups), default=1)
+        # the model counts from what a device has before, the type says what it gets
+        total = sum(bytes_ for _, bytes_ in tensors)
+        if ring is Ring.ALL_GATHER:
+            total //= size
+        elif ring is Ring.REDUCE_SCATTER:
+            total *= size
+        name, position = _metadata(line, frames)
+        found.append(
+            HloCollective(
+                kind=op["kind"].replace("-", "_"),
+                groups=groups,
+                tensor=", ".join(text for text, _ in tensors),
+                bytes_per_device=ring_bytes(ring, total, size),
+                op_name=name,
+                position=position,
+            )
+        )
+    return found
