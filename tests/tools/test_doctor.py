@@ -1,0 +1,84 @@
+"""The `ttxdsl doctor` command: tables, JSON, limits that are said, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ttxdsl.tools.main import main
+
+PROGRAM = """\
+func.func @main(%x: tensor<8x30xf32>, %w: tensor<30x6xf32>) -> tensor<8x6xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x30xf32>, tensor<30x6xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.mlir"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_tables(program: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor", str(program), "--devices", "4"]) == 0
+    out = capsys.readouterr().out
+    assert "4 devices can be 4, 2x2" in out
+    assert "1, 2, 3, 5, 6, 10, 15, 30" in out
+    assert "x.1, w.0" in out
+    assert "6.2%" in out  # 30 in four parts of eight
+    assert "1* │ batch=2, w_1=2" in out
+    assert "added up (1)" in out
+    assert "link 12.5 GB/s, 1 us" in out
+
+
+def test_what_is_left_out_is_said(program: Path, capsys: pytest.CaptureFixture[str]):
+    arguments = ["doctor", str(program), "--devices", "4", "--candidates", "2"]
+    assert main([*arguments, "--top", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "2 of 4 candidates not compiled" in out
+    assert "--candidates 4" in out
+
+
+def test_json(program: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor", str(program), "--devices", "4", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["mesh_shapes"] == [[4], [2, 2]]
+    assert found["groups"][0]["name"] == "batch"
+    best = found["meshes"][0]
+    assert best["mesh"] == {"batch": 2, "w_1": 2}
+    assert best["bytes_sent"] == 0
+    # a device has 4 rows of x, 3 columns of w, and what they make
+    assert best["peak_bytes"] == 4 * (4 * 30 + 30 * 3 + 4 * 3)
+
+
+def test_nothing_fits(program: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor", str(program), "--devices", "4", "--memory", "100B"]) == 1
+    assert "no mesh fits into 100 B" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--devices", "x"], "'x' is no number from 1 up"),
+        (["--devices", "4", "--memory", "16Gb!"], "'16Gb!' is no size"),
+        (["--devices", "4", "--link-gbps", "0"], "'0' is no number above 0"),
+        ([], "--devices"),
+    ],
+)
+def test_wrong_command_lines(
+    program: Path, option: list[str], message: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as raised:
+        main(["doctor", str(program), *option])
+    assert raised.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_errors_are_one_diagnostic(program: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor", str(program), "--devices", "1"]) == 1
+    assert capsys.readouterr().err.startswith("error: there is no mesh to choose")

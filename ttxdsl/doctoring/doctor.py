@@ -1,0 +1,348 @@
+"""From a program and a number of devices to a ranked table of meshes.
+
+    diagnosis = diagnose(module, 8)
+    diagnosis.rows[0].candidate  # the mesh that is fastest by the model, and fits
+
+Candidates are put in order by an estimate from the sharding rules, and then compiled, as
+many as `limit` says; every row was really compiled and counted.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from io import StringIO
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.printer import Printer
+
+from ttxdsl.dialects import sdy
+from ttxdsl.doctoring.groups import Analysis, analyze
+from ttxdsl.doctoring.measure import (
+    Machine,
+    Measurement,
+    compile_candidate,
+    operations_of,
+)
+from ttxdsl.doctoring.meshes import (
+    Candidate,
+    argument_bytes,
+    assignments,
+    candidate_of,
+    factorizations,
+    resized,
+    written_meshes,
+)
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.run import entry_function
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.reporting.memory import type_bytes
+from ttxdsl.transforms.function_attributes import (
+    argument_attributes,
+    result_attributes,
+)
+from ttxdsl.transforms.graph_state import is_solved
+from ttxdsl.transforms.inline import InlinePass
+
+_SHARDING = "sdy.sharding"
+_WORTH_A_PROCESS = 6.0
+"""Seconds of compiling from which other processes are started; each takes one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A mesh that was compiled, and what it costs.
+
+    `padding` is the part of memory that would be padding if the group that divides
+    worst were filled up; the compiler computes it whole instead. A row is on the
+    `front` if no other takes less time and less memory.
+    """
+
+    candidate: Candidate
+    measurement: Measurement
+    padding: float
+    fits: bool
+    front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A mesh that the compiler refuses, and why."""
+
+    candidate: Candidate
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What `diagnose` finds.
+
+    Attributes:
+        devices: how many there are.
+        machine: what the time is modelled with.
+        analysis: the groups of dimensions.
+        keeps_shardings: whether the program has shardings, which are kept.
+        shapes: the shapes of meshes, largest axis first.
+        operations: of the program on one device.
+        rows: compiled, the best first: those that fit, then by time, memory, bytes.
+        refused: what the compiler refuses.
+        untried: candidates that were not compiled, in the order of the estimate.
+        memory: the memory of a device in bytes, None if any will do.
+    """
+
+    devices: int
+    machine: Machine
+    analysis: Analysis
+    keeps_shardings: bool
+    shapes: tuple[tuple[int, ...], ...]
+    operations: int
+    rows: tuple[Row, ...]
+    refused: tuple[Refusal, ...]
+    untried: tuple[Candidate, ...]
+    memory: int | None
+
+    def share(self, row: Row) -> float:
+        """How many devices' worth of work the devices share; all of them at best."""
+        return self.operations / max(1, row.measurement.operations)
+
+
+def mesh_shapes(devices: int) -> tuple[tuple[int, ...], ...]:
+    """All shapes of a mesh of that many devices, largest axis first: 8, 4x2, 2x2x2."""
+    most = devices.bit_length()
+    shapes = {
+        tuple(sorted((size for size in sizes if size > 1), reverse=True))
+        for sizes in factorizations(devices, most)
+    }
+    return tuple(sorted(shapes, key=lambda shape: (len(shape), shape[::-1])))
+
+
+def has_shardings(module: ModuleOp) -> bool:
+    """Whether somebody wrote a mesh or a sharding in the program."""
+    return bool(written_meshes(module)) or any(map(_carries_sharding, module.walk()))
+
+
+def _carries_sharding(op: Operation) -> bool:
+    if isinstance(op, FuncOp):
+        entries = (*argument_attributes(op), *result_attributes(op))
+        if any(_SHARDING in entry for entry in entries):
+            return True
+    return _SHARDING in op.attributes or isinstance(
+        op, sdy.ShardingConstraintOp | sdy.ReshardOp | sdy.ManualComputationOp
+    )
+
+
+def default_limit(ops: int) -> int:
+    """How many meshes to compile of a program: 64 of a small one, 8 of a large one."""
+    return max(8, min(64, 40_000 // max(1, ops)))
+
+
+def _ordered(
+    candidates: Sequence[tuple[Candidate, float, int]], limit: int
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Those to compile and the rest: most by time, a quarter by memory."""
+    by_time = sorted(candidates, key=lambda one: (one[1], one[2]))
+    first = by_time[: limit - limit // 4]
+    taken = {id(one) for one in first}
+    others = [one for one in by_time if id(one) not in taken]
+    lightest = sorted(others, key=lambda one: (one[2], one[1]))[: limit - len(first)]
+    taken |= {id(one) for one in lightest}
+    rest = [one[0] for one in by_time if id(one) not in taken]
+    return [one[0] for one in (*first, *lightest)], rest
+
+
+def _candidates(
+    module: ModuleOp, analysis: Analysis, devices: int, machine: Machine, limit: int
+) -> tuple[list[Candidate], list[Candidate]]:
+    if has_shardings(module):
+        found = resized(module, devices)
+        return found[:limit], found[limit:]
+    function = entry_function(module)
+    sizes = [
+        type_bytes(argument.type, argument) for argument in function.body.block.args
+    ]
+    estimated: list[tuple[Candidate, float, int]] = []
+    for parts in assignments(analysis, devices):
+        candidate = candidate_of(analysis, parts)
+        estimate = analysis.estimate(parts)
+        seconds = (
+            machine.seconds(estimate.operations, estimate.bytes_touched)
+            + estimate.bytes_sent / machine.link.bytes_per_second
+            + estimate.rounds * machine.link.latency
+        )
+        estimated.append((candidate, seconds, argument_bytes(candidate, sizes)))
+    return _ordered(estimated, limit)
+
+
+# Compiling, in this process or in several
+
+_module: ModuleOp | None = None
+
+
+def _start_worker(text: str) -> None:
+    global _module
+    _module = parse_program(text)
+
+
+def _in_worker(job: tuple[Candidate, Machine]) -> Measurement | str:
+    assert _module is not None
+    return compile_candidate(_module, *job)
+
+
+def _compiled(
+    module: ModuleOp, candidates: Sequence[Candidate], machine: Machine, jobs: int
+) -> Iterator[Measurement | str]:
+    """What each candidate costs, in order; long work goes to other processes."""
+    for at, candidate in enumerate(candidates):
+        start = time.perf_counter()
+        yield compile_candidate(module, candidate, machine)
+        seconds = time.perf_counter() - start
+        rest = candidates[at + 1 :]
+        if jobs > 1 and len(rest) > 1 and seconds * len(rest) > _WORTH_A_PROCESS:
+            yield from _in_processes(module, rest, machine, jobs)
+            return
+
+
+def _in_processes(
+    module: ModuleOp, candidates: Sequence[Candidate], machine: Machine, jobs: int
+) -> Iterator[Measurement | str]:
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    with ProcessPoolExecutor(
+        min(jobs, len(candidates)),
+        # a fork would copy the threads of a progress bar in a state nobody knows
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(stream.getvalue(),),
+    ) as pool:
+        yield from pool.map(_in_worker, [(one, machine) for one in candidates])
+
+
+# The answer
+
+
+def _padding(analysis: Analysis, candidate: Candidate) -> float:
+    families = {family.name: family for family in analysis.families}
+    return max(
+        (
+            families[name].padding(size)
+            for name, size in candidate.axes
+            if candidate.splits is not None and name in families
+        ),
+        default=0.0,
+    )
+
+
+def _rank(
+    measured: Sequence[tuple[Candidate, Measurement]],
+    analysis: Analysis,
+    memory: int | None,
+) -> tuple[Row, ...]:
+    points = [(found.seconds, found.peak_bytes) for _, found in measured]
+    rows = [
+        Row(
+            candidate=candidate,
+            measurement=found,
+            padding=_padding(analysis, candidate),
+            fits=memory is None or found.peak_bytes <= memory,
+            front=not any(
+                other != mine and other[0] <= mine[0] and other[1] <= mine[1]
+                for other in points
+            ),
+        )
+        for (candidate, found), mine in zip(measured, points, strict=True)
+    ]
+    return tuple(sorted(rows, key=rank_of))
+
+
+def rank_of(row: Row) -> tuple[bool, float, int, int, str]:
+    """What rows are sorted by: fitting first, then time, memory, bytes, name."""
+    found = row.measurement
+    return (
+        not row.fits,
+        found.seconds,
+        found.peak_bytes,
+        found.bytes_sent,
+        str(row.candidate),
+    )
+
+
+def diagnose(
+    module: ModuleOp,
+    devices: int,
+    *,
+    machine: Machine | None = None,
+    memory: int | None = None,
+    limit: int | None = None,
+    jobs: int = 1,
+    on_step: Callable[[int, int], None] | None = None,
+) -> Diagnosis:
+    """Try meshes of that many devices for a program and rank them.
+
+    Args:
+        module: a global StableHLO program, with or without shardings; not changed.
+        devices: at least 2.
+        machine: speeds for the modelled time; see `Machine` for what is assumed.
+        memory: bytes that a device has; what needs more is ranked last.
+        limit: how many candidates to compile at most; by the program's size if None.
+        jobs: processes to compile in when that pays.
+        on_step: called with the number of candidates that are done, and of all.
+
+    Raises:
+        CompileError: the program cannot be analyzed, is partitioned already, or no mesh
+            can be tried.
+    """
+    if devices < 2:
+        raise CompileError(f"there is no mesh to choose for {devices} device(s)")
+    if limit is not None and limit < 1:
+        raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
+    machine = machine or Machine()
+    module = module.clone()
+    if is_solved(module):
+        raise CompileError(
+            "the program is partitioned for its mesh already: no other mesh fits it",
+            module,
+            hint="give the program before it was partitioned",
+        )
+    keeps = has_shardings(module)
+    flat = module.clone()
+    InlinePass().apply(make_context(), flat)
+    if not keeps:
+        module = flat
+    analysis = analyze(entry_function(flat))
+    most = limit or default_limit(analysis.ops)
+    chosen, untried = _candidates(module, analysis, devices, machine, most)
+    if not chosen:
+        raise CompileError(
+            f"no argument's dimension can be split over {devices} devices or a part of"
+            " them",
+            entry_function(module),
+            hint="choose a number of devices that shares a divisor with a dimension",
+        )
+    measured: list[tuple[Candidate, Measurement]] = []
+    refused: list[Refusal] = []
+    results = _compiled(module, chosen, machine, jobs)
+    for done, (candidate, found) in enumerate(zip(chosen, results, strict=True), 1):
+        if isinstance(found, str):
+            refused.append(Refusal(candidate, found))
+        else:
+            measured.append((candidate, found))
+        if on_step is not None:
+            on_step(done, len(chosen))
+    return Diagnosis(
+        devices=devices,
+        machine=machine,
+        analysis=analysis,
+        keeps_shardings=keeps,
+        shapes=tuple(shape for shape in mesh_shapes(devices) if prod(shape) == devices),
+        operations=operations_of(flat),
+        rows=_rank(measured, analysis, memory),
+        refused=tuple(refused),
+        untried=tuple(untried),
+        memory=memory,
+    )

@@ -1,0 +1,542 @@
+"""Dimensions that must be split together, found from the sharding rules.
+
+Every factor of every op's rule ties dimensions of its operands and results together:
+the first factor of a dimension is what splitting the dimension splits. Joined over the
+whole program (and along loops and branches) this gives *groups*. A group can be split
+into as many parts as divide all of its factors: of 30 heads in a dimension of 1920 it is
+30 that counts.
+
+Layers repeat, and with them groups that differ in nothing but the layer. Groups whose
+arguments have the same shapes and that share no argument are one *family* and are split
+alike: in a chain of square layers this takes every second one, as Megatron does.
+
+Source: Shardy's sharding rules; `ttxdsl.transforms.batch_analysis` joins dimensions in
+the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import gcd, prod
+from typing import cast
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.data_flow import data_flow_of
+from ttxdsl.reporting.collectives import element_bits
+from ttxdsl.reporting.memory import argument_name
+from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.sharding.cost import tensor_bytes
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.transforms.propagation.data_flow import edge_sources, other_targets
+
+Dim = tuple[SSAValue, int]
+"""One dimension of one value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentDim:
+    """A dimension of an argument: `params['wq'].1`."""
+
+    argument: int
+    dim: int
+    name: str
+    size: int
+
+    def __str__(self) -> str:
+        """The argument's name and the dimension's number."""
+        return f"{self.name}.{self.dim}"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Groups of dimensions that are split alike, at least one an argument's.
+
+    `size` is what a number of parts must divide, `groups` how many alike there are,
+    `dims` counts all dimensions in them. `communicates` counts the ops that need the
+    group's dimension whole or add it up, by what they do with it.
+    """
+
+    name: str
+    size: int
+    groups: int
+    arguments: tuple[ArgumentDim, ...]
+    dims: int
+    communicates: tuple[tuple[str, int], ...]
+    twice: int
+    """Values that have two dimensions in one group: one of them stays whole."""
+
+    @property
+    def allowed(self) -> tuple[int, ...]:
+        """The numbers of parts that divide the group everywhere."""
+        return divisors(self.size)
+
+    def splits(self, parts: int) -> tuple[ArgumentDim, ...]:
+        """The argument dimensions that can be split so, the first of each argument."""
+        found: dict[int, ArgumentDim] = {}
+        for dim in self.arguments:
+            if dim.size % parts == 0:
+                found.setdefault(dim.argument, dim)
+        return tuple(found.values())
+
+    def padding(self, parts: int) -> float:
+        """What part of the memory would be padding if shards were filled up."""
+        padded = -(-self.size // parts) * parts
+        return 1 - self.size / padded
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes that splitting a family moves, before other families split the tensor."""
+
+    family: int
+    adds_up: bool
+    """Whether partial sums are added; else the dimension is gathered."""
+    split_by: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one device does, from the rules alone: see `Analysis.estimate`."""
+
+    operations: int
+    bytes_touched: int
+    bytes_sent: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The families of a program, and what an estimate needs.
+
+    `work` counts operations by the families that share them, `touched` the bytes of
+    operands and results by the families that split them, `traffic` how many ops move
+    how many bytes, by what moves them.
+    """
+
+    families: tuple[Family, ...]
+    work: dict[frozenset[int], int]
+    touched: dict[frozenset[int], int]
+    traffic: dict[Traffic, tuple[int, int]]
+    ops: int
+
+    def estimate(self, parts: dict[int, int]) -> Estimate:
+        """What one device does if nothing but the rules said it.
+
+        Args:
+            parts: for each family that is split the number of parts.
+        """
+
+        def share(families: frozenset[int]) -> int:
+            return prod(parts.get(family, 1) for family in families)
+
+        sent = rounds = 0
+        for traffic, (ops, count) in self.traffic.items():
+            size = parts.get(traffic.family, 1)
+            if size > 1:
+                times = 2 if traffic.adds_up else 1
+                sent += times * (size - 1) * (count // share(traffic.split_by)) // size
+                rounds += times * (size - 1) * ops
+        return Estimate(
+            sum(count // share(by) for by, count in self.work.items()),
+            sum(count // share(by) for by, count in self.touched.items()),
+            sent,
+            rounds,
+        )
+
+
+def divisors(number: int) -> tuple[int, ...]:
+    """All divisors in order.
+
+    Raises:
+        ValueError: if the number is not positive.
+    """
+    if number < 1:
+        raise ValueError(f"{number} has no divisors to list")
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    return tuple(sorted({*small, *(number // d for d in small)}))
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """The shape of a tensor, empty for anything else."""
+    tensor = _tensor(value)
+    return () if tensor is None else tensor.get_shape()
+
+
+def _tensor(value: SSAValue) -> TensorType[Attribute] | None:
+    type_ = value.type
+    return (
+        cast("TensorType[Attribute]", type_) if isinstance(type_, TensorType) else None
+    )
+
+
+class _Sets:
+    """Disjoint sets of dimensions, joined by union with path halving."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Dim, Dim] = {}
+
+    def find(self, dim: Dim) -> Dim:
+        parent = self._parent.setdefault(dim, dim)
+        while parent != dim:
+            above = self._parent[parent]
+            self._parent[dim] = above
+            dim, parent = above, self._parent[above]
+        return dim
+
+    def join(self, a: Dim, b: Dim) -> None:
+        self._parent[self.find(b)] = self.find(a)
+
+    def dims(self) -> list[Dim]:
+        return list(self._parent)
+
+
+@dataclass(slots=True)
+class _Touch:
+    """What one op does with one factor."""
+
+    op: Operation
+    dims: list[Dim]
+    size: int
+    need: str | None
+    """Why splitting it needs communication; None if it does not."""
+
+
+@dataclass(slots=True)
+class _Group:
+    dims: list[Dim] = field(default_factory=list[Dim])
+    touches: list[_Touch] = field(default_factory=list[_Touch])
+    arguments: list[ArgumentDim] = field(default_factory=list[ArgumentDim])
+
+    @property
+    def size(self) -> int:
+        sizes = [touch.size for touch in self.touches]
+        return gcd(*sizes, *(dim.size for dim in self.arguments))
+
+    @property
+    def likeness(self) -> tuple[object, ...]:
+        """What groups of repeated layers have in common."""
+        shapes = Counter((shape_of(self._value(d)), d.dim) for d in self.arguments)
+        return (self.size, tuple(sorted(shapes.items())))
+
+    def _value(self, dim: ArgumentDim) -> SSAValue:
+        return next(
+            value
+            for value, at in self.dims
+            if at == dim.dim
+            and isinstance(value, BlockArgument)
+            and value.index == dim.argument
+            and isinstance(value.block.parent_op(), FuncOp)
+        )
+
+
+def _need(rule: OpShardingRule, factor: int, dims: Sequence[Dim]) -> str | None:
+    if factor in rule.reduction:
+        return "added up"
+    if factor in rule.need_replication or factor in rule.blocked:
+        return "needed whole"
+    if factor in rule.permutation:
+        return "moved along"
+    tensors = (*rule.operands, *rule.results)
+    if any(factor in part[1:] for tensor in tensors for part in tensor):
+        return "minor in a reshape"
+    met = set(dims)
+    return "met twice" if len({value for value, _ in met}) != len(met) else None
+
+
+def _touches(op: Operation) -> Iterator[_Touch]:
+    values = (*op.operands, *op.results)
+    rule = sharding_rule(op)
+    if rule is None:
+        if data_flow_of(type(op)) is None:
+            for value in values:
+                for dim, size in enumerate(shape_of(value)):
+                    yield _Touch(op, [(value, dim)], size, "needed whole")
+        return
+    mappings = (*rule.operands, *rule.results)
+    for factor, size in enumerate(rule.factor_sizes):
+        dims = [
+            (value, dim)
+            for value, mapping in zip(values, mappings, strict=True)
+            for dim, factors in enumerate(mapping)
+            if factors and factors[0] == factor and shape_of(value)[dim] > 1
+        ]
+        if dims:
+            yield _Touch(op, dims, size, _need(rule, factor, dims))
+
+
+def _along_edges(op: Operation) -> Iterator[list[SSAValue]]:
+    """Values that an op hands on as one: a loop's state, a branch's result."""
+    flow = data_flow_of(type(op))
+    if flow is not None:
+        for owner in flow.edge_owners(op):
+            yield [owner, *edge_sources(owner), *other_targets(owner)]
+
+
+def _collect(function: FuncOp) -> tuple[list[_Group], list[_Touch], dict[Dim, int]]:
+    """The groups, all touches, and for each dimension the index of its group."""
+    sets = _Sets()
+    touches: list[_Touch] = []
+    for argument in function.body.block.args:
+        for dim, size in enumerate(shape_of(argument)):
+            if size > 1:
+                sets.find((argument, dim))
+    for op in function.body.walk():
+        if op.has_trait(IsTerminator):
+            continue
+        for values in _along_edges(op):
+            for dim, size in enumerate(shape_of(values[0])):
+                for value in values[1:] if size > 1 else ():
+                    sets.join((values[0], dim), (value, dim))
+        for touch in _touches(op):
+            touches.append(touch)
+            first, *others = touch.dims
+            sets.find(first)
+            for other in others:
+                sets.join(first, other)
+    groups: dict[Dim, _Group] = {}
+    index_of: dict[Dim, int] = {}
+    order: dict[Dim, int] = {}
+    for dim in sets.dims():
+        root = sets.find(dim)
+        groups.setdefault(root, _Group()).dims.append(dim)
+        index_of[dim] = order.setdefault(root, len(order))
+    for touch in touches:
+        groups[sets.find(touch.dims[0])].touches.append(touch)
+    for index, argument in enumerate(function.body.block.args):
+        name = argument_name(function, index)
+        for dim, size in enumerate(shape_of(argument)):
+            if size > 1:
+                found = ArgumentDim(index, dim, name, size)
+                groups[sets.find((argument, dim))].arguments.append(found)
+    return list(groups.values()), touches, index_of
+
+
+def _families(groups: Sequence[_Group]) -> list[list[int]]:
+    """Indices of groups with arguments, those that are alike together."""
+    families: list[list[int]] = []
+    alike: dict[object, list[tuple[list[int], set[int]]]] = {}
+    for index, group in enumerate(groups):
+        if not group.arguments:
+            continue
+        mine = {dim.argument for dim in group.arguments}
+        for members, taken in alike.setdefault(group.likeness, []):
+            if not mine & taken:
+                members.append(index)
+                taken |= mine
+                break
+        else:
+            alike[group.likeness].append(([index], mine))
+            families.append(alike[group.likeness][-1][0])
+    return families
+
+
+# Names
+
+
+def _origin(value: SSAValue) -> SSAValue:
+    """What a value is a converted or rearranged form of."""
+    while not isinstance(value, BlockArgument):
+        op = value.owner
+        if not isinstance(
+            op, stablehlo.ConvertOp | stablehlo.TransposeOp | stablehlo.ReshapeOp
+        ):
+            break
+        value = op.operands[0]
+    return value
+
+
+def _roles(groups: Iterable[_Group], function: FuncOp) -> Counter[str]:
+    """In how many products the groups play a part, by the part."""
+    arguments = set(function.body.block.args)
+    roles: Counter[str] = Counter()
+    for group in groups:
+        for touch in group.touches:
+            op = touch.op
+            if not isinstance(op, stablehlo.DotGeneralOp):
+                continue
+            weight = any(_origin(operand) in arguments for operand in op.operands)
+            if len({value for value, _ in touch.dims}) == 3:
+                roles["experts" if weight else "heads"] += 1
+            elif touch.need == "added up" and weight:
+                roles["contracted"] += 1
+    return roles
+
+
+def short_name(name: str) -> str:
+    """The last part of a path: `wq` of `params['layers'][0]['wq']`, `p0` of `p[0]`."""
+    words = re.findall(r"\w+", name)
+    named = [at for at, word in enumerate(words) if not word.isdigit()]
+    return "".join(words[named[-1] :]) if named else f"arg{''.join(words)}"
+
+
+def _arguments(family: Iterable[_Group]) -> list[ArgumentDim]:
+    return [dim for group in family for dim in group.arguments]
+
+
+def _twice(family: Iterable[_Group]) -> int:
+    """Values with two dimensions in one group."""
+    return sum(
+        len(group.dims) - len({value for value, _ in group.dims}) for group in family
+    )
+
+
+def _batch_family(families: Sequence[Sequence[_Group]]) -> int | None:
+    """The family to call the batch: the first dimension of all its arguments.
+
+    It runs through much of the program: at least half as many dimensions are in it as
+    in the largest family, and no value has it twice.
+    """
+    spread = [sum(len(group.dims) for group in family) for family in families]
+    best: int | None = None
+    for index, family in enumerate(families):
+        leads = all(dim.dim == 0 for dim in _arguments(family))
+        if leads and 2 * spread[index] >= max(spread) and not _twice(family):
+            best = index if best is None or spread[index] > spread[best] else best
+    return best
+
+
+def _names(families: Sequence[Sequence[_Group]], function: FuncOp) -> list[str]:
+    names: list[str | None] = [None] * len(families)
+    taken: set[str] = set()
+
+    def name(index: int, text: str) -> None:
+        unique, count = text, 2
+        while unique in taken:
+            unique, count = f"{text}_{count}", count + 1
+        taken.add(unique)
+        names[index] = unique
+
+    batch = _batch_family(families)
+    if batch is not None:
+        name(batch, "batch")
+    inputs: set[int] = set()
+    if batch is not None:
+        inputs = {dim.argument for dim in _arguments(families[batch])}
+    widths: list[int] = []
+    for index, family in enumerate(families):
+        roles = _roles(family, function)
+        mine = {d.argument for d in _arguments(family)}
+        if names[index] is None:
+            if roles["experts"]:
+                name(index, "experts")
+            elif roles["heads"] and len(mine) > 1 and not _twice(family):
+                name(index, "heads")
+            elif _twice(family) and mine & inputs:
+                name(index, "sequence")
+        widths.append(0 if names[index] else roles["contracted"])
+    widest = max(range(len(widths)), key=lambda at: widths[at], default=None)
+    if widest is not None and widths[widest] > 1:
+        name(widest, "hidden")
+    for index, family in enumerate(families):
+        if names[index] is None:
+            first = family[0].arguments[0]
+            name(index, f"{short_name(first.name)}_{first.dim}")
+    return [text for text in names if text is not None]
+
+
+# All together
+
+
+def value_bytes(value: SSAValue) -> int:
+    """The bytes of a tensor, 0 for anything else."""
+    tensor = _tensor(value)
+    if tensor is None:
+        return 0
+    return tensor_bytes(tensor.get_shape(), element_bits(tensor.element_type))
+
+
+class _Counts:
+    """Operations by who shares them, bytes by who splits them and what moves them."""
+
+    def __init__(self, family_of: dict[Dim, int]):
+        self.family_of = family_of
+        self.work: Counter[frozenset[int]] = Counter()
+        self.touched: Counter[frozenset[int]] = Counter()
+        self.moves: Counter[Traffic] = Counter()
+        self.moved: Counter[Traffic] = Counter()
+
+    def split_by(self, value: SSAValue) -> frozenset[int]:
+        dims = ((value, dim) for dim in range(len(shape_of(value))))
+        return frozenset(self.family_of[d] for d in dims if d in self.family_of)
+
+    def add(self, op: Operation, touches: Sequence[_Touch]) -> None:
+        """Count one op with all that it does with its factors."""
+        shared: set[int] = set()
+        for touch in touches:
+            family = self.family_of.get(touch.dims[0])
+            if family is None:
+                continue
+            if touch.need in (None, "added up"):
+                shared.add(family)
+            if touch.need is not None:
+                self._move(op, touch, family)
+        rule = sharding_rule(op)
+        operations = prod(rule.factor_sizes) if rule is not None else 0
+        self.work[frozenset(shared)] += operations
+        for value in (*op.operands, *op.results):
+            self.touched[self.split_by(value)] += value_bytes(value)
+
+    def _move(self, op: Operation, touch: _Touch, family: int) -> None:
+        adds_up = touch.need == "added up"
+        for value in op.results if adds_up else (touch.dims[0][0],):
+            traffic = Traffic(family, adds_up, self.split_by(value) - {family})
+            self.moves[traffic] += 1
+            self.moved[traffic] += value_bytes(value)
+
+    def traffic(self) -> dict[Traffic, tuple[int, int]]:
+        """How many ops move how many bytes."""
+        return {key: (self.moves[key], count) for key, count in self.moved.items()}
+
+
+def analyze(function: FuncOp) -> Analysis:
+    """The families of dimensions of a function with a body, free of calls.
+
+    Args:
+        function: StableHLO; its shardings are not looked at.
+    """
+    groups, touches, index_of = _collect(function)
+    members = _families(groups)
+    families = [[groups[at] for at in one] for one in members]
+    batch = _batch_family(families)
+    if batch is not None:  # it comes first, in names and on meshes
+        members.insert(0, members.pop(batch))
+        families.insert(0, families.pop(batch))
+    family_at = {at: index for index, one in enumerate(members) for at in one}
+    family_of = {dim: family_at[at] for dim, at in index_of.items() if at in family_at}
+    names = _names(families, function)
+    found: list[Family] = []
+    for name, family in zip(names, families, strict=True):
+        needs = Counter(t.need for g in family for t in g.touches if t.need)
+        arguments = _arguments(family)
+        found.append(
+            Family(
+                name=name,
+                size=gcd(*(group.size for group in family)),
+                groups=len(family),
+                arguments=tuple(sorted(arguments, key=lambda d: (d.argument, d.dim))),
+                dims=sum(len(group.dims) for group in family),
+                communicates=tuple(sorted(needs.items())),
+                twice=_twice(family),
+            )
+        )
+    counts = _Counts(family_of)
+    by_op: dict[Operation, list[_Touch]] = {}
+    for touch in touches:
+        by_op.setdefault(touch.op, []).append(touch)
+    for op, mine in by_op.items():
+        counts.add(op, mine)
+    return Analysis(
+        families=tuple(found),
+        work=dict(counts.work),
+        touched=dict(counts.touched),
+        traffic=counts.traffic(),
+        ops=sum(1 for _ in function.body.walk()),
+    )

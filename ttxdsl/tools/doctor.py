@@ -1,0 +1,394 @@
+"""`ttxdsl doctor`: which mesh fits a program, tried before anybody buys it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+
+from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
+from ttxdsl.doctoring.groups import Family, divisors
+from ttxdsl.doctoring.measure import Machine
+from ttxdsl.program import read_program
+from ttxdsl.reporting.units import bytes_text, parse_bytes, seconds_text
+from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.tools.console import report_console
+from ttxdsl.tools.options import add_json_option, print_json
+
+_MOST_ARGUMENTS = 4
+_MOST_ALLOWED = 10
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
+    return number
+
+
+def _speed(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+    return number
+
+
+# Tables
+
+
+def _allowed_text(family: Family) -> str:
+    allowed = list(map(str, family.allowed))
+    if len(allowed) > _MOST_ALLOWED:
+        allowed = [*allowed[: _MOST_ALLOWED - 2], "…", allowed[-1]]
+    return ", ".join(allowed)
+
+
+def _members_text(family: Family) -> str:
+    names = [str(dim) for dim in family.arguments[:_MOST_ARGUMENTS]]
+    more = len(family.arguments) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _group_table(diagnosis: Diagnosis) -> Table:
+    table = Table(
+        "group", title="Dimensions that are split together", title_justify="left"
+    )
+    table.add_column("size", justify="right")
+    table.add_column("alike", justify="right")
+    table.add_column("can be split into")
+    table.add_column("arguments' dimensions")
+    table.add_column("communicates where it is")
+    for family in _shown(diagnosis):
+        needs = ", ".join(f"{why} ({count})" for why, count in family.communicates)
+        table.add_row(
+            family.name,
+            str(family.size),
+            str(family.groups),
+            _allowed_text(family),
+            _members_text(family),
+            needs or "nowhere",
+        )
+    return table
+
+
+def _shown(diagnosis: Diagnosis) -> list[Family]:
+    return [family for family in diagnosis.analysis.families if family.size > 1]
+
+
+def _padding_table(diagnosis: Diagnosis, uneven: list[Family]) -> Table:
+    table = Table(
+        "group",
+        title="What of it would be padding",
+        title_justify="left",
+    )
+    parts = [size for size in divisors(diagnosis.devices) if size > 1]
+    for size in parts:
+        table.add_column(f"{size} parts", justify="right")
+    for family in uneven:
+        cells = (_padding_text(family.padding(size)) for size in parts)
+        table.add_row(f"{family.name} {family.size}", *cells)
+    return table
+
+
+def _padding_text(padding: float) -> str:
+    return f"{padding:.1%}" if padding else "even"
+
+
+def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
+    table = Table(
+        "", title="Meshes, each compiled, the best first", title_justify="left"
+    )
+    table.add_column("mesh", no_wrap=True)
+    pads = any(row.padding for _, row in rows)
+    for column in ("time", "sent", "memory", "arguments", "shared by"):
+        table.add_column(column, justify="right", no_wrap=True)
+    if pads:
+        table.add_column("padding", justify="right")
+    table.add_column("collectives", no_wrap=True)
+    for place, row in rows:
+        found = row.measurement
+        kinds = "\n".join(f"{count} {kind}" for kind, count in found.collectives)
+        memory = bytes_text(found.peak_bytes)
+        table.add_row(
+            f"{place}{'*' if row.front else ' '}",
+            str(row.candidate),
+            seconds_text(found.seconds),
+            bytes_text(found.bytes_sent),
+            memory if row.fits else f"[bold red]{memory}[/]",
+            bytes_text(found.argument_bytes),
+            f"{diagnosis.share(row):.1f}",
+            *([_padding_text(row.padding) if row.padding else ""] if pads else []),
+            kinds or "none",
+        )
+    return table
+
+
+def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
+    """The first rows, and the front wherever it stands."""
+    numbered = list(enumerate(diagnosis.rows, 1))
+    return [one for one in numbered if one[0] <= top or (one[1].front and one[1].fits)]
+
+
+def _print(console: Console, diagnosis: Diagnosis, options: argparse.Namespace) -> None:
+    shapes = ", ".join("x".join(map(str, shape)) for shape in diagnosis.shapes)
+    console.print(
+        f"[bold]{options.file}[/]: {diagnosis.analysis.ops:,} ops,"
+        f" {diagnosis.operations:,} operations; {diagnosis.devices} devices can be"
+        f" {shapes}",
+        soft_wrap=True,
+    )
+    console.print(_group_table(diagnosis))
+    hidden = len(diagnosis.analysis.families) - len(_shown(diagnosis))
+    if hidden:
+        console.print(f"{hidden} more groups cannot be split evenly at all")
+    uneven = [one for one in _shown(diagnosis) if one.size % diagnosis.devices]
+    if uneven:
+        console.print(_padding_table(diagnosis, uneven))
+    else:
+        console.print(f"each can be split evenly over {diagnosis.devices} devices")
+    rows = _selected(diagnosis, options.top)
+    console.print(_mesh_table(diagnosis, rows))
+    said = [
+        "* no other mesh takes less time and less memory; shared by: how many devices'"
+        " worth of operations the devices share",
+        f"time: {diagnosis.machine}; nothing overlaps, a loop's body counts once",
+    ]
+    if diagnosis.keeps_shardings:
+        said.append("the program's own shardings, on its mesh with other sizes")
+    else:
+        said.append("each axis splits one group, in the arguments; the rest follows")
+    if any(row.padding for _, row in rows):
+        said.append("padding: what does not divide is computed whole instead")
+    if len(rows) < len(diagnosis.rows):
+        said.append(f"{len(diagnosis.rows) - len(rows)} more compiled: --top, --json")
+    if diagnosis.untried:
+        said.append(
+            f"{len(diagnosis.untried)} of"
+            f" {len(diagnosis.untried) + len(diagnosis.rows) + len(diagnosis.refused)}"
+            " candidates not compiled, for their estimated time and memory:"
+            f" --candidates {len(diagnosis.untried) + options.compiled}"
+        )
+    for reason, count in _reasons(diagnosis).items():
+        said.append(f"{count} refused: {reason}")
+    for line in said:
+        console.print(f"  {line}", soft_wrap=True)
+    if options.memory is not None and not any(row.fits for row in diagnosis.rows):
+        console.print(f"[bold red]no mesh fits into {bytes_text(options.memory)}[/]")
+
+
+def _reasons(diagnosis: Diagnosis) -> dict[str, int]:
+    """Refusals by reason, the meshes named."""
+    found: dict[str, int] = {}
+    for refusal in diagnosis.refused:
+        text = f"({refusal.candidate}) {refusal.reason}"
+        found[text] = found.get(text, 0) + 1
+    return found
+
+
+def _json(diagnosis: Diagnosis) -> dict[str, Any]:
+    machine = diagnosis.machine
+    return {
+        "devices": diagnosis.devices,
+        "mesh_shapes": diagnosis.shapes,
+        "ops": diagnosis.analysis.ops,
+        "operations": diagnosis.operations,
+        "keeps_shardings": diagnosis.keeps_shardings,
+        "memory_limit": diagnosis.memory,
+        "machine": {
+            "operations_per_second": machine.operations_per_second,
+            "memory_bytes_per_second": machine.memory_bytes_per_second,
+            "link_bytes_per_second": machine.link.bytes_per_second,
+            "latency_seconds": machine.link.latency,
+        },
+        "groups": [
+            {
+                "name": family.name,
+                "size": family.size,
+                "alike": family.groups,
+                "allowed": family.allowed,
+                "arguments": [
+                    {"argument": d.argument, "dim": d.dim, "name": d.name}
+                    for d in family.arguments
+                ],
+                "dimensions": family.dims,
+                "communicates": dict(family.communicates),
+                "padding": {
+                    str(size): family.padding(size)
+                    for size in divisors(diagnosis.devices)
+                },
+            }
+            for family in diagnosis.analysis.families
+        ],
+        "meshes": [
+            {
+                "mesh": dict(row.candidate.axes),
+                **asdict(row.measurement),
+                "collectives": dict(row.measurement.collectives),
+                "seconds": row.measurement.seconds,
+                "padding": row.padding,
+                "fits": row.fits,
+                "front": row.front,
+                "work_shared_by": diagnosis.share(row),
+            }
+            for row in diagnosis.rows
+        ],
+        "refused": [
+            {"mesh": dict(one.candidate.axes), "reason": one.reason}
+            for one in diagnosis.refused
+        ],
+        "not_compiled": [dict(one.axes) for one in diagnosis.untried],
+    }
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; 1 if no mesh compiles, or none fits into the memory."""
+    module = read_program(options.file)
+    machine = Machine(
+        options.operations,
+        options.memory_gbps * 1e9,
+        Link(options.latency_us * 1e-6, options.link_gbps * 1e9),
+    )
+    console = report_console()
+    progress_console = report_console(to_stderr=True)
+    columns = (
+        TextColumn("compiling meshes"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns,
+        console=progress_console,
+        transient=True,
+        disable=not progress_console.is_terminal,
+    ) as progress:
+        task = progress.add_task("", total=None)
+
+        def on_step(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        diagnosis = diagnose(
+            module,
+            options.devices,
+            machine=machine,
+            memory=options.memory,
+            limit=options.candidates,
+            jobs=options.jobs,
+            on_step=on_step,
+        )
+    options.compiled = len(diagnosis.rows) + len(diagnosis.refused)
+    if options.json:
+        print_json(_json(diagnosis))
+    else:
+        _print(console, diagnosis, options)
+    return 0 if any(row.fits for row in diagnosis.rows) else 1
+
+
+def add_command(commands: Any) -> None:
+    """Add `doctor` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "doctor",
+        help="which mesh fits: groups of dimensions, and meshes compiled and ranked",
+        description=(
+            "Find the dimensions of a program that have to be split together and the"
+            " numbers of parts that each allows, then compile the program for meshes of"
+            " so many devices and rank them by a modelled time, with the bytes that a"
+            " device sends and the memory that it needs. A program without shardings"
+            " gets them on its arguments; one with shardings keeps them, on a mesh with"
+            " other sizes."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl doctor model.mlir --devices 8\n"
+            "  ttxdsl doctor model.mlir --devices 32 --memory 12GiB\n"
+            "  ttxdsl doctor model.mlir --devices 8 --link-gbps 50 --json\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program, MLIR text"
+    )
+    parser.add_argument(
+        "--devices", type=_positive, required=True, metavar="N", help="how many"
+    )
+    parser.add_argument(
+        "--memory",
+        type=_size,
+        metavar="SIZE",
+        help="of one device, 16GiB; what needs more is ranked last",
+    )
+    parser.add_argument(
+        "--candidates",
+        type=_positive,
+        metavar="N",
+        help=(
+            "compile at most so many meshes, the best by an estimate"
+            f" ({default_limit(1)} of a small program, {default_limit(10**6)} of a"
+            " large one)"
+        ),
+    )
+    parser.add_argument(
+        "--top", type=_positive, default=8, metavar="N", help="rows to print (8)"
+    )
+    parser.add_argument(
+        "--operations",
+        type=_speed,
+        default=Machine().operations_per_second,
+        metavar="N",
+        help="multiply-adds of a device in a second (5e13)",
+    )
+    parser.add_argument(
+        "--memory-gbps",
+        type=_speed,
+        default=Machine().memory_bytes_per_second / 1e9,
+        metavar="GB",
+        help="gigabytes that a device reads and writes in a second (300)",
+    )
+    parser.add_argument(
+        "--link-gbps",
+        type=_speed,
+        default=DEFAULT_LINK.bytes_per_second / 1e9,
+        metavar="GB",
+        help="gigabytes that a link carries in a second (12.5)",
+    )
+    parser.add_argument(
+        "--latency-us",
+        type=_speed,
+        default=DEFAULT_LINK.latency * 1e6,
+        metavar="US",
+        help="microseconds until a message is there (1)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes to compile in when that pays (one a core)",
+    )
+    add_json_option(parser)
+    parser.set_defaults(execute=execute)
