@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
     "check": "ttxdsl.tools.check",
     "interpret": "ttxdsl.tools.interpret",
+    "doctor": "ttxdsl.tools.doctor",
     "compare-xla": "ttxdsl.tools.compare_xla",
 }
 """Subcommands by name, each a module with `add_command`; the help lists them so."""
