@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 MARK = $(VENV)/.installed
 
-.PHONY: demo test lint format bench fuzz examples clean
+.PHONY: demo test lint format bench fuzz examples docs clean
 
 demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
@@ -28,6 +28,12 @@ bench: $(MARK)-test
 fuzz: $(MARK)-test
 	$(BIN)/python -m pytest -m fuzz
 
+# the site, in build/site; the reference is written from the code first
+docs: $(MARK)-docs
+	$(BIN)/python docs/scripts/reference.py
+	$(BIN)/python docs/scripts/pictures.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+
 # the examples export themselves anew from JAX
 examples: $(MARK)-test
 	$(BIN)/python examples/export.py
@@ -47,5 +53,9 @@ $(MARK)-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test,dev]'
 	touch $@
 
+$(MARK)-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .pytest_cache .ruff_cache .hypothesis
