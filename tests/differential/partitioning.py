@@ -16,7 +16,13 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttxdsl.conversion.placement import place
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.ttcore import (
+    SHARD_STATUS_ATTRIBUTE,
+    ShardStatus,
+    ShardStatusAttr,
+)
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
@@ -26,6 +32,12 @@ from ttxdsl.remarks import collect_remarks
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 from ttxdsl.transforms.even_out_shardings import leading_axes_that_divide
+from ttxdsl.transforms.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 Array = NDArray[Any]
@@ -53,6 +65,11 @@ MOVES = frozenset(
 """Ops that only move data: their programs are checked with every element its index."""
 
 
+TAKES_INDICES = frozenset(
+    f"stablehlo.{name}" for name in ("dynamic_slice", "dynamic_update_slice", "gather")
+)
+
+
 def only_moves(module: ModuleOp) -> bool:
     """Whether the program changes no number, so that tagged inputs arrive exactly."""
     return all(
@@ -65,15 +82,16 @@ def arguments_of(module: ModuleOp, seed: int, *, tagged: bool) -> list[Array]:
     """Random arguments, or ones whose every element is its own index."""
     rng = np.random.default_rng(seed)
     made: list[Array] = []
+    indices = tagged and any(op.name in TAKES_INDICES for op in module.walk())
     for type_ in entry_function(module).function_type.inputs:
         shape, dtype = tensor_of(type_)
         values: Array
         if dtype.kind == "b":
             values = rng.integers(0, 2, shape)
-        elif tagged and shape:
+        elif tagged and shape and not (indices and dtype.kind in "iu"):
             values = np.arange(int(np.prod(shape))).reshape(shape)
-        elif dtype.kind in "iu":
-            values = rng.integers(0, 9, shape)
+        elif dtype.kind in "iu":  # also as indices: in range and out of it
+            values = rng.integers(-2 if dtype.kind == "i" else 0, 9, shape)
         elif dtype.kind == "c":
             values = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
         else:
@@ -176,6 +194,40 @@ def with_even_borders(module: ModuleOp) -> ModuleOp:
                 even(sdy.func_argument_shardings(function), type_.inputs.data),
                 even(sdy.func_result_shardings(function), type_.outputs.data),
             )
+    return module
+
+
+def with_statuses(module: ModuleOp, seed: int) -> ModuleOp:
+    """The module with some of the arguments and results brought by the host.
+
+    All are whose sharding mesh_shard cannot say: such data cannot lie on the devices
+    before the program starts.
+    """
+    rng = random.Random(f"statuses {seed}")
+    meshes = sdy.mesh_table(module)
+    function = entry_function(module)
+
+    def status(sharding: TensorSharding | None) -> ShardStatusAttr:
+        on_devices = (
+            sharding is not None
+            and all(dim.closed for dim in sharding.dims)  # stays as it is
+            and place(sharding, meshes["mesh"]).is_plain
+            and rng.random() < 0.7
+        )
+        return ShardStatusAttr(
+            ShardStatus.SHARDED if on_devices else ShardStatus.UNSHARDED
+        )
+
+    given = argument_attributes(function), result_attributes(function)
+    shardings = (
+        sdy.func_argument_shardings(function),
+        sdy.func_result_shardings(function),
+    )
+    for entries, per_value in zip(given, shardings, strict=True):
+        for entry, sharding in zip(entries, per_value, strict=True):
+            entry[SHARD_STATUS_ATTRIBUTE] = status(sharding)
+    set_argument_attributes(function, given[0])
+    set_result_attributes(function, given[1])
     return module
 
 

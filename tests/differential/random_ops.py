@@ -50,15 +50,32 @@ INTEGER = (
 )
 
 
+UNARY_OF = {
+    "f": UNARY,
+    "i": ("abs", "negate", "sign", "not", "popcnt", "count_leading_zeros"),
+    "u": ("not", "popcnt", "count_leading_zeros"),
+    "b": ("not",),
+    "c": ("negate", "exponential", "tanh", "sine", "logistic"),
+}
+BINARY_OF = {
+    "f": BINARY,
+    "i": ("add", "subtract", "multiply", "maximum", "minimum", *INTEGER[:3]),
+    "u": ("add", "subtract", "multiply", "maximum", "minimum", *INTEGER[:3]),
+    "b": ("add", "multiply", "maximum", "minimum", *INTEGER[:3]),
+    "c": ("add", "subtract", "multiply"),
+}
+
+
 def unary(w: Writer) -> None:
     x = w.some(0)
-    w.emit(f"stablehlo.{w.rng.choice(UNARY)}", [x], [(x.shape, "f32")])
+    w.emit(f"stablehlo.{w.rng.choice(UNARY_OF[w.kind])}", [x], [(x.shape, x.element)])
 
 
 def binary(w: Writer) -> None:
     x = w.some(0)
     y = w.like(x.shape)
-    w.emit(f"stablehlo.{w.rng.choice(BINARY)}", [x, y], [(x.shape, "f32")])
+    name = w.rng.choice(BINARY_OF[w.kind])
+    w.emit(f"stablehlo.{name}", [x, y], [(x.shape, x.element)])
 
 
 def compare_and_select(w: Writer) -> None:
@@ -66,7 +83,7 @@ def compare_and_select(w: Writer) -> None:
     y = w.like(x.shape)
     direction = "comparison_direction = #stablehlo<comparison_direction LT>"
     (less,) = w.emit("stablehlo.compare", [x, y], [(x.shape, "i1")], direction)
-    w.emit("stablehlo.select", [less, x, w.like(x.shape)], [(x.shape, "f32")])
+    w.emit("stablehlo.select", [less, x, w.like(x.shape)], [(x.shape, w.element)])
 
 
 def clamp(w: Writer) -> None:
@@ -141,7 +158,7 @@ def rng_bit_generator(w: Writer) -> None:
 def iota(w: Writer) -> None:
     shape = w.shape()
     dim = w.rng.randrange(len(shape))
-    w.emit("stablehlo.iota", [], [(shape, "f32")], f"iota_dimension = {dim} : i64")
+    w.emit("stablehlo.iota", [], [(shape, w.element)], f"iota_dimension = {dim} : i64")
 
 
 def constant(w: Writer) -> None:
@@ -159,7 +176,7 @@ def broadcast(w: Writer) -> None:
     w.emit(
         "stablehlo.broadcast_in_dim",
         [x],
-        [(shape, "f32")],
+        [(shape, w.element)],
         f"broadcast_dimensions = {array(dims)}",
     )
 
@@ -169,7 +186,10 @@ def transpose(w: Writer) -> None:
     order = w.rng.sample(range(len(x.shape)), len(x.shape))
     shape = [x.shape[dim] for dim in order]
     w.emit(
-        "stablehlo.transpose", [x], [(shape, "f32")], f"permutation = {array(order)}"
+        "stablehlo.transpose",
+        [x],
+        [(shape, w.element)],
+        f"permutation = {array(order)}",
     )
 
 
@@ -192,13 +212,15 @@ def reshape(w: Writer) -> None:
             split.append(size)
         if w.rng.random() < 0.1:
             split.append(1)
-    w.emit("stablehlo.reshape", [x], [(split, "f32")])
+    w.emit("stablehlo.reshape", [x], [(split, w.element)])
 
 
 def reverse(w: Writer) -> None:
     x = w.some()
     dims = w.rng.sample(range(len(x.shape)), w.rng.randint(1, len(x.shape)))
-    w.emit("stablehlo.reverse", [x], [(x.shape, "f32")], f"dimensions = {array(dims)}")
+    w.emit(
+        "stablehlo.reverse", [x], [(x.shape, w.element)], f"dimensions = {array(dims)}"
+    )
 
 
 def slice_(w: Writer) -> None:
@@ -216,7 +238,7 @@ def slice_(w: Writer) -> None:
     w.emit(
         "stablehlo.slice",
         [x],
-        [(shape, "f32")],
+        [(shape, w.element)],
         f"start_indices = {array(starts)}, limit_indices = {array(limits)}, "
         f"strides = {array(strides)}",
     )
@@ -234,7 +256,7 @@ def pad(w: Writer) -> None:
     w.emit(
         "stablehlo.pad",
         [x, w.like(())],
-        [(shape, "f32")],
+        [(shape, w.element)],
         f"edge_padding_low = {array(low)}, edge_padding_high = {array(high)}, "
         f"interior_padding = {array(interior)}",
     )
@@ -250,7 +272,9 @@ def concatenate(w: Writer) -> None:
         parts.append(w.like(shape))
     shape = list(x.shape)
     shape[dim] = sum(part.shape[dim] for part in parts)
-    w.emit("stablehlo.concatenate", parts, [(shape, "f32")], f"dimension = {dim} : i64")
+    w.emit(
+        "stablehlo.concatenate", parts, [(shape, w.element)], f"dimension = {dim} : i64"
+    )
 
 
 def dot(w: Writer) -> None:
@@ -279,7 +303,7 @@ def dot(w: Writer) -> None:
     w.emit(
         "stablehlo.dot_general",
         [x, y],
-        [(result, "f32")],
+        [(result, w.element)],
         f"dot_dimension_numbers = #stablehlo.dot<{numbers}>",
     )
 
@@ -303,17 +327,33 @@ def convolution(w: Writer) -> None:
     )
 
 
+REDUCERS_OF = {
+    "f": ("add", "add", "maximum", "minimum", "multiply"),
+    "i": ("add", "maximum", "minimum", "multiply", "and", "or", "xor"),
+    "u": ("add", "maximum", "minimum", "multiply", "and", "or", "xor"),
+    "b": ("and", "or", "xor", "maximum"),
+    "c": ("add", "multiply"),
+}
+
+
+def reducer(w: Writer) -> str:
+    """An op to reduce with."""
+    return (
+        f"stablehlo.{w.rng.choice(REDUCERS_OF[w.kind]) if w.options.numbers else 'add'}"
+    )
+
+
 def reduce(w: Writer) -> None:
     x = w.some()
     inputs = [x] + ([w.like(x.shape)] if w.rng.random() < 0.25 else [])
     dims = sorted(w.rng.sample(range(len(x.shape)), w.rng.randint(1, len(x.shape))))
     shape = [size for dim, size in enumerate(x.shape) if dim not in dims]
     initial = [w.like(()) for _ in inputs]
-    region = w.combiner("stablehlo.add", "f32", len(inputs))
+    region = w.combiner(reducer(w), w.element, len(inputs))
     w.emit(
         "stablehlo.reduce",
         [*inputs, *initial],
-        [(shape, "f32")] * len(inputs),
+        [(shape, w.element)] * len(inputs),
         f"dimensions = {array(dims)}",
         region,
     )
@@ -375,9 +415,12 @@ def batch_norm(w: Writer) -> None:
 def sort(w: Writer) -> None:
     x = w.some()
     operands = [x] + ([w.like(x.shape)] if w.rng.random() < 0.5 else [])
-    scalars = [Tensor(w.fresh(), (), "f32") for _ in range(2 * len(operands))]
+    scalars = [Tensor(w.fresh(), (), w.element) for _ in range(2 * len(operands))]
     with w.region(scalars) as region:
-        direction = "comparison_direction = #stablehlo<comparison_direction LT>"
+        which = w.rng.choice(("LT", "GT")) if w.options.numbers else "LT"
+        direction = f"comparison_direction = #stablehlo<comparison_direction {which}>"
+        if w.options.numbers and w.kind == "f":  # NaN has a place, too
+            direction += ", compare_type = #stablehlo<comparison_type TOTALORDER>"
         less = w.emit(
             "stablehlo.compare", scalars[:2], [((), "i1")], direction, shard=False
         )
@@ -386,7 +429,7 @@ def sort(w: Writer) -> None:
     w.emit(
         "stablehlo.sort",
         operands,
-        [(x.shape, "f32")] * len(operands),
+        [(x.shape, w.element)] * len(operands),
         f"dimension = {dim} : i64, is_stable = true",
         region[0],
     )
@@ -399,7 +442,7 @@ def dynamic_slice(w: Writer) -> None:
     w.emit(
         "stablehlo.dynamic_slice",
         [x, *starts],
-        [(shape, "f32")],
+        [(shape, w.element)],
         f"slice_sizes = {array(shape)}",
     )
 
@@ -411,7 +454,7 @@ def dynamic_update_slice(w: Writer) -> None:
     w.emit(
         "stablehlo.dynamic_update_slice",
         [x, w.like(shape), *starts],
-        [(x.shape, "f32")],
+        [(x.shape, w.element)],
     )
 
 
@@ -435,7 +478,7 @@ def gather(w: Writer) -> None:
     w.emit(
         "stablehlo.gather",
         [table, indices],
-        [((*many, *kept), "f32")],
+        [((*many, *kept), w.element)],
         f"dimension_numbers = #stablehlo.gather<{numbers}>, "
         f"slice_sizes = {array(sizes)}",
     )
@@ -455,21 +498,52 @@ def scatter(w: Writer) -> None:
     w.emit(
         "stablehlo.scatter",
         [table, indices, updates],
-        [(table.shape, "f32")],
+        [(table.shape, w.element)],
         f"scatter_dimension_numbers = #stablehlo.scatter<{numbers}>",
-        w.combiner("stablehlo.add", "f32"),
+        w.combiner(reducer(w), w.element),
     )
 
 
 def cholesky(w: Writer) -> None:
     size = w.rng.choice((2, 4, 8))
     x = w.like((*w.shape(0, 2), size, size))
+    if w.options.numbers:
+        x = positive_definite(w, x)
     w.emit("stablehlo.cholesky", [x], [(x.shape, "f32")], "lower = true")
+
+
+def positive_definite(w: Writer, x: Tensor) -> Tensor:
+    """The matrices times their transposes, and ones on the diagonal; of bounded x."""
+    shape, last = x.shape, len(x.shape) - 1
+    (x,) = w.emit("stablehlo.tanh", [x], [(shape, "f32")])
+    batch = list(range(last - 1))
+    numbers = (
+        f"lhs_batching_dimensions = {batch}, rhs_batching_dimensions = {batch}, "
+        f"lhs_contracting_dimensions = [{last}], rhs_contracting_dimensions = [{last}]"
+    )
+    numbers = f"dot_dimension_numbers = #stablehlo.dot<{numbers}>"
+    (square,) = w.emit("stablehlo.dot_general", [x, x], [(shape, "f32")], numbers)
+    sums = w.emit("stablehlo.add", [square, identity(w, shape)], [(shape, "f32")])
+    return sums[0]
+
+
+def identity(w: Writer, shape: Sequence[int]) -> Tensor:
+    """Unit matrices."""
+    last = len(shape) - 1
+    rows, columns = (
+        w.emit("stablehlo.iota", [], [(shape, "i32")], f"iota_dimension = {dim} : i64")
+        for dim in (last - 1, last)
+    )
+    direction = "comparison_direction = #stablehlo<comparison_direction EQ>"
+    equal = w.emit("stablehlo.compare", [*rows, *columns], [(shape, "i1")], direction)
+    return w.emit("stablehlo.convert", equal, [(shape, "f32")])[0]
 
 
 def triangular_solve(w: Writer) -> None:
     size, batch = w.rng.choice((2, 4, 8)), w.shape(0, 1)
     a = w.like((*batch, size, size))
+    if w.options.numbers:
+        a = positive_definite(w, a)
     left = w.rng.random() < 0.5
     shape = (*batch, size, w.rng.choice(SIZES))
     b = w.like(shape if left else (*batch, shape[-1], size))

@@ -18,7 +18,7 @@ def constraint(w: Writer) -> None:
     w.emit(
         "sdy.sharding_constraint",
         [x],
-        [(x.shape, "f32")],
+        [(x.shape, x.element)],
         f"sharding = #sdy.sharding{w.sharding(x.shape)}",
         shard=False,
     )
@@ -32,7 +32,7 @@ def propagation_barrier(w: Writer) -> None:
     w.emit(
         "sdy.propagation_barrier",
         [x],
-        [(x.shape, "f32")],
+        [(x.shape, x.element)],
         f"allowed_direction = {direction} : i32",
     )
 
@@ -57,7 +57,9 @@ def group(w: Writer) -> None:
 def optimization_barrier(w: Writer) -> None:
     operands = [w.some() for _ in range(w.rng.randint(1, 3))]
     w.emit(
-        "stablehlo.optimization_barrier", operands, [(x.shape, "f32") for x in operands]
+        "stablehlo.optimization_barrier",
+        operands,
+        [(x.shape, x.element) for x in operands],
     )
 
 
@@ -65,10 +67,13 @@ def while_loop(w: Writer) -> None:
     if not w.options.regions or w.depth > 1:
         return
     carried = [w.some() for _ in range(w.rng.randint(1, 3))]
-    operands = [w.like((), "i32"), *carried]
+    start = w.constant((), "i32") if w.options.numbers else w.like((), "i32")
+    operands = [start, *carried]
     names = [Tensor(w.fresh(), x.shape, x.element) for x in operands]
     with w.region(names) as condition:
         limit = w.constant((), "i32")
+        if w.options.numbers:  # at most four times, and not forever
+            (limit,) = w.emit("stablehlo.abs", [limit], [((), "i32")], shard=False)
         direction = "comparison_direction = #stablehlo<comparison_direction LT>"
         less = w.emit(
             "stablehlo.compare",
@@ -81,9 +86,11 @@ def while_loop(w: Writer) -> None:
     names = [Tensor(w.fresh(), x.shape, x.element) for x in operands]
     with w.region(names) as body:
         body_ops(w, w.rng.randint(1, 4))
-        one = w.constant((), "i32")
+        one = w.constant((), "i32", "1")
         (count,) = w.emit("stablehlo.add", [names[0], one], [((), "i32")], shard=False)
-        w.ends("stablehlo.return", [count, *(w.like(x.shape) for x in carried)])
+        w.ends(
+            "stablehlo.return", [count, *(w.like(x.shape, x.element) for x in carried)]
+        )
     w.emit(
         "stablehlo.while",
         operands,
@@ -106,7 +113,7 @@ def case(w: Writer) -> None:
     w.emit(
         "stablehlo.case",
         [index],
-        [(shape, "f32") for shape in shapes],
+        [(shape, w.element) for shape in shapes],
         regions=", ".join(branches),
     )
 
@@ -126,7 +133,7 @@ def manual_computation(w: Writer) -> None:
     operands = [w.some() for _ in range(w.rng.randint(1, 3))]
     borders = [manual_sharding(w, x.shape, manual) for x in operands]
     inner = [
-        Tensor(w.fresh(), local_shape(x.shape, sharding, w.mesh, manual))
+        Tensor(w.fresh(), local_shape(x.shape, sharding, w.mesh, manual), x.element)
         for x, sharding in zip(operands, borders, strict=True)
     ]
     outside, w.manual = w.manual, manual
@@ -148,7 +155,7 @@ def manual_computation(w: Writer) -> None:
     w.emit(
         "sdy.manual_computation",
         operands,
-        [(shape, "f32") for shape, _ in results],
+        [(shape, w.element) for shape, _ in results],
         f"in_shardings = {next(per_value)}, out_shardings = {next(per_value)}, "
         f"manual_axes = #sdy<manual_axes{{{names}}}>",
         body[0],

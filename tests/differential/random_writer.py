@@ -38,6 +38,13 @@ class Options:
     manual: bool = True
     families: tuple[str, ...] = ()
     """Only ops of these families (keys of `FAMILIES`); () for all."""
+    elements: tuple[str, ...] = ("f32",)
+    """Element types of the ops that work on any; named twice, twice as likely."""
+    device_ids: bool = False
+    """Whether a mesh may say the order of its devices."""
+    numbers: bool = False
+    """For running: no op whose result the specification leaves open, loops that run,
+    constants that are not one number."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,13 @@ class Tensor:
         return tensor_type(self.shape, self.element)
 
 
+def kind_of(element: str) -> str:
+    """`f` for floats, `i` and `u` for integers, `b` for i1, `c` for complex numbers."""
+    if element == "i1":
+        return "b"
+    return {"b": "f", "f": "f", "u": "u", "c": "c"}.get(element[0], "i")
+
+
 def tensor_type(shape: Sequence[int], element: str = "f32") -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
@@ -61,17 +75,31 @@ def array(values: Sequence[int]) -> str:
     return f"array<i64{': ' if values else ''}{', '.join(map(str, values))}>"
 
 
+def nested(flat: Sequence[object], shape: Sequence[int]) -> str:
+    """Elements in row-major order as the brackets of a tensor of that shape."""
+    parts = [str(one) for one in flat]
+    for size in reversed(shape):
+        starts = range(0, len(parts), size)
+        parts = [f"[{', '.join(parts[at : at + size])}]" for at in starts]
+    return parts[0]
+
+
 def dense(values: object, shape: Sequence[int]) -> str:
     return f"dense<{values}> : {tensor_type(shape, 'i64')}"
 
 
-def random_mesh(rng: random.Random) -> Mesh:
+def random_mesh(rng: random.Random, *, device_ids: bool = False) -> Mesh:
     """One to four axes, at most 64 devices, now and then of size one or odd."""
     axes: list[tuple[str, int]] = []
     for name in "abcd"[: rng.choice((1, 2, 2, 2, 3, 3, 4))]:
         size = rng.choice((1, 2, 2, 2, 3, 4, 4, 6, 8))
         if prod(size for _, size in axes) * size <= 64:
             axes.append((name, size))
+    if device_ids and rng.random() < 0.3:
+        count = prod(size for _, size in axes)
+        order = tuple(rng.sample(range(count), count))
+        if order != tuple(range(count)):
+            return Mesh(tuple(axes), order)
     return Mesh(tuple(axes))
 
 
@@ -155,6 +183,8 @@ class Writer:
     depth: int = 0
     isolated: bool = False
     """In a body that sees no values from outside: no new function arguments."""
+    element: str = "f32"
+    """The element type of what the next op works on, if it takes any."""
     manual: tuple[str, ...] = ()
     """The axes that a manual computation around here has taken."""
 
@@ -211,10 +241,11 @@ class Writer:
         self,
         low: int = 1,
         high: int = 4,
-        element: str = "f32",
+        element: str | None = None,
         accept: Callable[[Tensor], bool] = lambda tensor: True,
     ) -> Tensor:
         """A value of a rank in range, the later the likelier; a new one if need be."""
+        element = element or self.element
         fitting = [
             value
             for value in self.values
@@ -232,8 +263,9 @@ class Writer:
                 return self.new(candidate.shape, element)
         return self.new((4,) * low, element)
 
-    def like(self, shape: Sequence[int], element: str = "f32") -> Tensor:
+    def like(self, shape: Sequence[int], element: str | None = None) -> Tensor:
         """A value of exactly that type."""
+        element = element or self.element
         fitting = [
             value
             for value in self.values
@@ -243,8 +275,9 @@ class Writer:
             return self.rng.choice(fitting)
         return self.new(shape, element)
 
-    def new(self, shape: Sequence[int], element: str = "f32") -> Tensor:
+    def new(self, shape: Sequence[int], element: str | None = None) -> Tensor:
         """A new argument, or a constant where there are no arguments."""
+        element = element or self.element
         if self.isolated or self.rng.random() < 0.15:
             return self.constant(shape, element)
         argument = Tensor(f"%arg{len(self.arguments)}", tuple(shape), element)
@@ -253,10 +286,33 @@ class Writer:
         self.values.insert(0, argument)
         return argument
 
-    def constant(self, shape: Sequence[int], element: str = "f32") -> Tensor:
-        literal = {"f32": "1.0", "i1": "true"}.get(element, "1")
-        value = f"value = dense<{literal}> : {tensor_type(shape, element)}"
+    def constant(
+        self, shape: Sequence[int], element: str | None = None, literal: str = ""
+    ) -> Tensor:
+        element = element or self.element
+        value = f"value = dense<{literal or self._literal(shape, element)}>"
+        value += f" : {tensor_type(shape, element)}"
         return self.emit("stablehlo.constant", [], [(shape, element)], value)[0]
+
+    def _literal(self, shape: Sequence[int], element: str) -> str:
+        if self.options.numbers and 0 < prod(shape) <= 512:
+            return nested([self._number(element) for _ in range(prod(shape))], shape)
+        one = {"i1": "true"}.get(element, "1.0" if "f" in element else "1")
+        return f"({one}, {one})" if element.startswith("complex") else one
+
+    def _number(self, element: str) -> str:
+        if element == "i1":
+            return self.rng.choice(("true", "false"))
+        if element.startswith("complex"):
+            return f"({self._number('f32')}, {self._number('f32')})"
+        if "f" in element:
+            return repr(self.rng.randrange(-8, 9) / 4)
+        return str(self.rng.randrange(0 if element.startswith("u") else -4, 5))
+
+    @property
+    def kind(self) -> str:
+        """`f`, `i`, `u`, `b` or `c`: what the element type is."""
+        return kind_of(self.element)
 
     # Regions
 

@@ -1,70 +1,179 @@
-"""Numbers stay: the JAX corpus and random programs, partitioned over several meshes.
+"""Numbers stay: the JAX corpus and random programs, partitioned and in ttnn.
 
-`make fuzz` runs many; `FUZZ` says how many, `FUZZ_REPORT` where counts go.
+Each program runs as it is, after stage 13 and as ttnn on a virtual mesh, and by JAX on
+one device. `make fuzz` runs many; `FUZZ` says how many, `FUZZ_REPORT` where counts go.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.campaign import Outcome, run_campaign
 from tests.differential.corpus import programs
+from tests.differential.forms import STAGE_13, TTNN, Array, compare_forms
+from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import (
     EQUAL,
     MESHES,
-    NOT_RUN,
     REFUSED,
-    partition_and_compare,
+    arguments_of,
+    only_moves,
     sharded_program,
     with_even_borders,
+    with_statuses,
 )
-from tests.differential.random_programs import FAMILIES, Options, random_program
+from tests.differential.random_programs import (
+    FAMILIES,
+    NUMBERS,
+    Options,
+    random_program,
+)
 from ttxdsl.program import parse_program
 
 RUNNABLE = tuple(family for family in FAMILIES if family != "calls")
 """Most custom calls have no kernel, so that most programs with some cannot be run."""
 
+MOVING = ("creation", "data_movement", "any_movement", "any_indexing")
+"""Families of which many programs only move data."""
 
-def check_random(seed: int) -> Outcome:
-    families = RUNNABLE if seed % 8 else ()
-    options = Options(ops=8 + seed % 10, manual=seed % 2 == 0, families=families)
-    module = with_even_borders(parse_program(random_program(seed, options)))
-    return partition_and_compare(module, seed)
+COMMON = ("f32", "f32", "f32", "i32", "bf16", "i1")
+ALL = ("f32", "f32", "bf16", "f16", "f64", "i8", "i32", "i64", "ui8", "ui32", "i1", "complex<f32>")  # fmt: skip
+"""Element types of the programs: mostly f32, or all."""
 
 
-def check_corpus(seed: int) -> Outcome:
+def options_of(seed: int) -> Options:
+    """Five kinds of programs in turn: f32 only, common types, all types, data movement,
+    and those that propagation is compared with."""
+    common = Options(
+        ops=8 + seed % 10,
+        manual=seed % 2 == 0,
+        sub_axes=seed % 3 != 0,
+        device_ids=True,
+        numbers=True,
+        families=(*RUNNABLE, *NUMBERS),
+    )
+    match seed % 5:
+        case 0:
+            return common
+        case 1:
+            return replace(common, elements=COMMON)
+        case 2:
+            return replace(common, elements=ALL)
+        case 3:
+            return replace(common, elements=COMMON, families=MOVING, ops=6 + seed % 5)
+        case _:
+            return replace(common, families=RUNNABLE, device_ids=False)
+
+
+def random_case(seed: int) -> tuple[ModuleOp, list[Array], bool]:
+    """A program, its arguments, and whether they are tagged with their indices."""
+    text = random_program(seed, options_of(seed))
+    module = with_statuses(with_even_borders(parse_program(text)), seed)
+    tagged = only_moves(module)
+    return module, arguments_of(module, seed, tagged=tagged), tagged
+
+
+def check_random(oracle: Oracle, seed: int, *, jax: bool = True) -> list[Outcome]:
+    module, arguments, tagged = random_case(seed)
+
+    def run(text: str) -> list[Array]:
+        return oracle.compute(text, arguments)
+
+    return compare_forms(module, arguments, run if jax else None, tagged=tagged)
+
+
+class JaxResults:
+    """What JAX computes, once a program."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.of = lru_cache(maxsize=4)(self._run)
+
+    def _run(self, which: int, text: str) -> list[Array] | str:
+        arguments = arguments_of_program(which)
+        try:
+            return self.oracle.compute(text, arguments)
+        except (OracleRejected, OracleAborted) as error:
+            return str(error)
+
+    def __call__(self, which: int, text: str) -> Sequence[Array]:
+        found = self.of(which, text)
+        if isinstance(found, str):
+            raise OracleRejected(found)
+        return found
+
+
+def arguments_of_program(which: int) -> list[Array]:
+    module = parse_program(programs()[which].pretty)
+    return arguments_of(module, which, tagged=only_moves(module))
+
+
+def check_corpus(jax: JaxResults, seed: int) -> list[Outcome]:
     """The program and the mesh of a number; the numbers go round all of them."""
     round_, index = divmod(seed, len(programs()) * len(MESHES))
     which, mesh = divmod(index, len(MESHES))
     program, name = programs()[which], list(MESHES)[mesh]
+    if "symbolic" in program.name:
+        return [("all meshes", "dynamic shapes: not partitioned")]
     module = sharded_program(
         program.pretty, MESHES[name], f"{program.name} {name} {round_}"
     )
     if module is None:
-        return NOT_RUN, "has shardings of its own"
-    return partition_and_compare(module, seed)
+        if mesh or round_:
+            return []
+        module, name = parse_program(program.pretty), "its own mesh"
+    outcomes = compare_forms(
+        module,
+        arguments_of_program(which),
+        lambda text: jax(which, text),
+        tagged=only_moves(module),
+    )
+    return [(f"{form}, {name}", outcome) for form, outcome in outcomes]
+
+
+@pytest.fixture(scope="module")
+def jax_results(oracle: Oracle) -> JaxResults:
+    return JaxResults(oracle)
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_random_programs(block: int) -> None:
-    outcomes = [check_random(seed)[0] for seed in range(block * 20, block * 20 + 20)]
-    assert outcomes.count(EQUAL) > 10
-    assert outcomes.count(REFUSED) <= 1
+def test_random_programs(oracle: Oracle, block: int) -> None:
+    found = Counter(
+        outcome
+        for seed in range(block * 20, block * 20 + 20)
+        for outcome in check_random(oracle, seed, jax=seed % 5 == 0)
+    )
+    assert found[STAGE_13, EQUAL] > 10
+    assert found[TTNN, EQUAL] > 5
+    refused = [o for form, o in found if form == STAGE_13 and o.startswith(REFUSED)]
+    assert len(refused) <= 1
 
 
 @pytest.mark.parametrize("block", range(8))
-def test_corpus(block: int) -> None:
+def test_corpus(jax_results: JaxResults, block: int) -> None:
     """Every 40th pair of a program and a mesh."""
     total = len(programs()) * len(MESHES)
-    outcomes = [check_corpus(seed)[0] for seed in range(block * 41, total, 8 * 41)]
-    assert outcomes.count(EQUAL) > len(outcomes) / 2
+    seeds = range(block * 41, total, 8 * 41)
+    found = [o for seed in seeds for o in check_corpus(jax_results, seed)]
+    assert sum(outcome == EQUAL for _, outcome in found) > len(found) / 2
 
 
 @pytest.mark.fuzz
-def test_many_random_programs() -> None:
-    run_campaign("partitioned random programs", check_random)
+def test_many_random_programs(oracle: Oracle) -> None:
+    run_campaign("numbers of random programs", lambda seed: check_random(oracle, seed))
 
 
 @pytest.mark.fuzz
-def test_many_corpus_programs() -> None:
-    run_campaign("partitioned corpus", check_corpus)
+def test_many_corpus_programs(jax_results: JaxResults) -> None:
+    """By default every program on every mesh, once."""
+    run_campaign(
+        "numbers of the corpus",
+        lambda seed: check_corpus(jax_results, seed),
+        cases=len(programs()) * len(MESHES),
+    )

