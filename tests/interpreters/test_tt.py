@@ -265,6 +265,14 @@ def test_sort_and_topk(descending):
     assert best.tolist() == [row[:2] for row in wanted]
 
 
+def test_topk_orders_as_chlo_does():
+    """Of the NaNs that x86 makes most have their sign set: they are the smallest."""
+    x = np.array([0.0, np.nan, np.copysign(np.nan, -1), np.inf, -0.0, 1], np.float32)
+    said = "k = 6 : i32, dim = 0 : i32, largest = true, sorted = true"
+    _, best = one_op("ttir", "topk", [x], None, said, [x, x.astype(np.int32)])
+    assert best.tolist() == [1, 3, 5, 0, 4, 2]
+
+
 @pytest.mark.parametrize("kind", ["sum", "prod", "max", "min", "invalid"])
 def test_scatter(kind):
     x = floats(3, 4)

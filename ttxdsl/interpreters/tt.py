@@ -23,6 +23,7 @@ from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import contraction, indexing, kernels, special
 from ttxdsl.interpreters.control_flow import run_branches, run_while
 from ttxdsl.interpreters.elements import (
+    is_float,
     is_integer,
     rank_of,
     tensor_of,
@@ -307,7 +308,10 @@ def _topk(_: Interpreter, op: Any, args: Values) -> Values:
     x: Array = args[0]
     rank = rank_of(op.input_tensor.type)
     axis = op.dim.value.data % rank - rank
-    order = _order(x, axis, bool(op.largest))
+    # in total order, as what it comes from: NaN is the largest, -NaN the smallest
+    key = kernels.total_order_key(x) if is_float(x.dtype) else widen(x)
+    # the complement turns the order around and keeps equals in theirs
+    order = np.argsort(~key if op.largest else key, axis=axis, kind="stable")
     order = order.take(range(op.k.value.data), axis=axis)
     indices = order.astype(tensor_of(op.indices.type)[1])
     return np.take_along_axis(x, order, axis), indices
