@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl.context import Context
@@ -25,6 +27,12 @@ _XDSL_FAULTS = (
     ValueError,
 )
 """What xDSL raises besides `ParseError` while it reads malformed text."""
+
+
+_SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
+"""What separates programs in one file, as in MLIR's own tests."""
+
+_COMMENT = re.compile(r"//.*$", re.MULTILINE)
 
 
 def make_context() -> Context:
@@ -68,6 +76,17 @@ def parse_program(
     except (VerifyException, *_XDSL_FAULTS) as error:
         raise CompileError(str(error).strip(), position=source) from error
     return module
+
+
+def split_programs(text: str) -> Iterator[str]:
+    """The programs of a file, each with its lines at their old numbers."""
+    start = 0
+    for mark in (*_SPLIT.finditer(text), None):
+        end = len(text) if mark is None else mark.start()
+        part = text[start:end]
+        if _COMMENT.sub("", part).strip():
+            yield "\n" * text.count("\n", 0, start) + part
+        start = end if mark is None else mark.end()
 
 
 def read_text(path: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ttxdsl.tools.interpret import split_programs
+from ttxdsl.program import split_programs
 from ttxdsl.tools.main import main
 
 ADD = """\

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,28 +25,11 @@ from ttxdsl.interpreters.elements import constant
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.program import make_context, parse_program, read_text
+from ttxdsl.program import make_context, parse_program, read_text, split_programs
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.transforms.function_attributes import entry_functions
 
 Array = NDArray[Any]
-
-_SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
-"""What separates programs in one file, as in MLIR's own tests."""
-
-
-_COMMENT = re.compile(r"//.*$", re.MULTILINE)
-
-
-def split_programs(text: str) -> Iterator[str]:
-    """The programs of a file, each with its lines at their old numbers."""
-    start = 0
-    for mark in (*_SPLIT.finditer(text), None):
-        end = len(text) if mark is None else mark.start()
-        part = text[start:end]
-        if _COMMENT.sub("", part).strip():
-            yield "\n" * text.count("\n", 0, start) + part
-        start = end if mark is None else mark.end()
 
 
 def _entries(module: ModuleOp, entry: str | None) -> list[FuncOp]:

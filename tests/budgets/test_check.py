@@ -1,0 +1,154 @@
+"""Limits against what programs really have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
+from ttxdsl.budgets import assert_budget
+from ttxdsl.budgets.check import BudgetExceededError, check_budget, check_text
+from ttxdsl.budgets.directives import parse_limits
+from ttxdsl.errors import CompileError
+
+# one all-reduce along y (of 4x4 floats a device) and one all-gather along x
+PROGRAM = """\
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %b: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+"""
+ALL_REDUCE_BYTES = 2 * 3 * (4 * 4 * 4) // 4
+ALL_GATHER_BYTES = 4 * 4 * 4
+
+
+@pytest.fixture(scope="module")
+def program() -> ttxdsl.Program:
+    return ttxdsl.load(PROGRAM).partition()
+
+
+@pytest.mark.parametrize(
+    ("limit", "found"),
+    [
+        ("all_gather<=1", 1),
+        ("all_reduce==1", 1),
+        ("all_to_all==0", 0),
+        ("count<3", 2),
+        ("all_gather==1, axis=x", 1),
+        ("all_gather==0, axis=y", 0),
+        ("count==0, axis=x, axis=y", 0),
+        (f"bytes<={ALL_REDUCE_BYTES + ALL_GATHER_BYTES}", 160),
+        (f"bytes=={ALL_REDUCE_BYTES}, axis=y", ALL_REDUCE_BYTES),
+        (f"all_gather.bytes=={ALL_GATHER_BYTES}", ALL_GATHER_BYTES),
+        # a: 4x4, b: 4x4, the product, what is summed, and the whole result
+        ("memory<=512", 4 * 16 * 2 + 4 * 16 + 4 * 32),
+        ("peak>100", 320),
+    ],
+)
+def test_what_holds(program: ttxdsl.Program, limit: str, found: int):
+    (finding,) = check_budget(program, parse_limits(limit))
+    assert finding.found == found
+    assert finding.ok
+    assert_budget(program, limit)
+
+
+@pytest.mark.parametrize(
+    "limit", ["all_gather==0", "count>2", "bytes<160", "memory<320", "all_reduce!=1"]
+)
+def test_what_does_not(program: ttxdsl.Program, limit: str):
+    with pytest.raises(BudgetExceededError):
+        assert_budget(program, "count<=2", limit)
+
+
+def test_the_message_lists_what_counts_and_why(program: ttxdsl.Program):
+    with pytest.raises(AssertionError) as raised:
+        assert_budget(program, "all_gather==0, axis=x", "memory<10")
+    message = str(raised.value)
+    assert "<text> breaks its budget" in message
+    assert "all_gather==0, axis=x │     1 │ FAIL" in message
+    assert "the result needs dimension 0 of" in message
+    assert "4x4xf32" in message
+    assert "memory<10: found 320 B" in message
+    assert "tensor<4x4xf32>" in message
+
+
+def test_forms_of_a_program(program: ttxdsl.Program, tmp_path: Path):
+    path = tmp_path / "p.mlir"
+    path.write_text(PROGRAM)
+    whole = ttxdsl.load(PROGRAM)
+    for form in (PROGRAM, path, str(path), whole, whole.module, program.lower("ttnn")):
+        assert_budget(form, "count==2, bytes==160")
+        with pytest.raises(BudgetExceededError):
+            assert_budget(form, "count==1")
+
+
+def test_a_program_without_shardings_needs_a_mesh():
+    text = """
+func.func @main(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<f32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}"""
+    assert_budget(text, "count==0")
+    assert_budget(text, "all_reduce==1, mesh=1,4, axis=batch")
+
+
+def test_collectives_that_follow_no_axis_count_everywhere():
+    text = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<2xf32>) {
+    %1 = "stablehlo.all_reduce"(%b) <{replica_groups = dense<[[0, 3], [1, 2]]> : tensor<2x2xi64>}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<2xf32>) -> tensor<2xf32>
+    sdy.return %1 : tensor<2xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}"""
+    assert_budget(text, "all_reduce==1, axis=x")
+
+
+def test_budgets_in_a_text():
+    first = PROGRAM + "// COMM: all_gather<=1\n// COMM: all_reduce==0\n"
+    findings = check_text(f"{first}// -----\n{PROGRAM}// COMM: count==2\n", "f.mlir")
+    assert [(one.limit.line, one.ok) for one in findings] == [
+        (6, True),
+        (7, False),
+        (14, True),
+    ]
+    with pytest.raises(BudgetExceededError, match="all_reduce==0"):
+        assert_budget(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PROGRAM, "'f.mlir' has no budget"),
+        (PROGRAM + "// COMM: mesh=2,4", "'f.mlir' has no budget"),
+        (
+            PROGRAM + "// COMM: count==0, axis=z",
+            "f.mlir:6:10: error: 'axis=z': the mesh has no such axis; it has x, y",
+        ),
+        ("func.func @main( // COMM: count==0", "f.mlir:1:"),
+    ],
+)
+def test_errors(text: str, message: str):
+    with pytest.raises(CompileError) as raised:
+        check_text(text, "f.mlir")
+    assert message in str(raised.value)
+
+
+def test_a_module_needs_limits(program: ttxdsl.Program):
+    with pytest.raises(CompileError, match="no limits are given"):
+        assert_budget(program)
+
+
+def test_ttir_from_a_file_has_no_budget(program: ttxdsl.Program):
+    lowered = ttxdsl.load(program.lower("ttir").text)
+    with pytest.raises(CompileError, match="budgets hold for StableHLO"):
+        assert_budget(lowered, "count==0")

@@ -1,0 +1,287 @@
+"""Holding a program to its budget.
+
+assert_budget(program, "all_gather<=2, bytes<=4MiB")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+from rich.table import Table
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.api import Program, load, program_of
+from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
+from ttxdsl.errors import CompileError
+from ttxdsl.program import parse_program, split_programs
+from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.memory import LiveValue, memory_profile
+from ttxdsl.reporting.units import bytes_text
+from ttxdsl.sharding.spec import Mesh
+
+_LAST_STAGE = 13
+_MOST_VALUES = 8
+_WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One limit, what the program has, and what counts towards it.
+
+    `collectives` are those that the limit counts, the most bytes first; `values` what is
+    in memory at the peak, the largest first, for a limit on memory.
+    """
+
+    limit: Limit
+    found: int
+    collectives: tuple[Collective, ...] = ()
+    values: tuple[LiveValue, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the limit holds."""
+        return self.limit.holds(self.found)
+
+    @property
+    def found_text(self) -> str:
+        """What was found, bytes with their unit."""
+        return bytes_text(self.found) if self.limit.is_bytes else str(self.found)
+
+
+class BudgetExceededError(AssertionError):
+    """A program breaks its budget; the message has tables of what it does.
+
+    `findings` are all limits, those that hold too.
+    """
+
+    def __init__(self, source: str, findings: Sequence[Finding]):
+        self.findings = tuple(findings)
+        super().__init__(f"{source} breaks its budget\n{findings_text(findings)}")
+
+
+def device_program(program: Program, mesh: Sequence[int] = ()) -> Program:
+    """The program of one device in StableHLO; one that is global is partitioned.
+
+    Raises:
+        CompileError: it cannot be partitioned, or is ttir or ttnn read from a file.
+    """
+    if program.form != "stablehlo":
+        try:
+            return program.after(_LAST_STAGE)
+        except CompileError as error:
+            raise CompileError(
+                f"budgets hold for StableHLO, and '{program.source}' is {program.form}",
+                hint="check the program that it was made of",
+            ) from error
+    if program.is_partitioned:
+        return program
+    return program.partition(mesh=tuple(mesh))
+
+
+def _communicates_along(
+    collective: Collective, axes: Sequence[str], meshes: Sequence[Mesh]
+) -> bool:
+    if collective.axes is None:
+        return True
+    names = {ref.name for ref in collective.axes}
+    return all(axis in names for axis in axes)
+
+
+def _check_axes(limits: Sequence[Limit], meshes: Sequence[Mesh], source: str) -> None:
+    known = [name for mesh in meshes for name, _ in mesh.axes]
+    for limit in limits:
+        for axis in limit.axes:
+            if axis not in known:
+                names = ", ".join(dict.fromkeys(known)) or "none"
+                raise CompileError(
+                    f"'axis={axis}': the mesh has no such axis; it has {names}",
+                    position=f"{source}:{limit.line}:{limit.column}",
+                )
+
+
+def check_budget(
+    program: Program, budget: Budget, source: str | None = None
+) -> list[Finding]:
+    """Each limit with what the program has.
+
+    Args:
+        program: in any form; a global one is partitioned.
+        budget: from `parse_budget` or `parse_limits`.
+        source: where the budget is written, for messages.
+
+    Raises:
+        CompileError: the program cannot be compiled, or the mesh has no axis that a
+            limit names.
+    """
+    device = device_program(program, budget.mesh)
+    meshes = list(device.meshes.values())
+    _check_axes(budget.limits, meshes, source or program.source)
+    collectives = device.collectives()
+    profile = None
+    if any(limit.is_memory for limit in budget.limits):
+        profile = memory_profile(device.module)
+    findings: list[Finding] = []
+    for limit in budget.limits:
+        if limit.is_memory:
+            assert profile is not None
+            values = profile.peak_values
+            findings.append(Finding(limit, profile.peak_bytes, values=values))
+            continue
+        counted = sorted(
+            (
+                one
+                for one in collectives
+                if limit.kind in (None, one.kind)
+                and _communicates_along(one, limit.axes, meshes)
+            ),
+            key=lambda one: -one.bytes_per_device,
+        )
+        total = sum(one.bytes_per_device for one in counted)
+        found = total if limit.is_bytes else len(counted)
+        findings.append(Finding(limit, found, tuple(counted)))
+    return findings
+
+
+def check_text(text: str, source: str) -> list[Finding]:
+    """Hold all programs of a file's text to the budgets written in it.
+
+    Programs are separated by lines `// -----`; each has its own lines.
+
+    Raises:
+        CompileError: there is no `COMM:` line with a limit, one is malformed, or a
+            program that has one does not compile.
+    """
+    findings: list[Finding] = []
+    for part in split_programs(text):
+        budget = parse_budget(part, source)
+        if budget.limits:
+            program = program_of(parse_program(part, source), source)
+            findings.extend(check_budget(program, budget, source))
+    if not findings:
+        raise CompileError(
+            f"'{source}' has no budget",
+            hint="write limits as a comment: // COMM: all_gather<=2, bytes<=4MiB",
+        )
+    return findings
+
+
+def assert_budget(
+    program: Program | ModuleOp | str | os.PathLike[str], *limits: str
+) -> None:
+    """Raise if a program sends or holds more than the limits say.
+
+    Args:
+        program: a `Program`, an xDSL module, MLIR text, or a file's name. A global
+            program is partitioned first.
+        limits: each a line as after `// COMM:`, `"all_gather<=2, axis=model"`; without
+            any, the lines in the program's own text.
+
+    Raises:
+        BudgetExceededError: an `AssertionError` with what was found and why.
+        CompileError: a limit is malformed, or the program does not compile.
+    """
+    if not limits:
+        if isinstance(program, Program | ModuleOp):
+            raise CompileError(
+                "no limits are given",
+                hint='say some: assert_budget(program, "all_gather<=2")',
+            )
+        is_text = isinstance(program, str) and any(c in program for c in "\n{")
+        text = cast(str, program) if is_text else Path(program).read_text("utf-8")
+        source = "<text>" if is_text else str(program)
+        findings = check_text(text, source)
+    else:
+        match program:
+            case Program():
+                loaded = program
+            case ModuleOp():
+                loaded = program_of(program)
+            case _:
+                loaded = load(program)
+        source = loaded.source
+        budgets = [parse_limits(text) for text in limits]
+        mesh = next((one.mesh for one in budgets if one.mesh), ())
+        device = device_program(loaded, mesh)
+        findings = [
+            finding
+            for budget in budgets
+            for finding in check_budget(device, budget, "<budget>")
+        ]
+    if not all(finding.ok for finding in findings):
+        raise BudgetExceededError(source, findings)
+
+
+# Text
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """Found beside allowed, a row a limit."""
+    table = Table("line", "limit")
+    table.add_column("found", justify="right")
+    table.add_column("")
+    for finding in findings:
+        mark = "[green]ok[/]" if finding.ok else "[bold red]FAIL[/]"
+        limit = finding.limit
+        table.add_row(str(limit.line), str(limit), finding.found_text, mark)
+    return table
+
+
+def _place(position: str | None) -> str:
+    """A position without its folder, which would not fit into a table."""
+    return "" if position is None else position.rpartition("/")[2]
+
+
+def offenders_table(finding: Finding) -> Table:
+    """What a limit that does not hold counts."""
+    if finding.limit.is_memory:
+        table = Table("value at the peak", "on a device", title_justify="left")
+        table.add_column("bytes", justify="right")
+        table.add_column("where")
+        for value in finding.values[:_MOST_VALUES]:
+            table.add_row(
+                value.name, value.type, bytes_text(value.bytes), _place(value.position)
+            )
+        rest = finding.values[_MOST_VALUES:]
+        if rest:
+            total = bytes_text(sum(value.bytes for value in rest))
+            table.add_row(f"{len(rest)} more", "", total, "")
+        return table
+    table = Table("collective", "axis", "local tensor", title_justify="left")
+    table.add_column("bytes", justify="right")
+    table.add_column("why")
+    table.add_column("where")
+    for one in finding.collectives:
+        table.add_row(
+            one.kind,
+            one.axes_text,
+            one.tensor,
+            bytes_text(one.bytes_per_device),
+            one.reason,
+            _place(one.position),
+        )
+    return table
+
+
+def print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    """The table of limits, then for each that does not hold what it counts."""
+    console.print(findings_table(findings))
+    for finding in findings:
+        if finding.ok:
+            continue
+        console.print(f"{finding.limit}: found {finding.found_text}", markup=False)
+        if finding.collectives or finding.values:
+            console.print(offenders_table(finding))
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """The same as plain text."""
+    stream = StringIO()
+    console = Console(file=stream, width=_WIDTH, highlight=False, color_system=None)
+    print_findings(console, findings)
+    return stream.getvalue()

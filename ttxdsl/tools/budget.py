@@ -1,0 +1,83 @@
+"""`ttxdsl budget`: hold programs to the `COMM:` lines written in them."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ttxdsl.budgets.check import Finding, check_text, print_findings
+from ttxdsl.program import read_text
+from ttxdsl.tools.console import report_console
+from ttxdsl.tools.options import add_json_option, print_json
+
+
+def _json(path: Path, finding: Finding) -> dict[str, Any]:
+    limit = finding.limit
+    return {
+        "file": str(path),
+        "line": limit.line,
+        "column": limit.column,
+        "limit": limit.text,
+        "axes": limit.axes,
+        "quantity": limit.quantity,
+        "comparator": limit.comparator,
+        "allowed": limit.value,
+        "found": finding.found,
+        "ok": finding.ok,
+        "collectives": [
+            {**asdict(one), "axes": one.axes_text} for one in finding.collectives
+        ],
+        "values": [
+            {"name": v.name, "type": v.type, "bytes": v.bytes, "position": v.position}
+            for v in finding.values
+        ],
+    }
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; 1 if a limit does not hold."""
+    checked: list[tuple[Path, list[Finding]]] = []
+    console = report_console()
+    for path in options.files:
+        findings = check_text(read_text(path), str(path))
+        checked.append((path, findings))
+        if not options.json:
+            console.print(f"[bold]{path}[/]", soft_wrap=True)
+            print_findings(console, findings)
+    ok = all(finding.ok for _, findings in checked for finding in findings)
+    if options.json:
+        limits = [_json(path, one) for path, findings in checked for one in findings]
+        print_json({"ok": ok, "limits": limits})
+    return 0 if ok else 1
+
+
+def add_command(commands: Any) -> None:
+    """Add `budget` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "budget",
+        help="hold programs to the communication that their COMM: lines allow",
+        description=(
+            "Compile programs and compare the collectives, the bytes that a device"
+            " sends and the memory that it needs with the limits written in the files"
+            " as comments: `// COMM: all_gather<=2, bytes<=4MiB, axis=model`. What"
+            " breaks a limit is listed with its reason."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl budget model.mlir\n"
+            "  ttxdsl budget tests/*.mlir --json\n"
+            "  pytest --comm-budget tests\n"
+            "\n"
+            "quantities: all_gather all_reduce all_to_all collective_broadcast\n"
+            "  collective_permute reduce_scatter count bytes KIND.bytes memory peak\n"
+            "comparators: <= >= == != < >    options: axis=NAME mesh=2,4\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="programs with COMM: lines"
+    )
+    add_json_option(parser)
+    parser.set_defaults(execute=execute)
