@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "check": "ttxdsl.tools.check",
     "interpret": "ttxdsl.tools.interpret",
     "doctor": "ttxdsl.tools.doctor",
+    "budget": "ttxdsl.tools.budget",
     "compare-xla": "ttxdsl.tools.compare_xla",
 }
 """Subcommands by name, each a module with `add_command`; the help lists them so."""
