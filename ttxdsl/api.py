@@ -31,12 +31,15 @@ from ttxdsl.checking.steps import pipeline_steps
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import CompileError
+from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
+from ttxdsl.explaining.explain import Explainer
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program, read_program
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
 from ttxdsl.reporting.picture import program_html
+from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.pipeline import StageResult, TTStableHLOPipelinePass
@@ -129,6 +132,7 @@ class Program:
     def __init__(self, module: ModuleOp, history: _History):
         self._module = module
         self._history = history
+        self._explainers: dict[tuple[Link, int], Explainer] = {}
 
     # --- what it is ---------------------------------------------------------
 
@@ -383,6 +387,56 @@ class Program:
         whole = replace(pipeline, last_stage=_LAST_STAGE)
         steps = pipeline_steps(start._module, whole, history.num_links)
         return check_steps(start._module, steps, seeds=seeds, minimize=minimize)
+
+    def why(
+        self,
+        value: str | None = None,
+        *,
+        argument: int | None = None,
+        result: int | None = None,
+        collective: int | None = None,
+        link: Link = DEFAULT_LINK,
+        tries: int = 16,
+    ) -> WhySharding | WhyCollective | WhyProgram:
+        """Where a sharding or a collective comes from; all collectives by default.
+
+        It speaks of the program as it was loaded, compiled with the options that it
+        was partitioned with.
+
+        Args:
+            value: why it is sharded so: `%42`, as the loaded program's `text` has it.
+            argument: the same of an argument.
+            result: the same of a result.
+            collective: why one of `collectives()` is there, by its index, and which
+                single changes, really compiled, would help.
+            link: what connects devices, for times.
+            tries: how many changes to compile, at most.
+
+        Raises:
+            CompileError: there is no such thing, or several are asked for.
+        """
+        asked = (value, argument, result, collective)
+        if sum(one is not None for one in asked) > 1:
+            raise CompileError("why: ask for one thing at a time")
+        if (link, tries) not in self._explainers:
+            start = self._history.origin or self
+            self._explainers[link, tries] = Explainer(
+                start._module,
+                source=self.source,
+                pipeline=self._history.pipeline,
+                link=link,
+                tries=tries,
+            )
+        explainer = self._explainers[link, tries]
+        if value is not None:
+            return explainer.value(value)
+        if argument is not None:
+            return explainer.argument(argument)
+        if result is not None:
+            return explainer.result(result)
+        if collective is not None:
+            return explainer.collective(collective)
+        return explainer.program()
 
     def collectives(self) -> list[Collective]:
         """The collectives of the per-device program, in program order.

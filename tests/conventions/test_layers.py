@@ -40,6 +40,18 @@ LAYERS: dict[str, set[str]] = {
         "remarks",
         "universe",
     },
+    "explaining": {
+        "sharding",
+        "dialects",
+        "rules",
+        "interpreters",
+        "reporting",
+        "transforms",
+        "compat",
+        "errors",
+        "program",
+        "remarks",
+    },
     "conversion": {"sharding", "dialects", "collector", "errors", "remarks"},
 }
 """What each package may import besides itself; what is not listed may import all."""

@@ -30,10 +30,11 @@ class Place:
     scope: str | None = None
 
     def __str__(self) -> str:
-        """`stablehlo.add %3 (file:line:col)`."""
+        """`add %3 (file:line:col)`."""
+        op = self.op.removeprefix("stablehlo.")
         value = f" {self.value}" if self.value else ""
         place = f" ({self.position})" if self.position else ""
-        return f"{self.op}{value}{place}"
+        return f"{op}{value}{place}"
 
 
 OriginKind = Literal[
@@ -66,6 +67,7 @@ class Conflict:
         loser: what did not.
         rule: which rule decided: order, priority, the larger tensor, the prefix that
             all sides share.
+        decided: whether one won; if not, both stay and neither goes on from there.
     """
 
     place: Place
@@ -73,8 +75,11 @@ class Conflict:
     winner: str
     loser: str
     rule: str
+    decided: bool = True
 
     def __str__(self) -> str:
+        if not self.decided:
+            return f"{self.winner} meets {self.loser} at {self.place}: {self.rule}"
         return f"{self.winner} won over {self.loser} at {self.place}: {self.rule}"
 
 

@@ -168,6 +168,8 @@ class Chains:
         self, place: Place, called: str, index: int, own: str | None
     ) -> Origin:
         written = sdy.get_func_argument_sharding(self.places.names.entry, index)
+        if place.scope and place.scope not in called:
+            called = f"{called}, {place.scope}"
         if written is None:
             text = f"stage 4 found the batch in argument {index} ({called}): {own}"
         else:

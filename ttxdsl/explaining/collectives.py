@@ -101,9 +101,9 @@ class WhyCollectives:
         constrained = next((s for s in sources if s in self.recorded.constraints), None)
         step = sources[0] if sources else None
         if inserted is not None:
-            return self._inserted(number, collective, step, inserted)
+            return self._inserted(number, collective, op, step, inserted)
         if constrained is not None:
-            return self._constrained(number, collective, step, constrained)
+            return self._constrained(number, collective, op, step, constrained)
         return self._other(number, collective, op, sources)
 
     def _answer(
@@ -151,6 +151,7 @@ class WhyCollectives:
         self,
         number: int,
         collective: Collective,
+        op: Operation,
         step: Operation | None,
         inserted: Operation,
     ) -> Found:
@@ -158,7 +159,7 @@ class WhyCollectives:
         target: TensorSharding | None = None
         if isinstance(inserted, sdy.ReshardOp):
             target = inserted.sharding.data
-            dims = _moved_dims(step, note.before, target)
+            dims = _moved_dims(op, step, note.before, target)
             if note.demand is not None:
                 story = self._disagreement(note, note.demand, dims)
             else:
@@ -176,7 +177,7 @@ class WhyCollectives:
         place = self.places.op(note.user)
         demand = note.demand
         if demand is None or note.side == "operand":
-            name = self.places.called(self._at_stage_6(note.value))
+            name = self.places.called(self.at_stage_6(note.value))
             reason = f"{place} takes {name} as a whole result, and it is a partial sum"
             return _Story("reduction", place, reason)
         along = collective.axes or demand.reduction
@@ -221,10 +222,10 @@ class WhyCollectives:
         tensor = note.index if note.side == "operand" else count + note.index
         wanted = demand.wanted[tensor]
         given = demand.shardings[tensor]
-        value = self._at_stage_6(demand.values[tensor])
+        value = self.at_stage_6(demand.values[tensor])
         label = self.places.tensor(note.user, count, tensor, value)
         reasons: list[str] = []
-        details: list[str] = []
+        details: list[str] = self._shared(value)
         sides: list[Side] = []
         for dim in dims:
             had = given.dims[dim].axes if given is not None else ()
@@ -239,6 +240,19 @@ class WhyCollectives:
         return _Story(
             note.side, place, reason, tuple(dims), tuple(details), tuple(sides)
         )
+
+    def _shared(self, value: SSAValue) -> list[str]:
+        """That a constant is one value for several ops, if it is."""
+        given = self.recorded.original_value(value)
+        if not isinstance(given, OpResult) or given.op.operands:
+            return []
+        users = {use.operation for use in given.uses}
+        if len(users) < 2:
+            return []
+        return [
+            f"{self.places.called(value)} is shared by {len(users)} ops and has one"
+            " sharding for all of them"
+        ]
 
     def _factor(
         self, demand: Demand, tensor: int, factor: int, had: Axes
@@ -278,6 +292,16 @@ class WhyCollectives:
         if taker is not None:
             text, side = taker
             return [f"{head}: {text}"], [*sides, side] if side else sides
+        held = [tensor.factors.get(factor) for tensor in before.tensors]
+        fresh = all(own is None or own.axes != own_after.axes for own in held)
+        if fresh and own_after.axes and rule.need_replication:
+            whole = " and ".join(
+                factor_text(rule, one) for one in rule.need_replication
+            )
+            return [
+                f"{head}: it takes over the axes of {whole}, which must be whole; that"
+                " is an all_to_all in place of an all_gather"
+            ], sides
         if votes:
             return [
                 f"{head}: it has {axes_text(own_before.axes)} here, and"
@@ -310,11 +334,11 @@ class WhyCollectives:
     ) -> _Story:
         """What crosses into a region, a manual computation, or out of the function."""
         user = note.user
-        value = self._at_stage_6(note.value)
+        value = self.at_stage_6(note.value)
         called = self.places.called(value)
         side = self._value_side(called, value, dims)
         wants = sharding_text(target) or "replicated"
-        function = user.parent_op()
+        function = note.parent
         returns = user.has_trait(IsTerminator, value_if_unregistered=False)
         if returns and isinstance(function, FuncOp):
             place = self.places.value(value)
@@ -323,7 +347,7 @@ class WhyCollectives:
                 f" {wants}"
             )
             return _Story("return", place, reason, tuple(dims), (), (side,))
-        owner = user.parent_op() if returns else user
+        owner = note.parent if returns else user
         place = self.places.op(owner if owner is not None else user)
         way = "hands back" if returns else "takes"
         reason = f"{place} {way} value {note.index} ({called}) as {wants}"
@@ -335,6 +359,7 @@ class WhyCollectives:
         self,
         number: int,
         collective: Collective,
+        op: Operation,
         step: Operation | None,
         reshard: Operation,
     ) -> Found:
@@ -344,7 +369,7 @@ class WhyCollectives:
         value = self._constrained_value(reshard)
         before = self.recorded.evened(value)
         target = reshard.sharding.data
-        dims = _moved_dims(step, before, target)
+        dims = _moved_dims(op, step, before, target)
         called = self.places.called(value)
         place = self.places.op(constraint)
         reason = f"a constraint asks for {called} as {sharding_text(target)}"
@@ -410,9 +435,9 @@ class WhyCollectives:
             if remark.position is not None and remark.position == place.position
         )
         sides: list[Side] = []
-        for index, value in enumerate(step.operands):
-            stage_6 = self._at_stage_6(value)
-            sharding = sdy.get_sharding(value)
+        held = self.recorded.operands.get(step, ())
+        for index, (value, sharding) in enumerate(held):
+            stage_6 = self.at_stage_6(value)
             for dim in dims:
                 if sharding is None or dim >= sharding.rank:
                     continue
@@ -427,7 +452,7 @@ class WhyCollectives:
 
     # Sides
 
-    def _at_stage_6(self, value: SSAValue) -> SSAValue:
+    def at_stage_6(self, value: SSAValue) -> SSAValue:
         """The value that propagation knew, behind what later stages put before it."""
         recorded = self.recorded
         while isinstance(value, OpResult):
@@ -435,16 +460,14 @@ class WhyCollectives:
                 value = recorded.insertions[value.op].value
             elif value.op in recorded.constraints:
                 value = recorded.constraints[value.op].results[0]
-            elif (
-                isinstance(value.op, sdy.CollectiveOp) and value not in recorded.holders
-            ):
-                value = value.op.tensor
+            elif value in recorded.moved:
+                value = recorded.moved[value]
             else:
                 break
         return value
 
     def _side(self, demand: Demand, tensor: int, dim: int, axes: Axes) -> Side:
-        value = self._at_stage_6(demand.values[tensor])
+        value = self.at_stage_6(demand.values[tensor])
         count = len(demand.op.operands)
         label = self.places.tensor(demand.op, count, tensor, value)
         return self._axes_side(label, value, dim, axes)
@@ -518,18 +541,15 @@ def _dimension(demand: Demand, tensor: int, factor: int) -> int:
 
 
 def _moved_dims(
+    op: Operation,
     step: Operation | None,
     before: TensorSharding | None,
     after: TensorSharding | None,
 ) -> tuple[int, ...]:
-    """The dimensions that a collective, one step of a reshard, changes."""
+    """The dimensions that a collective changes, one step of a reshard."""
     match step:
-        case sdy.AllGatherOp():
-            return tuple(i for i, axes in enumerate(step.gathering_axes.data) if axes)
-        case sdy.ReduceScatterOp():
-            return tuple(
-                i for i, axes in enumerate(step.reduce_scatter_axes.data) if axes
-            )
+        case sdy.AllGatherOp() | sdy.ReduceScatterOp():
+            return _own_dims(op)
         case sdy.AllToAllOp():
             params = step.params.data
             return tuple(sorted({d for p in params for d in (p.src_dim, p.tgt_dim)}))

@@ -240,7 +240,7 @@ class Obstacles:
             return "the result of the function"
         text = self.places.tensor(meeting.op, count, tensor, value)
         dim = dimension_of(meeting.rule, tensor, factor)
-        return f"dimension {dim} of {text} of {self.places.op(meeting.op)}"
+        return f"dimension {dim} of {text}"
 
     def _taken(self, tensor: TensorFactors, factor: int, axis: AxisRef) -> int | None:
         """The other factor of a tensor that an axis splits."""
@@ -264,6 +264,16 @@ class Obstacles:
                 f"{axes_text(own.overflow)} of this dimension fits none of its factors,"
                 " and nothing may follow it"
             )
+        for dim in meeting.rule.tensors[meeting.tensor]:
+            for major in dim[: dim.index(factor)] if factor in dim else ():
+                axes, parts = mine.factors[major].axes, meeting.rule.factor_sizes[major]
+                if total_size(axes, meeting.mesh) < parts:
+                    return (
+                        f"factor {factor_text(meeting.rule, factor)} stands behind"
+                        f" factor {factor_text(meeting.rule, major)} in one dimension,"
+                        f" which {axes_text(axes)} does not split up: shards would be"
+                        " strided"
+                    )
         if own.minor_most:
             return None
         if size % split or gcd(size // split, ways) != ways:
@@ -340,7 +350,7 @@ class Obstacles:
             shared.append(one)
         rule = (
             f"only the compatible prefix {axes_text(tuple(shared))} of"
-            f" {axes_text(first)} and {axes_text(second)} propagates along factor"
+            f" {axes_text(first)} and {axes_text(second)} goes on along factor"
             f" {factor_text(meeting.rule, factor)}"
         )
         rule += self._who_came_first(meeting, winner, first, loser, second)
@@ -350,6 +360,7 @@ class Obstacles:
             self._claim(meeting, winner, factor),
             self._claim(meeting, loser, factor),
             rule,
+            decided=False,
         )
 
     def _who_came_first(

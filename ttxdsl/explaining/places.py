@@ -105,7 +105,7 @@ class Places:
     def op(self, op: Operation) -> Place:
         """An op."""
         if isinstance(op, sdy.DataFlowEdgeOp):
-            return self.value(op.input)
+            return self.value(op.result)
         original = self.recorded.original_op(op)
         shown = original if original is not None else op
         name = op.name
@@ -119,12 +119,13 @@ class Places:
             if value is not None and len(shown.results) > 1:
                 value = value.partition("#")[0]
         location = unmarked(shown.location)
-        return Place(name, value, source_position(location), _scope(location))
+        # an op of a library may only know who called it
+        position = source_position(location) or source_position(unmarked(op.location))
+        return Place(name, value, position, _scope(location))
 
     def value(self, value: SSAValue) -> Place:
         """A value, by the op that makes it."""
-        while isinstance(value, OpResult) and isinstance(value.op, sdy.DataFlowEdgeOp):
-            value = value.op.input
+        value = self.recorded.edges.get(value, value)
         name = self.name(value)
         if isinstance(value, OpResult):
             place = self.op(value.op)
@@ -150,8 +151,6 @@ class Places:
         if name is not None:
             return name
         if isinstance(value, OpResult):
-            if isinstance(value.op, sdy.DataFlowEdgeOp | sdy.PropagationBarrierOp):
-                return self.called(value.op.operands[0])
             return f"the result of {self.op(value.op)}"
         return "a block argument"
 

@@ -198,6 +198,8 @@ class Insertion:
     value: SSAValue
     before: TensorSharding | None
     demand: Demand | None
+    parent: Operation | None
+    """What `user` stood in."""
 
 
 class _RecordingInserter(ReshardInserter):
@@ -253,6 +255,7 @@ class _RecordingInserter(ReshardInserter):
             value,
             sdy.get_sharding(value),
             self._demand,
+            operand.op.parent_op(),
         )
         super().replace_operand(operand, new, point)
 
@@ -266,6 +269,7 @@ class _RecordingInserter(ReshardInserter):
             value,
             sdy.get_sharding(value),
             self._demand,
+            value.op.parent_op(),
         )
         super().follow_up(value, new, point)
 
@@ -328,6 +332,18 @@ class Recorded:
     )
     """For each op of the original its copies at stage 6, in program order."""
     remarks: list[Remark] = field(default_factory=list[Remark])
+    edges: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """For the result of each data flow edge the value that owns the edge."""
+    moved: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """For the result of each `sdy` collective of stage 10 what the reshard moves."""
+    operands: dict[Operation, tuple[tuple[SSAValue, TensorSharding | None], ...]] = (
+        field(
+            default_factory=dict[
+                Operation, tuple[tuple[SSAValue, TensorSharding | None], ...]
+            ]
+        )
+    )
+    """The operands of each op as stage 10 left it."""
     _arguments: dict[SSAValue, SSAValue] = field(
         default_factory=dict[SSAValue, SSAValue]
     )
@@ -402,8 +418,7 @@ class Recorded:
 
     def original_value(self, value: SSAValue) -> SSAValue | None:
         """The same for a value; None for what a pass made."""
-        while isinstance(value, OpResult) and isinstance(value.op, sdy.DataFlowEdgeOp):
-            value = value.op.input
+        value = self.edges.get(value, value)
         if isinstance(value, OpResult):
             op = self.original_op(value.op)
             if op is None or len(op.results) <= value.index:
@@ -412,15 +427,7 @@ class Recorded:
             return op.results[value.index] if same else None
         if not isinstance(value, BlockArgument):
             return None
-        owner = value.block.parent_op()
-        if isinstance(owner, FuncOp) or value in self._arguments:
-            return self._arguments.get(value)
-        region = value.block.parent
-        op = None if owner is None else self.original_op(owner)
-        if op is None or owner is None or region is None:
-            return None
-        blocks = op.regions[owner.regions.index(region)].blocks
-        return blocks[0].args[value.index] if len(blocks) == 1 else None
+        return self._arguments.get(value)
 
     def copies(self, value: SSAValue) -> list[SSAValue]:
         """What became of a value of the program that was given, at stage 6."""
@@ -471,15 +478,16 @@ class Recorded:
             known = self.marks.origins(op)
             if len(known) > 1 and known[-1].name == op.name:
                 self.twins.setdefault(known[-1], []).append(op)
-            if isinstance(op, FuncOp) and op.body.blocks and len(known) > 1:
-                function = known[-1]
-                assert isinstance(function, FuncOp)
-                pairs = zip(op.body.block.args, function.body.block.args, strict=True)
-                self._arguments.update(pairs)
+                for mine, theirs in zip(op.regions, known[-1].regions, strict=True):
+                    for block, twin in zip(mine.blocks, theirs.blocks, strict=False):
+                        self._arguments.update(zip(block.args, twin.args, strict=False))
 
     def propagate(self, module: ModuleOp, inner: AggressivePropagatePass) -> None:
         """Stage 6 with notes."""
         recorder = self.recorder = Recorder(module)
+        for op in module.walk():
+            if isinstance(op, sdy.DataFlowEdgeOp):
+                self.edges[op.result] = op.input
         values = [
             value
             for op in module.walk()
@@ -540,6 +548,23 @@ class Recorded:
             if now and then and now.axes_per_dim != then.axes_per_dim:
                 self.uneven[holder] = now
         _RecordingInserter(module, self.insertions).run()
+
+    def end_stage_10(self, module: ModuleOp) -> None:
+        """Keep what stage 11 erases, and number the ops once more."""
+        for op in module.walk():
+            self.operands[op] = tuple(
+                (value, sdy.get_sharding(value)) for value in op.operands
+            )
+            if not isinstance(op, sdy.CollectiveOp):
+                continue
+            for source in self.marks.origins(op):
+                if source in self.insertions:
+                    self.moved[op.result] = self.insertions[source].value
+                    break
+                if source in self.constraints:
+                    self.moved[op.result] = self.constraints[source].results[0]
+                    break
+        self.marks.mark(module)
 
 
 @dataclass(frozen=True)
@@ -606,8 +631,10 @@ def compile_and_record(
                             source, sdy.ShardingConstraintOp
                         ):
                             recorded.constraints[op] = source
-                case 9 | 10:
+                case 9:
                     marks.mark(module)
+                case 10:
+                    recorded.end_stage_10(module)
                 case _:
                     pass
     recorded.remarks = remarks

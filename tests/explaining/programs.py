@@ -1,0 +1,227 @@
+"""Programs whose sharding or collective has one known cause each."""
+
+from __future__ import annotations
+
+MESH = 'sdy.mesh @mesh = <["a"=2, "b"=4]>\n'
+
+
+def given(value: str, sharding: str) -> str:
+    """An argument or result with an annotation."""
+    return f"{value} {{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}}"
+
+
+def function(arguments: str, results: str, body: str) -> str:
+    """A program on the mesh of 2 x 4 devices."""
+    return f"{MESH}func.func public @main({arguments}) -> ({results}) {{\n{body}\n}}\n"
+
+
+CONFLICTING = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
+    + ", "
+    + given("%y: tensor<8x16xf32>", '[{"b"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
+  return %sum : tensor<8x16xf32>""",
+)
+
+TRANSPOSED = function(
+    given("%x: tensor<8x16xf32>", '[{"a", "b"}, {}]')
+    + ", "
+    + given("%y: tensor<8x16xf32>", '[{"b", "a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
+  return %sum : tensor<8x16xf32>""",
+)
+
+MISSING = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]') + ", %w: tensor<16x32xf32>",
+    "tensor<8x32xf32>",
+    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %out : tensor<8x32xf32>""",
+)
+
+UNEVEN = function(
+    given("%x: tensor<8x16xf32>", '[{"b"}, {}]'),
+    "tensor<6x16xf32>",
+    """  %part = stablehlo.slice %x [0:6, 0:16] : (tensor<8x16xf32>) -> tensor<6x16xf32>
+  %twice = stablehlo.add %part, %part : tensor<6x16xf32>
+  return %twice : tensor<6x16xf32>""",
+)
+
+NO_RULE = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %same = stablehlo.custom_call @mystery(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %same : tensor<8x16xf32>""",
+)
+
+SHARED_CONSTANT = function(
+    given("%x: tensor<8x8xf32>", '[{"a"}, {}]')
+    + ", "
+    + given("%y: tensor<8x8xf32>", '[{}, {"a"}]'),
+    "tensor<8x8xf32>, tensor<8x8xf32>",
+    """  %c = stablehlo.iota dim = 0 : tensor<8x8xf32>
+  %first = stablehlo.add %x, %c : tensor<8x8xf32>
+  %second = stablehlo.add %y, %c : tensor<8x8xf32>
+  return %first, %second : tensor<8x8xf32>, tensor<8x8xf32>""",
+)
+
+RESHAPE = function(
+    given("%x: tensor<2x8xf32>", '[{}, {"b"}]'),
+    "tensor<16xf32>",
+    """  %flat = stablehlo.reshape %x : (tensor<2x8xf32>) -> tensor<16xf32>
+  return %flat : tensor<16xf32>""",
+)
+
+PRIORITY = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}p1, {?}]')
+    + ", "
+    + given("%w: tensor<16x32xf32>", '[{?}, {"a"}p0]'),
+    "tensor<8x32xf32>",
+    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %out : tensor<8x32xf32>""",
+)
+
+LARGER = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
+    + ", "
+    + given("%w: tensor<16x32xf32>", '[{}, {"a"}]'),
+    "tensor<8x32xf32>",
+    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %out : tensor<8x32xf32>""",
+)
+
+CLOSED = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
+    + ", "
+    + given("%y: tensor<8x16xf32>", "[{}, {}]"),
+    "tensor<8x16xf32>",
+    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
+  return %sum : tensor<8x16xf32>""",
+)
+
+CLOSED_RESULT = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    given("tensor<8x16xf32>", "[{}, {}]"),
+    """  %twice = stablehlo.add %x, %x : tensor<8x16xf32>
+  return %twice : tensor<8x16xf32>""",
+)
+
+CONTRACTED = function(
+    given("%x: tensor<8x16xf32>", '[{}, {"b"}]')
+    + ", "
+    + given("%w: tensor<16x32xf32>", '[{"b"}, {}]'),
+    "tensor<8x32xf32>",
+    """  %out = stablehlo.dot %x, %w : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %out : tensor<8x32xf32>""",
+)
+
+BORDER = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %neg = stablehlo.negate %x : tensor<8x16xf32>
+  %mapped = sdy.manual_computation(%neg) in_shardings=[<@mesh, [{}, {"a"}]>] out_shardings=[<@mesh, [{}, {"a"}]>] manual_axes={"a"} (%local: tensor<8x8xf32>) {
+    %inner = stablehlo.exponential %local : tensor<8x8xf32>
+    sdy.return %inner : tensor<8x8xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %mapped : tensor<8x16xf32>""",
+)
+
+TABLE = function(
+    given("%table: tensor<64x16xf32>", '[{"b"}, {}]') + ", %ids: tensor<8x1xi32>",
+    "tensor<8x16xf32>",
+    """  %rows = "stablehlo.gather"(%table, %ids) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 16>}> : (tensor<64x16xf32>, tensor<8x1xi32>) -> tensor<8x16xf32>
+  return %rows : tensor<8x16xf32>""",
+)
+
+SORT = function(
+    given("%x: tensor<16xf32>", '[{"b"}]'),
+    "tensor<16xf32>",
+    """  %sorted = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %less = stablehlo.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<16xf32>) -> tensor<16xf32>
+  return %sorted : tensor<16xf32>""",
+)
+
+CONSTRAINT = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %neg = stablehlo.negate %x : tensor<8x16xf32>
+  %moved = sdy.sharding_constraint %neg <@mesh, [{}, {"a"}]> : tensor<8x16xf32>
+  %exp = stablehlo.exponential %moved : tensor<8x16xf32>
+  %sum = stablehlo.add %exp, %neg : tensor<8x16xf32>
+  return %sum : tensor<8x16xf32>""",
+)
+
+WRITTEN = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %neg = stablehlo.negate %x : tensor<8x16xf32>
+  %mapped = sdy.manual_computation(%neg) in_shardings=[<@mesh, [{"a"}, {}]>] out_shardings=[<@mesh, [{}, {}]>] manual_axes={"a"} (%local: tensor<4x16xf32>) {
+    %all = "stablehlo.all_gather"(%local) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>, use_global_device_ids}> : (tensor<4x16xf32>) -> tensor<8x16xf32>
+    sdy.return %all : tensor<8x16xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %mapped : tensor<8x16xf32>""",
+)
+
+INLINED = (
+    function(
+        given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
+        + ", "
+        + given("%y: tensor<8x16xf32>", '[{}, {"a"}]'),
+        "tensor<8x16xf32>, tensor<8x16xf32>",
+        """  %first = call @f(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %second = call @f(%y) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %first, %second : tensor<8x16xf32>, tensor<8x16xf32>""",
+    )
+    + """func.func private @f(%v: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = stablehlo.negate %v : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+"""
+)
+
+LOOP = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %last:2 = stablehlo.while(%i = %zero, %acc = %x) : tensor<i32>, tensor<8x16xf32>
+    cond {
+      %go = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %exp = stablehlo.exponential %acc : tensor<8x16xf32>
+      stablehlo.return %next, %exp : tensor<i32>, tensor<8x16xf32>
+    }
+  %out = stablehlo.negate %last#1 : tensor<8x16xf32>
+  return %out : tensor<8x16xf32>""",
+)
+
+REPLICATED = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
+    + ", "
+    + given("%y: tensor<8x16xf32>", '[{?}, {?}], replicated={"a"}'),
+    "tensor<8x16xf32>",
+    """  %sum = stablehlo.add %x, %y : tensor<8x16xf32>
+  return %sum : tensor<8x16xf32>""",
+)
+
+PREFIX = function(
+    given("%x: tensor<16x4xf32>", '[{"a", "b"}, {}]')
+    + ", "
+    + given("%y: tensor<16x4xf32>", '[{"a"}, {"b"}]'),
+    "tensor<16x4xf32>",
+    """  %sum = stablehlo.add %x, %y : tensor<16x4xf32>
+  return %sum : tensor<16x4xf32>""",
+)
+
+ALL = {
+    name.lower(): value
+    for name, value in list(globals().items())
+    if name.isupper() and isinstance(value, str) and name not in ("MESH",)
+}

@@ -1,0 +1,156 @@
+"""Asking a program why: one object that compiles it once and answers.
+
+explainer = Explainer(module, text)
+explainer.value("%42")
+explainer.collective(3)
+explainer.program()
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from ttxdsl.errors import CompileError
+from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
+from ttxdsl.explaining.collectives import WhyCollectives
+from ttxdsl.explaining.counterfactuals import Counterfactuals, best
+from ttxdsl.explaining.names import Names
+from ttxdsl.explaining.places import Places
+from ttxdsl.explaining.recording import PropagationName, compile_and_record
+from ttxdsl.explaining.shardings import Shardings
+from ttxdsl.reporting.collectives import meshes_of
+from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+
+class Explainer:
+    """Answers why shardings and collectives of a program are there.
+
+    Args:
+        module: the program before stage 1; it is not changed.
+        text: what it was read from, for the names of values; by default as it prints.
+        source: what to call it.
+        pipeline: options of the thirteen stages.
+        propagation: which propagation stage 6 is.
+        link: what connects devices, for times.
+        tries: how many changes to compile for one collective; 0 for none.
+        keep: how many of those that help to tell.
+
+    Raises:
+        CompileError: the program cannot be compiled.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        text: str | None = None,
+        *,
+        source: str = "<module>",
+        pipeline: TTStableHLOPipelinePass | None = None,
+        propagation: PropagationName = "aggressive",
+        link: Link = DEFAULT_LINK,
+        tries: int = 16,
+        keep: int = 3,
+    ):
+        self._source = source
+        self._pipeline = pipeline or TTStableHLOPipelinePass()
+        self._link = link
+        self._tries = tries
+        self._keep = keep
+        if any(op.name.partition(".")[0] in ("ttir", "ttnn") for op in module.walk()):
+            raise CompileError(
+                f"'{source}' is lowered already: its shardings are gone",
+                hint="ask the StableHLO program that it was made of",
+            )
+        self._recorded = compile_and_record(module, self._pipeline, propagation)
+        self._names = Names(module, _printed(module) if text is None else text, source)
+        self._places = Places(self._recorded, self._names)
+        self._shardings = Shardings(self._recorded, self._places)
+        self._collectives = WhyCollectives(self._recorded, self._shardings, link)
+
+    @cached_property
+    def _counterfactuals(self) -> Counterfactuals:
+        return Counterfactuals(
+            self._recorded, self._collectives, self._pipeline, self._link, self._tries
+        )
+
+    def value(self, name: str) -> WhySharding:
+        """Why a value is sharded as it is.
+
+        Args:
+            name: `%42`, `%5#1`, or `@callee:%42` of a function that is inlined.
+
+        Raises:
+            CompileError: there is no such value, or none when shardings are decided.
+        """
+        return self._shardings.of(self._names.find(name))
+
+    def argument(self, index: int) -> WhySharding:
+        """The same of an argument of the program.
+
+        Raises:
+            CompileError: there is no such argument.
+        """
+        return self._shardings.argument(index)
+
+    def result(self, index: int) -> WhySharding:
+        """The same of the value that the program returns as a result.
+
+        Raises:
+            CompileError: there is no such result.
+        """
+        return self._shardings.result(index)
+
+    def collective(self, number: int) -> WhyCollective:
+        """Why a collective is there, and which single changes would help.
+
+        Args:
+            number: in the order of `Program.collectives()`, from 0.
+
+        Raises:
+            CompileError: there is no such collective.
+        """
+        count = len(self._collectives.listed)
+        if not 0 <= number < count:
+            raise CompileError(
+                f"there is no collective {number}",
+                hint=f"the program has {count}, numbered from 0"
+                if count
+                else "the program has none: nothing has to be sent",
+            )
+        found = self._collectives.of(number)
+        if self._tries <= 0 or found.answer.cause == "written":
+            return found.answer
+        tried, failed, helping = self._counterfactuals.of(found)
+        return replace(
+            found.answer,
+            tried=tried,
+            failed=failed,
+            counterfactuals=best(helping, self._keep),
+        )
+
+    def program(self) -> WhyProgram:
+        """All collectives with their reasons; no changes are tried."""
+        notes: list[str] = []
+        if self._recorded.skipped:
+            notes.append("the program came partitioned: stages 5 to 12 were skipped")
+        meshes = meshes_of(self._recorded.compiled)
+        return WhyProgram(
+            source=self._source,
+            meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
+            figures=self._counterfactuals.base,
+            collectives=tuple(found.answer for found in self._collectives.all()),
+            link=self._link,
+            notes=tuple(notes),
+        )
+
+
+def _printed(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    return stream.getvalue()

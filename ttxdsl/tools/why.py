@@ -1,0 +1,407 @@
+"""`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from ttxdsl.errors import CompileError
+from ttxdsl.explaining.answers import (
+    AxisCause,
+    ChainStep,
+    Conflict,
+    Counterfactual,
+    Figures,
+    Obstacle,
+    Side,
+    WhyCollective,
+    WhyProgram,
+    WhySharding,
+)
+from ttxdsl.explaining.explain import Explainer
+from ttxdsl.explaining.recording import PropagationName
+from ttxdsl.program import parse_program, read_text
+from ttxdsl.reporting.units import bytes_text, seconds_text
+from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.tools.console import report_console
+from ttxdsl.tools.options import add_compiler_options, add_json_option, print_json
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+_STEPS_SHOWN = 6
+"""Steps of a chain that are printed without `--all`, the first and the last ones."""
+
+
+# --- numbers ----------------------------------------------------------------------
+
+
+def _changed(more: float, text: str) -> str:
+    return f"{text} {'more' if more > 0 else 'less'}"
+
+
+def outcome_text(base: Figures, figures: Figures) -> str:
+    """What a change does: `1 all_gather less, 12.0 MiB less, 1.0 ms less`."""
+    parts = [
+        _changed(count, f"{abs(count)} {kind}")
+        for kind, count in figures.difference(base)
+    ]
+    sent = figures.bytes - base.bytes
+    parts.append(_changed(sent, bytes_text(abs(sent))) if sent else "as many bytes")
+    time = figures.seconds - base.seconds
+    parts.append(_changed(time, seconds_text(abs(time))))
+    if base.peak_bytes is not None and figures.peak_bytes is not None:
+        peak = figures.peak_bytes - base.peak_bytes
+        text = _changed(peak, bytes_text(abs(peak))) if peak else "the same"
+        parts.append(f"peak memory {text}")
+    return ", ".join(parts)
+
+
+# --- trees ------------------------------------------------------------------------
+
+
+def _add_conflict(tree: Tree, conflict: Conflict) -> None:
+    branch = tree.add(Text(f"conflict at {conflict.place}", "yellow"))
+    won, lost = ("won: ", "lost:") if conflict.decided else ("one: ", "other:")
+    branch.add(Text(f"{won} {conflict.winner}"))
+    branch.add(Text(f"{lost} {conflict.loser}"))
+    branch.add(Text(f"rule: {conflict.rule}"))
+
+
+class _Shown:
+    """What is in a tree already, and whether everything shall be."""
+
+    def __init__(self, *, whole: bool):
+        self.whole = whole
+        self.steps: set[ChainStep] = set()
+
+
+def _add_cause(tree: Tree, cause: AxisCause, shown: _Shown) -> None:
+    origin = cause.origin
+    place = f" ({origin.place.position})" if origin.place.position else ""
+    branch = tree.add(Text(f"{cause.axis}: {origin.text}{place}"))
+    steps = cause.steps
+    known = 0
+    while not shown.whole and known < len(steps) and steps[known] in shown.steps:
+        known += 1
+    if known:
+        text = f"step {steps[0].step}"
+        text += f" to step {steps[known - 1].step}" if known > 1 else ""
+        branch.add(Text(f"{text} as above", "dim"))
+    rest = steps[known:]
+    hidden = 0 if shown.whole else max(0, len(rest) - _STEPS_SHOWN)
+    first = _STEPS_SHOWN // 2
+    for index, step in enumerate(rest):
+        if first <= index < first + hidden:
+            if index == first:
+                branch.add(Text(f"… {hidden} more steps (--all shows them)", "dim"))
+            continue
+        shown.steps.add(step)
+        factor = f", factor {step.factor} ({step.factor_kind})" if step.factor else ""
+        leaf = branch.add(
+            Text(
+                f"step {step.step}, {step.direction} through {step.place}:"
+                f" {step.source} to {step.target}{factor}; {step.priority}"
+            )
+        )
+        for conflict in step.conflicts:
+            _add_conflict(leaf, conflict)
+
+
+def _add_obstacle(tree: Tree, obstacle: Obstacle) -> None:
+    if obstacle.conflict is not None:
+        _add_conflict(tree, obstacle.conflict)
+    else:
+        tree.add(Text(f"{obstacle.kind}: {obstacle.text}"))
+
+
+def sharding_tree(answer: WhySharding, *, whole: bool = False) -> Tree:
+    """An answer about a value as a tree."""
+    head = Text(f"{answer.name}", "bold")
+    head.append(f"  {answer.type}  {_made(answer)}", "not bold")
+    tree, shown = Tree(head), _Shown(whole=whole)
+    text = answer.sharding or "none: replicated"
+    tree.add(Text(f"sharding {text}"))
+    if answer.final != answer.sharding:
+        tree.add(Text(f"made as {answer.final or 'replicated'}, see the collectives"))
+    if answer.copies > 1:
+        tree.add(Text(f"inlined {answer.copies} times; this is the first"))
+    for note in answer.notes:
+        tree.add(Text(note))
+    for dim in answer.dims:
+        split = f"split by {', '.join(dim.axes)}" if dim.axes else "not split"
+        branch = tree.add(Text(f"dimension {dim.index} of size {dim.size}: {split}"))
+        for cause in dim.causes:
+            _add_cause(branch, cause, shown)
+        for obstacle in dim.obstacles:
+            _add_obstacle(branch, obstacle)
+    return tree
+
+
+def _made(answer: WhySharding) -> str:
+    place = replace(answer.place, value=None)
+    if place.op == "func.func":
+        return f"argument ({place.position})" if place.position else "argument"
+    scope = f" [{place.scope}]" if place.scope else ""
+    return f"{place}{scope}"
+
+
+def _add_side(tree: Tree, side: Side, shown: _Shown) -> None:
+    dims = ", ".join(map(str, side.dims))
+    where = f", dimension {dims}" if side.dims else ""
+    sharding = side.sharding or "replicated"
+    branch = tree.add(Text(f"{side.label} is {sharding}{where}:"))
+    for cause in side.causes:
+        _add_cause(branch, cause, shown)
+    for obstacle in side.obstacles:
+        _add_obstacle(branch, obstacle)
+    if not side.causes and not side.obstacles:
+        branch.add(Text("not split there"))
+
+
+def _add_changes(tree: Tree, answer: WhyCollective) -> None:
+    if answer.tried is None:
+        return
+    count = answer.tried
+    failed = f", {answer.failed} could not be compiled" if answer.failed else ""
+    if not answer.counterfactuals:
+        text = f"no single change helps: {count} compiled{failed}, none takes less time"
+        tree.add(Text(text))
+        return
+    branch = tree.add(Text(f"what would help ({count} changes compiled{failed}):"))
+    for one in answer.counterfactuals:
+        branch.add(_change_text(one))
+
+
+def _change_text(one: Counterfactual) -> Text:
+    text = Text("with ")
+    text.append(str(one.change), "bold")
+    text.append(f": {outcome_text(one.base, one.figures)}")
+    return text
+
+
+def collective_tree(answer: WhyCollective, link: Link, *, whole: bool = False) -> Tree:
+    """An answer about a collective as a tree."""
+    head = Text(f"collective {answer.number}: {answer.kind} over {answer.axes}", "bold")
+    head.append(
+        f"  local {answer.tensor}, {bytes_text(answer.bytes)} a device,"
+        f" {seconds_text(answer.seconds)} ({link})",
+        "not bold",
+    )
+    tree, shown = Tree(head), _Shown(whole=whole)
+    tree.add(Text(answer.reason))
+    for detail in answer.details:
+        tree.add(Text(detail))
+    if answer.reshard is not None:
+        before, after = answer.reshard
+        plan = f": {', '.join(answer.plan)}" if answer.plan else ""
+        tree.add(Text(f"part of the reshard from {before} to {after}{plan}"))
+    for side in answer.sides:
+        _add_side(tree, side, shown)
+    _add_changes(tree, answer)
+    return tree
+
+
+def _program_table(answer: WhyProgram) -> Table:
+    table = Table("#", "collective", "axis", title="Collectives", title_justify="left")
+    table.add_column("bytes/device", justify="right")
+    table.add_column("time", justify="right")
+    table.add_column("why")
+    for one in answer.collectives:
+        causes = [c for side in one.sides for c in side.causes]
+        origins = dict.fromkeys(f"{c.axis}: {c.origin.text}" for c in causes)
+        why = "\n".join((one.reason, *(f"  {origin}" for origin in origins)))
+        table.add_row(
+            str(one.number),
+            one.kind,
+            one.axes,
+            bytes_text(one.bytes),
+            seconds_text(one.seconds),
+            escape(why),
+        )
+    figures = answer.figures
+    table.add_section()
+    table.add_row(
+        "",
+        f"{figures.count} in all",
+        "",
+        bytes_text(figures.bytes),
+        seconds_text(figures.seconds),
+        "",
+    )
+    return table
+
+
+# --- the command ------------------------------------------------------------------
+
+
+def _link(options: argparse.Namespace) -> Link:
+    try:
+        return Link(options.latency_us * 1e-6, options.link_gbps * 1e9)
+    except ValueError as error:
+        raise CompileError(str(error)) from error
+
+
+def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
+    text = read_text(options.file)
+    return Explainer(
+        parse_program(text, str(options.file)),
+        text,
+        source=str(options.file),
+        pipeline=TTStableHLOPipelinePass(
+            mesh_shape=options.mesh_shape,
+            argument_types=options.argument_types,
+            automatic_arg_analysis=options.automatic_arg_analysis,
+            result_presharded=options.result_presharded,
+        ),
+        propagation=options.propagation,
+        link=link,
+        tries=options.tries,
+        keep=options.show,
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command."""
+    link = _link(options)
+    console = report_console()
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        task = progress.add_task("compiling")
+        explainer = _explainer(options, link)
+        if options.collective is not None:
+            progress.update(task, description="compiling changes")
+        answer = _answer(explainer, options)
+    if options.json:
+        print_json(_data(answer))
+        return 0
+    match answer:
+        case WhySharding():
+            console.print(sharding_tree(answer, whole=options.all))
+        case WhyCollective():
+            console.print(collective_tree(answer, link, whole=options.all))
+        case WhyProgram():
+            meshes = ", ".join(answer.meshes) or "none"
+            console.print(Text(f"{answer.source}  mesh {meshes}; links {link}"))
+            for note in answer.notes:
+                console.print(Text(note))
+            if answer.collectives:
+                console.print(_program_table(answer))
+                console.print("--collective N tells more, and what would help")
+            else:
+                console.print("no collectives: nothing has to be sent")
+    return 0
+
+
+def _answer(
+    explainer: Explainer, options: argparse.Namespace
+) -> WhySharding | WhyCollective | WhyProgram:
+    if options.value is not None:
+        return explainer.value(options.value)
+    if options.argument is not None:
+        return explainer.argument(options.argument)
+    if options.result is not None:
+        return explainer.result(options.result)
+    if options.collective is not None:
+        return explainer.collective(options.collective)
+    return explainer.program()
+
+
+def _data(answer: WhySharding | WhyCollective | WhyProgram) -> dict[str, Any]:
+    """The answer as JSON has it; counterfactuals say in words what they do."""
+    data = asdict(answer)
+    if isinstance(answer, WhyCollective):
+        pairs: Sequence[tuple[dict[str, Any], Counterfactual]] = list(
+            zip(data["counterfactuals"], answer.counterfactuals, strict=True)
+        )
+        for entry, one in pairs:
+            text = f"with {one.change}: {outcome_text(one.base, one.figures)}"
+            entry["text"] = text
+    return data
+
+
+def add_command(commands: Any) -> None:
+    """Add `why` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "why",
+        help="where a sharding or a collective comes from, and what would change it",
+        description=(
+            "Say why a value is sharded as it is: the annotation that caused it, the"
+            " way from there op by op, who won at conflicts, and what kept the other"
+            " axes away. Or why a collective is there, what it costs, and which single"
+            " changes would help: each is made to the program and compiled. Without a"
+            " value or number: all collectives with their causes."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl why model.mlir\n"
+            "  ttxdsl why model.mlir %42\n"
+            "  ttxdsl why model.mlir --arg 3\n"
+            "  ttxdsl why model.mlir --collective 0 --tries 40\n"
+            "  ttxdsl why model.mlir --collective 0 --link-gbps 50 --latency-us 2\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program, MLIR text"
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "value",
+        nargs="?",
+        metavar="%VALUE",
+        help="a value of the file: %%42, %%5#1, @callee:%%3",
+    )
+    what.add_argument("--arg", dest="argument", type=int, metavar="K", help="argument")
+    what.add_argument("--result", type=int, metavar="K", help="result")
+    what.add_argument(
+        "--collective", type=int, metavar="N", help="collective, from 0 as listed"
+    )
+    parser.add_argument(
+        "--tries",
+        type=int,
+        default=16,
+        metavar="N",
+        help="changes to compile for a collective (16); 0 for none",
+    )
+    parser.add_argument(
+        "--show", type=int, default=3, metavar="N", help="changes to show (3)"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="show every step of long chains"
+    )
+    parser.add_argument(
+        "--propagation",
+        choices=get_args(PropagationName),
+        default="aggressive",
+        help="what stage 6 is (aggressive, as in the pipeline)",
+    )
+    parser.add_argument(
+        "--link-gbps",
+        type=float,
+        default=DEFAULT_LINK.bytes_per_second / 1e9,
+        metavar="GB",
+        help="gigabytes that a link carries in a second (12.5)",
+    )
+    parser.add_argument(
+        "--latency-us",
+        type=float,
+        default=DEFAULT_LINK.latency * 1e6,
+        metavar="US",
+        help="microseconds until a message is there (1)",
+    )
+    add_compiler_options(parser)
+    add_json_option(parser)
+    parser.set_defaults(execute=execute)
