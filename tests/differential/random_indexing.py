@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tests.differential.random_ops import reducer
+from tests.differential.random_ops import neutral, reducer
 from tests.differential.random_regions import body_ops
 from tests.differential.random_writer import (
     Tensor,
@@ -157,23 +157,6 @@ def fitting_indices(w: Writer, cut: Windows, shape: Sequence[int]) -> Tensor:
         for at in range(prod(cut.indices_shape))
     ]
     return w.constant(cut.indices_shape, "i32", nested(drawn, cut.indices_shape))
-
-
-def neutral(w: Writer, op: str) -> Tensor:
-    """The scalar that reducing with `op` leaves everything as it is with.
-
-    Padding repeats the initial value in StableHLO, in XLA it does not.
-    """
-    bits = int(w.element.strip("uif")) if w.kind in "iu" else 0
-    least, most = 0, 2**bits - 1
-    if w.kind == "i":
-        least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-    floats = {"add": "0.0", "multiply": "1.0", "maximum": "-3.0e4", "minimum": "3.0e4"}
-    integers = {"add": 0, "multiply": 1, "maximum": least, "minimum": most}
-    integers |= {"and": -1 if w.kind == "i" else most, "or": 0, "xor": 0}
-    name = op.removeprefix("stablehlo.")
-    literal = floats[name] if w.kind == "f" else str(integers[name])
-    return w.constant((), w.element, literal)
 
 
 def top_k(w: Writer) -> None:

@@ -52,7 +52,7 @@ INTEGER = (
 
 UNARY_OF = {
     "f": UNARY,
-    "i": ("abs", "negate", "sign", "not", "popcnt", "count_leading_zeros"),
+    "i": ("abs", "negate", "sign", "not", "popcnt"),
     "u": ("not", "popcnt", "count_leading_zeros"),
     "b": ("not",),
     "c": ("negate", "exponential", "tanh", "sine", "logistic"),
@@ -107,7 +107,9 @@ def integers(w: Writer) -> None:
         [x, w.like(x.shape, "i32")],
         [(x.shape, "i32")],
     )
-    unary = w.rng.choice(("not", "popcnt", "count_leading_zeros"))
+    # XLA folds count_leading_zeros of a negative constant to -32
+    names = ("not", "popcnt", "count_leading_zeros")
+    unary = w.rng.choice(names[:2] if w.options.numbers else names)
     w.emit(f"stablehlo.{unary}", [x], [(x.shape, "i32")])
 
 
@@ -343,13 +345,39 @@ def reducer(w: Writer) -> str:
     )
 
 
+def neutral(w: Writer, op: str) -> Tensor:
+    """The scalar that reducing with `op` leaves everything as it is with.
+
+    Padding repeats the initial value in StableHLO, in XLA it does not.
+    """
+    bits = int(w.element.strip("uif")) if w.kind in "iu" else 0
+    least, most = 0, 2**bits - 1
+    if w.kind == "i":
+        least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    floats = {"add": "0.0", "multiply": "1.0", "maximum": "-3.0e4", "minimum": "3.0e4"}
+    if w.kind == "c":
+        return w.constant((), w.element, "(0.0, 0.0)" if "add" in op else "(1.0, 0.0)")
+    if w.kind == "b":
+        return w.constant((), w.element, "true" if op.endswith("and") else "false")
+    integers = {"add": 0, "multiply": 1, "maximum": least, "minimum": most}
+    integers |= {"and": -1 if w.kind == "i" else most, "or": 0, "xor": 0}
+    name = op.removeprefix("stablehlo.")
+    literal = floats[name] if w.kind == "f" else str(integers[name])
+    return w.constant((), w.element, literal)
+
+
 def reduce(w: Writer) -> None:
     x = w.some()
     inputs = [x] + ([w.like(x.shape)] if w.rng.random() < 0.25 else [])
     dims = sorted(w.rng.sample(range(len(x.shape)), w.rng.randint(1, len(x.shape))))
     shape = [size for dim, size in enumerate(x.shape) if dim not in dims]
-    initial = [w.like(()) for _ in inputs]
-    region = w.combiner(reducer(w), w.element, len(inputs))
+    op = reducer(w)
+    if w.options.numbers and all(x.shape[dim] == 1 for dim in dims):
+        # XLA forgets the initial value then
+        initial = [neutral(w, op) for _ in inputs]
+    else:
+        initial = [w.like(()) for _ in inputs]
+    region = w.combiner(op, w.element, len(inputs))
     w.emit(
         "stablehlo.reduce",
         [*inputs, *initial],

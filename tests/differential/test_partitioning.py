@@ -88,6 +88,10 @@ def check_random(oracle: Oracle, seed: int, *, jax: bool = True) -> list[Outcome
     return compare_forms(module, arguments, run if jax else None, tagged=tagged)
 
 
+NOT_ASSOCIATIVE = ("reduce_custom",)
+"""Programs whose numbers depend on the order in which a reduction goes."""
+
+
 class JaxResults:
     """What JAX computes, once a program."""
 
@@ -128,10 +132,11 @@ def check_corpus(jax: JaxResults, seed: int) -> list[Outcome]:
         if mesh or round_:
             return []
         module, name = parse_program(program.pretty), "its own mesh"
+    ordered = program.name in NOT_ASSOCIATIVE
     outcomes = compare_forms(
         module,
         arguments_of_program(which),
-        lambda text: jax(which, text),
+        None if ordered else lambda text: jax(which, text),
         tagged=only_moves(module),
     )
     return [(f"{form}, {name}", outcome) for form, outcome in outcomes]
