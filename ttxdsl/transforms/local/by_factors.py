@@ -116,6 +116,7 @@ def _common_mesh(op: Operation, layouts: Sequence[Layout | None]) -> Mesh | None
 
 
 def plan(
+    ctx: Localizer,
     op: Operation,
     rule: OpShardingRule,
     operands: Sequence[Layout | None],
@@ -123,6 +124,38 @@ def plan(
     is_local: Callable[[int], bool],
 ) -> Plan:
     """Decide how each operand and result of an op lies while it is computed.
+
+    Found once for ops that are alike and lie alike, the very same layouts and rule.
+
+    Args:
+        ctx: remembers the plans.
+        op: the op.
+        rule: the factors of each dimension; other groups of the rule do not matter.
+        operands: the layout of each operand.
+        results: the layout wanted of each result.
+        is_local: whether a factor can be split without communication.
+
+    Raises:
+        CompileError: if a local factor is split differently in two places.
+    """
+    local = tuple(map(is_local, range(len(rule.factor_sizes))))
+    known_by: tuple[object, ...] = (rule, *operands, *results)
+    key = (ctx.signature(op), local, *map(id, known_by))
+    known = ctx.plans.get(key)
+    if known is None:
+        found = _find_plan(op, rule, operands, results, local)
+        known = ctx.plans[key] = found, known_by
+    return known[0]
+
+
+def _find_plan(
+    op: Operation,
+    rule: OpShardingRule,
+    operands: Sequence[Layout | None],
+    results: Sequence[Layout | None],
+    is_local: Sequence[bool],
+) -> Plan:
+    """See `plan`.
 
     Args:
         op: for error messages.
@@ -147,7 +180,7 @@ def plan(
         factor
         for by_factor, _ in every_part
         for factor, axes in by_factor
-        if axes and not is_local(factor)
+        if axes and not is_local[factor]
     }
     while True:
         while _also_replicated(every_part, replicated):
@@ -305,7 +338,7 @@ def localize_by_factors(
     operands = ctx.operands(op) if operands is None else operands
     wanted = [ctx.target(result) for result in op.results]
     layouts = [local.layout for local in operands]
-    decided = plan(op, rule, layouts, wanted, is_local)
+    decided = plan(ctx, op, rule, layouts, wanted, is_local)
     gathered = [
         to_layout(ctx, local, layout)
         for local, layout in zip(operands, decided.operands, strict=True)

@@ -10,6 +10,7 @@ Every collective gets a channel of its own and says its groups in device ids.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -301,7 +302,7 @@ class CollectiveWriter:
 
     def _group_properties(self, mesh: Mesh, axes: Axes) -> dict[str, Attribute]:
         return {
-            "replica_groups": _matrix(replica_groups(mesh, axes)),
+            "replica_groups": _groups_along(mesh, axes),
             "channel_handle": self._channel(),
         }
 
@@ -309,6 +310,11 @@ class CollectiveWriter:
         channel = ChannelHandleAttr.of(self.next_channel, DEVICE_TO_DEVICE)
         self.next_channel += 1
         return channel
+
+
+@lru_cache(maxsize=256)
+def _groups_along(mesh: Mesh, axes: Axes) -> DenseIntOrFPElementsAttr[IntegerType]:
+    return _matrix(replica_groups(mesh, axes))
 
 
 def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:

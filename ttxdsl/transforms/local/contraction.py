@@ -6,7 +6,6 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors, localize_except
 from ttxdsl.transforms.local.combiner import SUM
@@ -14,13 +13,13 @@ from ttxdsl.transforms.local.emitter import shape_of
 from ttxdsl.transforms.local.localizer import Localizer, Table
 
 
-def required_rule(op: Operation) -> OpShardingRule:
+def required_rule(ctx: Localizer, op: Operation) -> OpShardingRule:
     """The sharding rule of an op that has one whenever its shapes are static.
 
     Raises:
         UnsupportedError: its shapes are dynamic.
     """
-    rule = sharding_rule(op)
+    rule = ctx.signature(op).rule
     if rule is None:
         raise UnsupportedError("its shapes are not static", op)
     return rule
@@ -28,7 +27,7 @@ def required_rule(op: Operation) -> OpShardingRule:
 
 def product(ctx: Localizer, op: stablehlo.DotGeneralOp | stablehlo.DotOp) -> None:
     """Batch and free dimensions split freely; contracted ones leave partial sums."""
-    rule = required_rule(op)
+    rule = required_rule(ctx, op)
     localize_by_factors(ctx, op, rule, lambda _: True, combine=SUM)
 
 

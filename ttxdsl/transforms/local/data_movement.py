@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
@@ -23,7 +22,7 @@ from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 def by_rule(ctx: Localizer, op: Operation) -> None:
     """Every factor of the sharding rule splits freely."""
-    localize_by_factors(ctx, op, required_rule(op), lambda _: True)
+    localize_by_factors(ctx, op, required_rule(ctx, op), lambda _: True)
 
 
 def reshape(ctx: Localizer, op: stablehlo.ReshapeOp) -> None:
@@ -32,7 +31,7 @@ def reshape(ctx: Localizer, op: stablehlo.ReshapeOp) -> None:
     A factor of one side only is part of a regrouping in which elements of one shard
     end up in several.
     """
-    rule = sharding_rule(op)
+    rule = ctx.signature(op).rule
     if rule is None:  # no elements: no dimension corresponds to any other
         unmapped = (((),) * len(shape_of(op.operand)), ((),) * len(shape_of(op.result)))
         rule = OpShardingRule((), unmapped[:1], unmapped[1:])

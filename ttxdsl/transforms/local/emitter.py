@@ -96,6 +96,11 @@ def is_wider_than_index(element: Attribute) -> bool:
     )
 
 
+def _sorted(entries: Mapping[str, Attribute]) -> Mapping[str, Attribute]:
+    """By name, as MLIR prints them."""
+    return dict(sorted(entries.items())) if len(entries) > 1 else entries
+
+
 class Emitter:
     """Appends StableHLO ops to a block, all at one source location.
 
@@ -121,7 +126,7 @@ class Emitter:
         op = op_class.create(
             operands=operands,
             result_types=result_types,
-            properties=dict(sorted((properties or {}).items())),
+            properties=_sorted(properties or {}),
             attributes=attributes or {},
             regions=regions,
             location=self.location,

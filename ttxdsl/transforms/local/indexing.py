@@ -77,6 +77,7 @@ def dynamic_update_slice(ctx: Localizer, op: stablehlo.DynamicUpdateSliceOp) -> 
     }
     layouts = [local.layout for local in operands]
     decided = plan(
+        ctx,
         op,
         rule,
         layouts,
@@ -269,6 +270,7 @@ def gather(ctx: Localizer, op: stablehlo.GatherOp) -> None:
         else ()
     )
     decided = plan(
+        ctx,
         op,
         rule,
         layouts,
@@ -431,7 +433,7 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
     operands = ctx.operands(op)
     layouts = [local.layout for local in operands]
     wanted = [ctx.target(result) for result in op.results]
-    decided = plan(op, rule, layouts, wanted, lambda f: f in local_factors)
+    decided = plan(ctx, op, rule, layouts, wanted, lambda f: f in local_factors)
     gathered = [
         to_layout(ctx, local, layout)
         for local, layout in zip(operands, decided.operands, strict=True)

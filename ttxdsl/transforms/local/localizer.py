@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.collectives import (
     AllGather,
@@ -125,6 +125,18 @@ class Localizer:
         self._meshes = meshes
         self._locals: dict[SSAValue, Local] = {}
         self._manual_axes: frozenset[str] = frozenset()
+        self._signatures = Signatures()
+        # how ops that are alike are split, and what the keys' identities are of
+        self.plans: dict[tuple[object, ...], tuple[Any, tuple[object, ...]]] = {}
+        # by the identities of type and sharding, which are kept alive beside the layout
+        self._layouts: dict[
+            tuple[int, int, frozenset[str]],
+            tuple[Layout, Attribute, TensorSharding | None],
+        ] = {}
+        # by the identities of type and layout, likewise
+        self._types: dict[
+            tuple[int, int], tuple[Attribute, Attribute, Layout | None]
+        ] = {}
         self._sliced: dict[SSAValue, tuple[SSAValue, AllSlice]] = {}
 
     # Layouts of old values
@@ -168,6 +180,10 @@ class Localizer:
         Raises:
             UnsupportedError: if axes do not divide a dimension.
         """
+        key = id(type_), id(sharding), self._manual_axes
+        known = self._layouts.get(key)
+        if known is not None:
+            return known[0]
         if not isinstance(type_, TensorType):
             return None
         mesh = self.mesh_of(sharding, where)
@@ -179,6 +195,7 @@ class Localizer:
             raise CompileError(str(error), where) from error
         if layout.uneven is not None:
             raise uneven_error(layout, layout.uneven, where, what)
+        self._layouts[key] = layout, type_, sharding
         return layout
 
     def is_wanted_uneven(self, result: SSAValue) -> bool:
@@ -195,6 +212,18 @@ class Localizer:
         """How the program wants a result of an op to lie on the mesh."""
         where = cast(OpResult, result).op
         return self.layout_of(result.type, sdy.get_sharding(result), where)
+
+    def signature(self, op: Operation) -> OpSignature:
+        """The rule of an op, in an object that all ops like it share."""
+        return self._signatures.of(op)
+
+    def local_type(self, type_: Attribute, layout: Layout | None) -> Attribute:
+        """A global type cut to one device's part."""
+        key = id(type_), id(layout)
+        known = self._types.get(key)
+        if known is None:
+            known = self._types[key] = local_type(type_, layout), type_, layout
+        return known[0]
 
     # Old values and their local parts
 
@@ -217,8 +246,10 @@ class Localizer:
         makes the shardings of an op agree, and so does this.
         """
         values: Iterable[SSAValue] = op.operands
-        if any(is_barrier(value) for value in values) and is_kept_consistent(op):
-            values = [behind_barriers(value) for value in values]
+        for value in values:
+            if is_barrier(value) and is_kept_consistent(op):
+                values = [behind_barriers(value) for value in values]
+                break
         return [self._locals[value] for value in values]
 
     def operands(self, op: Operation) -> list[Local]:
@@ -231,7 +262,8 @@ class Localizer:
 
     def define(self, value: SSAValue, local: Local) -> None:
         """Say what the local part of an old value is."""
-        local.value.name_hint = local.value.name_hint or value.name_hint
+        if value.name_hint is not None and local.value.name_hint is None:
+            local.value.name_hint = value.name_hint
         self._locals[value] = local
 
     def define_results(self, op: Operation, values: Sequence[Local]) -> None:
@@ -262,10 +294,10 @@ class Localizer:
             type(op),
             [operand.value for operand in operands],
             [
-                local_type(result.type, layout)
+                self.local_type(result.type, layout)
                 for result, layout in zip(op.results, layouts, strict=True)
             ],
-            {**op.properties, **(properties or {})},
+            {**op.properties, **properties} if properties else op.properties,
             {
                 name: value
                 for name, value in op.attributes.items()
@@ -428,9 +460,7 @@ class Localizer:
 
 def _is_slice(op: Operation | Block) -> TypeGuard[stablehlo.CompositeOp]:
     """Whether an op is what `CollectiveWriter.all_slice` writes."""
-    return (
-        isinstance(op, stablehlo.CompositeOp) and op.composite_name.data == ALL_SLICE
-    )
+    return isinstance(op, stablehlo.CompositeOp) and op.composite_name.data == ALL_SLICE
 
 
 def _is_uneven_between(
@@ -483,9 +513,7 @@ def is_kept_consistent(op: Operation) -> bool:
 
 def is_barrier(value: SSAValue) -> bool:
     """Whether a value is what a propagation barrier passes on."""
-    return isinstance(value, OpResult) and isinstance(
-        value.op, sdy.PropagationBarrierOp
-    )
+    return isinstance(value.owner, sdy.PropagationBarrierOp)
 
 
 def behind_barriers(value: SSAValue) -> SSAValue:

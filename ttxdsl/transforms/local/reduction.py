@@ -59,7 +59,7 @@ def counted_once(
 
 def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     """Kept dimensions split freely; reduced ones if the body says how to combine."""
-    rule = required_rule(op)
+    rule = required_rule(ctx, op)
     count = len(op.inputs)
     combine = combiner_of(op.body) if count == 1 else None
     operands = ctx.operands(op)
@@ -68,6 +68,7 @@ def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     # candidates must stay in order: one dimension of them
     picks = combine is None and len(rule.reduction) == 1 and selects(op.body)
     decided = plan(
+        ctx,
         op,
         rule,
         layouts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from ttxdsl.dialects.data_flow import ByClass
 from ttxdsl.transforms.local import (
     contraction,
     control_flow,
@@ -32,12 +33,19 @@ LOCALIZERS: Table = {
 }
 
 
+def _nearest(op_class: type[object]) -> OpLocalizer:
+    for base in op_class.__mro__:
+        if issubclass(base, Operation) and base in LOCALIZERS:
+            return LOCALIZERS[base]
+    return other.unknown
+
+
+_NEAREST = ByClass(_nearest)
+
+
 def localizer_of(op: Operation) -> OpLocalizer:
     """The line for the op's class or the nearest of its bases.
 
     Ops without a line are computed replicated, unless a rule says more.
     """
-    for op_class in type(op).__mro__:
-        if op_class in LOCALIZERS:
-            return LOCALIZERS[op_class]
-    return other.unknown
+    return _NEAREST[type(op)]
