@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 MARK = $(VENV)/.installed
 
-.PHONY: demo test lint format bench fuzz examples docs clean
+.PHONY: demo test lint format bench bench-small fuzz examples docs clean
 
 demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
@@ -24,6 +24,9 @@ format: $(MARK)-dev
 
 bench: $(MARK)-test
 	$(BIN)/python benchmarks/run.py
+
+bench-small: $(MARK)-test
+	$(BIN)/python benchmarks/run.py --small
 
 fuzz: $(MARK)-test
 	$(BIN)/python -m pytest -m fuzz

@@ -1,126 +1,170 @@
-"""`make bench`: how long every step takes, beside C++ Shardy on the same program.
+"""`make bench`: what every step costs, beside C++ Shardy and XLA, in one run.
 
-Machines are noisy, so each figure is the best of some rounds and both sides take
-turns within a round; read the ratios.
+    python benchmarks/run.py                    # all sizes, tables on the terminal
+    python benchmarks/run.py --json FILE        # the figures, too
+    python benchmarks/run.py --write            # into docs/performance.md
+    python benchmarks/run.py --small            # one and four layers, a minute
+
+Transformers of some layers, forward and training step, sharded on a 2 x 4 mesh
+(`models.py`). In each round a new process takes one through all our steps
+(`stages.py`), a worker runs C++ Shardy's passes on the text before each stage, and XLA
+compiles the same program for eight host devices; a figure is the best of the rounds, so
+ratios compare what ran side by side. Machines are shared: steps count CPU seconds, whole
+processes and XLA also those of the clock.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from io import StringIO
-
-from models import program
+from figures import Figures, Program
+from models import program_path
 from rich.console import Console
-from rich.table import Table
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
+from stages import CPP_STAGES
+from tables import all_tables, write_page
 
 from tests.differential.oracle import Oracle
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.program import make_context, parse_program
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-CPP_STAGES = {
-    "6 sdy-aggressive-propagate": "sdy-aggressive-propagate",
-    "8 sdy-insert-explicit-reshards": (
-        "func.func(sdy-insert-explicit-reshards{enable-full-version=true})"
-    ),
-    "10 sdy-reshard-to-collectives": "func.func(sdy-reshard-to-collectives)",
-}
-"""Stages that jaxlib has too; it is asked with the text before the stage."""
+HERE = Path(__file__).parent
+SIZES = (1, 4, 12, 24, 48, 96)
+SMALL = (1, 4)
+KINDS = ("forward", "train")
+LARGEST_FOR_XLA = 24
+"""XLA takes more than a minute for larger ones."""
 
 
-def timed(work: Callable[..., object], *arguments: object) -> float:
+def _worker(*arguments: object) -> tuple[Any, float]:
+    """What a script of this folder prints as JSON, and the seconds it ran."""
     start = time.perf_counter()
-    work(*arguments)
-    return time.perf_counter() - start
-
-
-def text_of(module: ModuleOp) -> str:
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue()
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"JAX_PLATFORMS": "cpu"},
+    )
+    if done.returncode:
+        raise RuntimeError(f"{arguments}: {done.stderr}")
+    return json.loads(done.stdout or "null"), time.perf_counter() - start
 
 
 def measure(
-    text: str, oracle: Oracle
-) -> tuple[dict[str, float], dict[str, float], int]:
-    """Seconds of every step of ours, of the stages that C++ has, and how many ops."""
-    ours: dict[str, float] = {}
-    cpp: dict[str, float] = {}
-    context = make_context()
-    start = time.perf_counter()
-    module = parse_program(text, context=context)
-    ours["parse and verify"] = time.perf_counter() - start
-    before = ""
-    stages = TTStableHLOPipelinePass().run(context, module)
-    ops = 0
-    for stage in stages:
-        name = f"{stage.number} {stage.name}"
-        ours[name] = stage.seconds
-        if stage.number == 1:
-            ops = sum(1 for _ in module.walk())
-        if (passes := CPP_STAGES.get(name)) is not None:
-            base = min(timed(oracle.run, before) for _ in range(2))
-            whole = min(timed(oracle.run, before, passes) for _ in range(2))
-            cpp[name] = max(whole - base, 1e-6)
-        if f"{stage.number + 1} " in "".join(f"{key} " for key in CPP_STAGES):
-            before = text_of(module)
-    for lowering in (ConvertStableHLOToTTIRPass(), ConvertTTIRToTTNNPass()):
-        ours[lowering.name] = timed(lowering.apply, context, module)
-    ours["print"] = timed(text_of, module)
-    return ours, cpp, ops
+    oracle: Oracle, kind: str, layers: int, rounds: int, *, xla: bool
+) -> Program:
+    """One program on all sides, taking turns."""
+    path = program_path(layers, kind)
+    found = Program(kind, layers)
+    with tempfile.TemporaryDirectory() as folder:
+        _worker(HERE / "stages.py", path, "--texts", folder)
+        texts = {n: (Path(folder) / f"{n}.mlir").read_text() for n in CPP_STAGES}
+    for _ in range(rounds):
+        ours, wall = _worker(HERE / "stages.py", path)
+        found.add_ours(ours, wall)
+        for number, passes in CPP_STAGES.items():
+            found.add_cpp(number, oracle.seconds(texts[number], passes))
+        if xla:
+            seconds, _ = _worker(HERE / "models.py", layers, kind)
+            found.add_xla(seconds["wall"], seconds["cpu"])
+    return found
+
+
+def machine() -> dict[str, str]:
+    """Where the figures come from."""
+    processor = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.partition(":")[2].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
+        processor = names[0] if names else processor
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "processor": processor,
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "xdsl": version("xdsl"),
+        "jaxlib": version("jaxlib"),
+    }
+
+
+def measure_others(*, small: bool) -> dict[str, Any]:
+    """What other scripts of this folder measure, by their names."""
+    found: dict[str, Any] = {}
+    for name in ("parsing", "simulation"):
+        if find_spec(name) is not None:
+            module = __import__(name)
+            if hasattr(module, "measure"):
+                found[name] = module.measure(small=small)
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--layers", type=int, nargs="*", default=[1, 4, 12])
-    parser.add_argument("--kinds", nargs="*", default=["forward", "train"])
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--layers", type=int, nargs="*", help="sizes, all by default")
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--small", action="store_true", help="1 and 4 layers, one round"
+    )
+    parser.add_argument("--no-xla", action="store_true", help="leave XLA out")
+    parser.add_argument("--no-others", action="store_true", help="only compilation")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    parser.add_argument(
+        "--from-json", type=Path, metavar="FILE", help="measure nothing"
+    )
+    parser.add_argument("--write", action="store_true", help="docs/performance.md, too")
     options = parser.parse_args()
-    oracle = Oracle()
-    oracle.run("module {}")
-    figures: dict[str, object] = {}
-    console = Console(width=120)
-    for kind in options.kinds:
-        for layers in options.layers:
-            text = program(layers, kind)
-            rounds = [measure(text, oracle) for _ in range(options.rounds)]
-            ours = {key: min(r[0][key] for r in rounds) for key in rounds[0][0]}
-            cpp = {key: min(r[1][key] for r in rounds) for key in rounds[0][1]}
-            ops = rounds[0][2]
-            table = Table("step", title=f"{kind}, {layers} layers, {ops} ops inlined")
-            for column in ("ms", "µs an op", "C++ ms", "ratio"):
-                table.add_column(column, justify="right")
-            for name, seconds in ours.items():
-                other = cpp.get(name)
-                table.add_row(
-                    name,
-                    f"{seconds * 1e3:.1f}",
-                    f"{seconds / ops * 1e6:.1f}",
-                    f"{other * 1e3:.1f}" if other else "",
-                    f"{seconds / other:.1f}" if other else "",
-                )
-            total = sum(ours.values())
-            table.add_section()
-            table.add_row(
-                "all", f"{total * 1e3:.1f}", f"{total / ops * 1e6:.1f}", "", ""
-            )
-            console.print(table)
-            figures[f"{kind}-{layers}"] = {"ops": ops, "ours": ours, "cpp": cpp}
-    oracle.close()
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    if options.from_json:
+        figures = Figures.from_json(json.loads(options.from_json.read_text()))
+    else:
+        figures = _measure_all(options, console)
+    for table in all_tables(figures):
+        console.print(table)
     if options.json:
-        options.json.write_text(json.dumps(figures, indent=2))
+        options.json.write_text(json.dumps(figures.to_json(), indent=1))
+    if options.write:
+        write_page(figures)
+
+
+def _measure_all(options: argparse.Namespace, console: Console) -> Figures:
+    sizes = options.layers or (SMALL if options.small else SIZES)
+    rounds = 1 if options.small else options.rounds
+    figures = Figures(machine(), [], {})
+    oracle = Oracle()
+    loads = [os.getloadavg()[0]]
+    try:
+        for kind in options.kinds:
+            for layers in sizes:
+                with console.status(f"{kind}, {layers} layers"):
+                    xla = layers <= LARGEST_FOR_XLA and not options.no_xla
+                    found = measure(oracle, kind, layers, rounds, xla=xla)
+                figures.programs.append(found)
+                loads.append(os.getloadavg()[0])
+    finally:
+        oracle.close()
+    figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
+    if not options.no_others:
+        figures.others = measure_others(small=options.small)
+    return figures
 
 
 if __name__ == "__main__":

@@ -1,0 +1,120 @@
+"""What every step of one compilation costs, in a process of its own.
+
+    python benchmarks/stages.py FILE [--texts DIR]
+
+prints one JSON line. Nothing is remembered from another program, and the peak of memory
+is this program's. Seconds are CPU seconds: the machine may be shared. With `--texts` the
+program is also written down before each stage that C++ Shardy has, for it to be measured
+on the same module; nothing is timed then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+CPP_STAGES: dict[int, str] = {
+    5: "sdy-apply-sharding-constraints",
+    6: (
+        "sdy-manual-axes-cleanup,sdy-sharding-group-import,sdy-add-data-flow-edges,"
+        "sdy-aggressive-propagate,func.func(sdy-sink-data-flow-edges),"
+        "sdy-remove-sharding-groups"
+    ),
+    7: "func.func(sdy-sharding-constraint-to-reshard)",
+    8: "func.func(sdy-insert-explicit-reshards{enable-full-version=true})",
+    10: "func.func(sdy-reshard-to-collectives)",
+    11: "sdy-convert-global-to-local",
+    12: "sdy-close-shardings",
+}
+"""Shardy's own passes for our stages; stage 9 wraps, which Shardy does not."""
+
+
+def peak_bytes() -> int:
+    """The most memory that this process held so far.
+
+    `ru_maxrss` alone would count that of the process that started this one.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def compile_and_time(path: Path) -> dict[str, Any]:
+    """Text to ttnn text, step by step: `seconds` by step, `ops`, and `peak` bytes."""
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        start = time.process_time()
+        result = work(*arguments)
+        seconds[name] = time.process_time() - start
+        return result
+
+    from xdsl.parser import Parser
+    from xdsl.printer import Printer
+
+    from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+    from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+    from ttxdsl.dialects.traversal import all_ops
+    from ttxdsl.program import make_context
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+    seconds["start Python"] = time.process_time()
+    base = peak_bytes()
+    context = make_context()
+    text = path.read_text()
+    module = timed("parse", Parser(context, text).parse_module)
+    timed("verify", module.verify)
+    stages = TTStableHLOPipelinePass().run(context, module)
+    ops = 0
+    for number in range(1, 14):
+        stage = timed(str(number), next, stages)
+        seconds[f"{stage.number} {stage.name}"] = seconds.pop(str(number))
+        if number == 1:
+            ops = len(all_ops(module))
+    timed("ttir", ConvertStableHLOToTTIRPass().apply, context, module)
+    timed("ttnn", ConvertTTIRToTTNNPass().apply, context, module)
+    stream = StringIO()
+    timed("print", Printer(stream).print_op, module)
+    return {"seconds": seconds, "ops": ops, "base": base, "peak": peak_bytes()}
+
+
+def write_texts(path: Path, folder: Path) -> None:
+    """Write `N.mlir`, the program before stage N, for the stages that C++ has."""
+    from xdsl.printer import Printer
+
+    from ttxdsl.program import make_context, parse_program
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+    context = make_context()
+    module = parse_program(path.read_text(), context=context)
+    for stage in TTStableHLOPipelinePass().run(context, module):
+        following = stage.number + 1
+        if following in CPP_STAGES:
+            with (folder / f"{following}.mlir").open("w") as file:
+                Printer(file).print_op(module)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--texts", type=Path, metavar="DIR")
+    options = parser.parse_args()
+    if options.texts:
+        write_texts(options.file, options.texts)
+    else:
+        print(json.dumps(compile_and_time(options.file)))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    main()

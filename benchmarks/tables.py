@@ -1,0 +1,223 @@
+"""The tables of a run, for the terminal and for docs/performance.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from figures import (
+    SHARDING_STAGES,
+    Figures,
+    Program,
+    growth,
+    memory_growth,
+    stage_number,
+)
+from rich.table import Table
+
+PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+BEGIN, END = "<!-- begin of what `make bench` wrote -->", "<!-- end -->"
+
+MOST_TIMES_CPP = 10.0
+MOST_TIMES_XLA = 1.0
+STEEPEST = 1.05
+FOR_WHOLE_PROCESS = ("train", 12)
+LEAST_MILLISECONDS = 10.0
+"""A step that takes less than this at 96 layers says nothing by its exponent."""
+
+
+@dataclass
+class Grid:
+    """A table as text: a title, a header, and rows; None is a rule between rows."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str] | None] = field(default_factory=list[list[str] | None])
+
+    def for_terminal(self) -> Table:
+        """As rich draws it."""
+        table = Table(title=self.title, title_justify="left")
+        for index, name in enumerate(self.header):
+            table.add_column(name, justify="right" if index else "left")
+        for row in self.rows:
+            if row is None:
+                table.add_section()
+            else:
+                table.add_row(*row)
+        return table
+
+    def for_page(self) -> str:
+        """As Markdown."""
+        rule = ["---", *["--:"] * (len(self.header) - 1)]
+        lines = [self.header, rule, *(row for row in self.rows if row is not None)]
+        text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        return f"**{self.title}**\n\n{text}\n"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:,.1f}" if seconds < 1 else f"{seconds * 1e3:,.0f}"
+
+
+def _exponent(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def steps_grid(kind: str, programs: list[Program]) -> Grid:
+    """Every step of ours at every size, and how it grows."""
+    header = [f"{kind}: ms", *(f"{p.layers} layers" for p in programs), "growth"]
+    grid = Grid(f"{kind}: every step from text to ttnn text, CPU ms", header)
+    grid.rows.append(["ops", *(f"{p.ops:,}" for p in programs), ""])
+    grid.rows.append(None)
+    for step in programs[0].seconds:
+        cells = (_ms(program.seconds[step]) for program in programs)
+        grid.rows.append([step, *cells, _exponent(growth(programs, step))])
+    grid.rows.append(None)
+    grid.rows.append(["all, CPU", *(_ms(p.cpu) for p in programs), ""])
+    grid.rows.append(["all, clock", *(_ms(p.wall) for p in programs), ""])
+    megabytes = (f"{p.peak / 1e6:,.0f} MB" for p in programs)
+    grid.rows.append(["peak memory", *megabytes, ""])
+    of_program = (f"{(p.peak - p.base) / 1e6:,.0f} MB" for p in programs)
+    growing = _exponent(memory_growth(programs))
+    grid.rows.append(["of it for the program", *of_program, growing])
+    return grid
+
+
+def cpp_grid(kind: str, programs: list[Program]) -> Grid:
+    """Stages 5 to 12 beside Shardy's own passes on the same module."""
+    header = [f"{kind}: ours / C++", *(f"{p.layers} layers" for p in programs)]
+    grid = Grid(f"{kind}: ms beside C++ Shardy's passes on the same module", header)
+    names = {
+        stage_number(step): step
+        for step in programs[0].seconds
+        if stage_number(step) in SHARDING_STAGES
+    }
+    for number in SHARDING_STAGES:
+        cells: list[str] = []
+        for program in programs:
+            ours, cpp = program.stage(number), program.cpp.get(number)
+            cells.append(f"{_ms(ours)} / -" if cpp is None else _times(ours, cpp))
+        grid.rows.append([names[number], *cells])
+    grid.rows.append(None)
+    sums = (
+        _times(sum(map(p.stage, SHARDING_STAGES)), sum(p.cpp.values()))
+        for p in programs
+    )
+    grid.rows.append(["5 to 12", *sums])
+    return grid
+
+
+def _times(ours: float, other: float) -> str:
+    return f"{_ms(ours)} / {_ms(other)} = {ours / other:.1f}"
+
+
+def xla_grid(figures: Figures) -> Grid:
+    """Whole processes of ours beside XLA's compile."""
+    header = [
+        "program",
+        "ours, s",
+        "XLA, s",
+        "ratio",
+        "ours, CPU s",
+        "XLA, CPU s",
+        "ratio",
+    ]
+    title = (
+        "text to ttnn text, the whole process, beside XLA's .compile() for 8 devices"
+    )
+    grid = Grid(title, header)
+    for program in figures.programs:
+        if not program.xla:
+            continue
+        cells: list[str] = []
+        for ours, xla in (
+            (program.wall, program.xla["wall"]),
+            (program.cpu, program.xla["cpu"]),
+        ):
+            cells += [f"{ours:.2f}", f"{xla:.2f}", f"{ours / xla:.2f}"]
+        grid.rows.append([f"{program.kind}, {program.layers} layers", *cells])
+    return grid
+
+
+def targets(figures: Figures) -> Grid:
+    """What issue 8 asks for, and what this run shows."""
+    grid = Grid("targets", ["target", "wanted", "measured", ""])
+
+    def say(name: str, most: float, measured: float, where: str) -> None:
+        verdict = "met" if measured <= most else "NOT met"
+        grid.rows.append(
+            [name, f"at most {most:g}", f"{measured:.2f} {where}", verdict]
+        )
+
+    for program in figures.programs:
+        if (program.kind, program.layers) == FOR_WHOLE_PROCESS and program.xla:
+            ratio = program.wall / program.xla["wall"]
+            name = "whole process over XLA's compile, 12-layer training step"
+            say(name, MOST_TIMES_XLA, ratio, "(clock)")
+    large = [program for program in figures.programs if program.layers >= 4]
+    if large:
+        worst = max(large, key=lambda program: program.sharding_ratio)
+        where = f"({worst.kind}, {worst.layers} layers)"
+        name = "stages 5 to 12 over C++ Shardy, the worst from 4 layers on"
+        say(name, MOST_TIMES_CPP, worst.sharding_ratio, where)
+    for kind in figures.kinds:
+        programs = figures.of_kind(kind)
+        steps = [
+            (value, step)
+            for step in programs[-1].seconds
+            if programs[-1].seconds[step] * 1e3 >= LEAST_MILLISECONDS
+            and step != "start Python"
+            and (value := growth(programs, step)) is not None
+        ]
+        if steps:
+            value, step = max(steps)
+            say(f"steepest step of {kind}", STEEPEST, value, f"({step})")
+        memory = memory_growth(programs)
+        if memory is not None:
+            say(f"growth of memory of {kind}", STEEPEST, memory, "")
+    return grid
+
+
+def other_grids(figures: Figures) -> Iterator[Grid]:
+    """What other scripts measured: a list of lines with the same keys each."""
+    for name, found in figures.others.items():
+        lines = found if isinstance(found, list) else [found]
+        if lines:
+            grid = Grid(name, [str(key) for key in lines[0]])
+            for line in lines:
+                grid.rows.append([_text(value) for value in line.values()])
+            yield grid
+
+
+def _text(value: object) -> str:
+    return f"{value:,.3g}" if isinstance(value, float) else str(value)
+
+
+def all_grids(figures: Figures) -> Iterator[Grid]:
+    """Every table, the targets first."""
+    yield targets(figures)
+    for kind in figures.kinds:
+        yield steps_grid(kind, figures.of_kind(kind))
+    for kind in figures.kinds:
+        yield cpp_grid(kind, figures.of_kind(kind))
+    if any(program.xla for program in figures.programs):
+        yield xla_grid(figures)
+    yield from other_grids(figures)
+
+
+def all_tables(figures: Figures) -> Iterable[Table]:
+    """Every table, for the terminal."""
+    return (grid.for_terminal() for grid in all_grids(figures))
+
+
+def write_page(figures: Figures, page: Path = PAGE) -> None:
+    """Replace the tables of the page, between its two marks."""
+    where = ", ".join(f"{key} {value}" for key, value in figures.machine.items())
+    tables = "\n".join(grid.for_page() for grid in all_grids(figures))
+    block = f"{BEGIN}\n\nMeasured {where}.\n\n{tables}\n{END}"
+    text = page.read_text()
+    between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    if not between.search(text):
+        raise ValueError(f"{page} has no mark {BEGIN}")
+    page.write_text(between.sub(lambda _: block, text))

@@ -1,0 +1,85 @@
+"""`make bench` runs, on the smallest program; what it measures is not looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import figures  # noqa: E402
+import tables  # noqa: E402
+from figures import Figures, Program  # noqa: E402
+
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
+
+SCRIPT = [sys.executable, str(ROOT / "benchmarks" / "run.py")]
+OPTIONS = "--layers 1 --kinds forward --rounds 1 --no-xla --no-others"
+
+
+def made_up(layers: int, power: float) -> Program:
+    """A program whose every step takes ops**power seconds, twice those of C++."""
+    ops = 100 * layers
+    stages = TTStableHLOPipelinePass().stages()
+    names = ["parse", *(f"{n} {stage.name}" for n, stage in enumerate(stages, 1))]
+    seconds = dict.fromkeys(names, float(ops) ** power)
+    cpp = dict.fromkeys(range(5, 13), seconds["parse"] / 2)
+    xla = {"wall": 2.0, "cpu": 1.0}
+    return Program("train", layers, ops, seconds, cpp, 3.0, xla, 5 * ops, ops)
+
+
+def test_all_steps_are_measured(tmp_path: Path):
+    path = tmp_path / "figures.json"
+    done = subprocess.run(
+        [*SCRIPT, *OPTIONS.split(), "--json", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = Figures.from_json(json.loads(path.read_text()))
+    (program,) = found.programs
+    stages = TTStableHLOPipelinePass().stages()
+    assert list(program.seconds) == [
+        *("start Python", "parse", "verify"),
+        *(f"{number} {stage.name}" for number, stage in enumerate(stages, 1)),
+        *("ttir", "ttnn", "print"),
+    ]
+    assert all(seconds > 0 for seconds in program.seconds.values())
+    assert sorted(program.cpp) == [5, 6, 7, 8, 10, 11, 12]
+    assert program.ops > 100
+    assert program.peak > program.base > 0
+    assert "12 sdy-close-shardings" in done.stdout
+
+
+@pytest.mark.parametrize("power", [1.0, 1.3])
+def test_growth_is_that_of_the_seconds(power: float):
+    programs = [made_up(layers, power) for layers in (1, 4, 12, 48)]
+    programs[0].seconds["parse"] = 1e6  # smaller than where growth counts
+    growth = figures.growth(programs, "parse")
+    assert growth == pytest.approx(power)
+    assert figures.memory_growth(programs) == pytest.approx(1.0)
+    grid = tables.targets(Figures({}, programs, {}))
+    (line,) = (row for row in grid.rows if row and row[0].startswith("steepest"))
+    assert line[-1] == ("met" if power == 1.0 else "NOT met")
+
+
+def test_the_page_gets_the_tables(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n")
+    others = {"simulation": [{"program": "x", "ours, ms": 1.5}]}
+    tables.write_page(Figures({"cores": "2"}, [made_up(12, 1.0)], others), page)
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
+    assert "| train, 12 layers | 3.00 | 2.00 | 1.50 |" in text
+    assert "| x | 1.5 |" in text
+    # the same again changes nothing
+    tables.write_page(Figures({"cores": "2"}, [made_up(12, 1.0)], others), page)
+    assert page.read_text() == text
