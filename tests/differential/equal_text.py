@@ -24,7 +24,7 @@ def _universe() -> Universe:
     return Universe.get_multiverse()
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _parsed(text: str) -> tuple[Context, ModuleOp]:
     context = Context()
     for name, factory in _universe().all_dialects.items():

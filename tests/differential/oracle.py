@@ -114,6 +114,26 @@ class Oracle:
         """
         return self._ask(text=text, pipeline=pipeline, rounds=rounds)
 
+    def run_all(self, requests: Sequence[tuple[str, str]]) -> list[str | None]:
+        """Run passes on programs as `run` does, all in one go.
+
+        Args:
+            requests: a module and a pipeline each.
+
+        Returns:
+            What is printed, None where the module or the passes are refused or crash.
+        """
+        try:
+            return self._ask(batch=[*requests])
+        except OracleAborted:
+            return [self._run_or_none(*request) for request in requests]
+
+    def _run_or_none(self, text: str, pipeline: str) -> str | None:
+        try:
+            return self.run(text, pipeline)
+        except (OracleRejected, OracleAborted):
+            return None
+
     def compute(self, text: str, arguments: Sequence[Array]) -> list[Array]:
         """Compile a program without shardings for one CPU, and run it.
 
@@ -202,7 +222,20 @@ def _serve() -> None:
         with context:
             return work(request)
 
+    def run_all(request: dict[str, Any]) -> list[str | None]:
+        options = {"generic": False, "debug": False}
+        answers: list[str | None] = []
+        for text, pipeline in request["batch"]:
+            try:
+                answer = run({"text": text, "pipeline": pipeline, **options})
+            except (ir.MLIRError, ValueError, RuntimeError):
+                answer = None
+            answers.append(answer)
+        return answers
+
     def answer_to(request: dict[str, Any]) -> Any:
+        if "batch" in request:
+            return in_new_context(run_all, request)
         if "arguments" in request:
             return in_new_context(compute, request)
         if "rounds" not in request:
