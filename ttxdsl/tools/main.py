@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
     "check": "ttxdsl.tools.check",
     "interpret": "ttxdsl.tools.interpret",
+    "show": "ttxdsl.tools.show",
     "why": "ttxdsl.tools.why",
     "doctor": "ttxdsl.tools.doctor",
     "budget": "ttxdsl.tools.budget",
