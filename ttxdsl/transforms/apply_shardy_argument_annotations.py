@@ -14,6 +14,7 @@ Source: section 1.2.4 of the design request.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -34,7 +35,11 @@ from ttxdsl.errors import CompileError
 from ttxdsl.remarks import emit_remark
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
-from ttxdsl.transforms.batch_analysis import find_batch_dimensions
+from ttxdsl.transforms.batch_analysis import (
+    find_batch,
+    fitting_device_counts,
+    name_dimensions,
+)
 from ttxdsl.transforms.function_attributes import (
     argument_attributes,
     entry_functions,
@@ -138,6 +143,36 @@ def _declared_batch(
     return batch
 
 
+def _found_batch(function: FuncOp, count: int) -> Mapping[int, int]:
+    """The dimension to split of each argument, found from the program.
+
+    Raises:
+        CompileError: there is a batch that `count` devices cannot share, but others can.
+    """
+    name = f"'@{function.sym_name.data}'"
+    batch = find_batch(function, count)
+    if batch is not None:
+        emit_remark(f"batch of {name}: {batch.reason}", function)
+        return batch.dims
+    dims, fitting = fitting_device_counts(function)
+    if fitting:
+        shapes = ", ".join(f"1,{n}" for n in fitting)
+        raise CompileError(
+            f"mesh-shape 1,{count}: {count} devices cannot share the batch of {name}"
+            f" evenly, which is {name_dimensions(dims)} of size {fitting[-1]}",
+            function,
+            hint=f"these fit: {shapes}; with automatic-arg-analysis=false every"
+            " device computes all of it",
+        )
+    emit_remark(
+        f"every one of the {count} devices computes all of {name}: no argument"
+        " dimension that they can share evenly runs through the program without"
+        " communication that costs more than it spares",
+        function,
+    )
+    return {}
+
+
 @dataclass(frozen=True)
 class ApplyShardyArgumentAnnotationsPass(ModulePass):
     """Drop, keep or invent the shardings of arguments, see the module's docstring."""
@@ -171,10 +206,11 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
             return
         for function in entry_functions(module):
             entries = argument_attributes(function)
+            batch: Mapping[int, int]
             if any(ARGUMENT_TYPE_ATTRIBUTE in entry for entry in entries):
                 batch = _declared_batch(function, entries, count)
             elif self.automatic_arg_analysis:
-                batch = find_batch_dimensions(function, count)
+                batch = _found_batch(function, count)
             else:
                 batch = {}
             for index, entry in enumerate(entries):
