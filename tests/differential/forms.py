@@ -164,6 +164,7 @@ def compare_forms(
     jax: Callable[[str], Sequence[Array]] | None,
     *,
     tagged: bool = False,
+    verify_each: bool = True,
 ) -> list[Outcome]:
     """Run a program in every form; what came of each.
 
@@ -172,6 +173,7 @@ def compare_forms(
         arguments: see `arguments_of`.
         jax: runs the text of a program without shardings on JAX's CPU backend.
         tagged: the program moves data and nothing else: all forms agree exactly.
+        verify_each: verify the program after every stage, which takes most of the time.
 
     Raises:
         AssertionError: a form has another number.
@@ -218,7 +220,9 @@ def compare_forms(
                 hold(JAX, found)
     with collect_remarks():
         try:
-            TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
+            pipeline = TTStableHLOPipelinePass(verify_each=verify_each)
+            pipeline.apply(make_context(), module)
+            module.verify()
         except UnsupportedError as error:
             return [*outcomes, (STAGE_13, f"{REFUSED}: {reason_of(error)}")]
         run(STAGE_13)
