@@ -85,13 +85,14 @@ def check_random(oracle: Oracle, seed: int, *, jax: bool = True) -> list[Outcome
     def run(text: str) -> list[Array]:
         return oracle.compute(text, arguments)
 
-    return compare_forms(
+    outcomes = compare_forms(
         module,
         arguments,
         run if jax else None,
         tagged=tagged,
         verify_each=seed % 4 == 0,
     )
+    return [*outcomes, ("inputs", "tagged with their indices" if tagged else "random")]
 
 
 NOT_ASSOCIATIVE = ("reduce_custom",)
@@ -145,7 +146,11 @@ def check_corpus(jax: JaxResults, seed: int) -> list[Outcome]:
         None if ordered else lambda text: jax(which, text),
         tagged=only_moves(module),
     )
-    return [(f"{form}, {name}", outcome) for form, outcome in outcomes]
+    kind = "tagged" if only_moves(parse_program(program.pretty)) else "random"
+    return [
+        *((f"{form}, {name}", outcome) for form, outcome in outcomes),
+        (f"inputs, {name}", kind),
+    ]
 
 
 @pytest.fixture(scope="module")
