@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tests.differential.random_writer import SIZES, Tensor, Writer, array, dense
+from tests.differential.random_writer import Tensor, Writer, array, dense
 
 Op = Callable[[Writer], object]
 
@@ -171,7 +171,7 @@ def broadcast(w: Writer) -> None:
     x = w.some(0, 3)
     rank = w.rng.randint(max(1, len(x.shape)), 4)
     dims = sorted(w.rng.sample(range(rank), len(x.shape)))
-    shape = [w.rng.choice(SIZES) for _ in range(rank)]
+    shape = [w.rng.choice(w.options.sizes) for _ in range(rank)]
     for dim, size in zip(dims, x.shape, strict=True):
         if size != 1 or w.rng.random() < 0.5:
             shape[dim] = size
@@ -270,7 +270,7 @@ def concatenate(w: Writer) -> None:
     parts = [x]
     for _ in range(w.rng.randint(1, 2)):
         shape = list(x.shape)
-        shape[dim] = w.rng.choice((shape[dim], w.rng.choice(SIZES)))
+        shape[dim] = w.rng.choice((shape[dim], w.rng.choice(w.options.sizes)))
         parts.append(w.like(shape))
     shape = list(x.shape)
     shape[dim] = sum(part.shape[dim] for part in parts)
@@ -573,7 +573,7 @@ def triangular_solve(w: Writer) -> None:
     if w.options.numbers:
         a = positive_definite(w, a)
     left = w.rng.random() < 0.5
-    shape = (*batch, size, w.rng.choice(SIZES))
+    shape = (*batch, size, w.rng.choice(w.options.sizes))
     b = w.like(shape if left else (*batch, shape[-1], size))
     w.emit(
         "stablehlo.triangular_solve",

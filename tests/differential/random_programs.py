@@ -146,7 +146,7 @@ def random_program(seed: int, options: Options | None = None) -> str:
     """The program of a seed, in MLIR's generic form with `@main` and `@mesh`."""
     options = options or Options()
     rng = random.Random(seed)
-    mesh = random_mesh(rng, device_ids=options.device_ids)
+    mesh = random_mesh(rng, options.devices, device_ids=options.device_ids)
     w = Writer(rng, options, mesh)
     everything = FAMILIES | NUMBERS
     families = options.families or tuple(FAMILIES)

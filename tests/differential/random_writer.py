@@ -40,6 +40,9 @@ class Options:
     """Only ops of these families (keys of `FAMILIES`); () for all."""
     elements: tuple[str, ...] = ("f32",)
     """Element types of the ops that work on any; named twice, twice as likely."""
+    sizes: tuple[int, ...] = SIZES
+    devices: int = 64
+    """At most so many."""
     device_ids: bool = False
     """Whether a mesh may say the order of its devices."""
     numbers: bool = False
@@ -88,12 +91,14 @@ def dense(values: object, shape: Sequence[int]) -> str:
     return f"dense<{values}> : {tensor_type(shape, 'i64')}"
 
 
-def random_mesh(rng: random.Random, *, device_ids: bool = False) -> Mesh:
-    """One to four axes, at most 64 devices, now and then of size one or odd."""
+def random_mesh(
+    rng: random.Random, devices: int = 64, *, device_ids: bool = False
+) -> Mesh:
+    """One to four axes, now and then of size one or odd."""
     axes: list[tuple[str, int]] = []
     for name in "abcd"[: rng.choice((1, 2, 2, 2, 3, 3, 4))]:
         size = rng.choice((1, 2, 2, 2, 3, 4, 4, 6, 8))
-        if prod(size for _, size in axes) * size <= 64:
+        if prod(size for _, size in axes) * size <= devices:
             axes.append((name, size))
     if device_ids and rng.random() < 0.3:
         count = prod(size for _, size in axes)
@@ -235,7 +240,10 @@ class Writer:
     # Values to work on
 
     def shape(self, low: int = 1, high: int = 3) -> tuple[int, ...]:
-        return tuple(self.rng.choice(SIZES) for _ in range(self.rng.randint(low, high)))
+        return tuple(
+            self.rng.choice(self.options.sizes)
+            for _ in range(self.rng.randint(low, high))
+        )
 
     def some(
         self,

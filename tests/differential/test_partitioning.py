@@ -34,6 +34,7 @@ from tests.differential.random_programs import (
     Options,
     random_program,
 )
+from tests.differential.random_writer import SIZES
 from ttxdsl.program import parse_program
 
 RUNNABLE = tuple(family for family in FAMILIES if family != "calls")
@@ -43,14 +44,21 @@ MOVING = ("creation", "data_movement", "any_movement", "any_indexing")
 """Families of which many programs only move data."""
 
 COMMON = ("f32", "f32", "f32", "i32", "bf16", "i1")
+EVEN_SIZES = (2, 4, 4, 6, 8, 8, 8, 12, 16, 16, 5, 1)
+"""Sizes that small meshes divide, mostly."""
+
 ALL = ("f32", "f32", "bf16", "f16", "f64", "i8", "i32", "i64", "ui8", "ui32", "i1", "complex<f32>")  # fmt: skip
 """Element types of the programs: mostly f32, or all."""
 
 
 def options_of(seed: int) -> Options:
     """Five kinds of programs in turn: f32 only, common types, all types, data movement,
-    and those that propagation is compared with."""
+    and those that propagation is compared with; on small meshes and on large ones."""
+    small = seed // 5 % 3 != 0
     common = Options(
+        sizes=EVEN_SIZES if small else SIZES,
+        devices=8 if small else 64,
+        sharded=0.9 if small else 0.6,
         ops=8 + seed % 10,
         manual=seed % 2 == 0,
         sub_axes=seed % 3 != 0,
@@ -68,7 +76,7 @@ def options_of(seed: int) -> Options:
         case 3:
             return replace(common, elements=COMMON, families=MOVING, ops=6 + seed % 5)
         case _:
-            return replace(common, families=RUNNABLE, device_ids=False)
+            return replace(common, families=RUNNABLE, device_ids=False, sizes=SIZES)
 
 
 def random_case(seed: int) -> tuple[ModuleOp, list[Array], bool]:
