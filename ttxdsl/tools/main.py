@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
     "check": "ttxdsl.tools.check",
     "interpret": "ttxdsl.tools.interpret",
+    "report": "ttxdsl.tools.report",
     "show": "ttxdsl.tools.show",
     "why": "ttxdsl.tools.why",
     "doctor": "ttxdsl.tools.doctor",

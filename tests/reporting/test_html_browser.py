@@ -1,0 +1,316 @@
+"""The report in a browser: drawn, searched, folded, moved through, sorted; no errors."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import ttxdsl
+from tests.reporting.browser import chromium, open_page
+from ttxdsl.reporting.html.page import report_page
+from ttxdsl.tools.report import report_data
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+MOST_SECONDS = 3.0
+"""To show 4,000 ops."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    return report_data(ttxdsl.load(EXAMPLES / "mlp_train_step.mlir"))
+
+
+class Report:
+    """An open report: the page, its data, and what went wrong in it."""
+
+    def __init__(self, browser: Browser, folder: Path, data: dict[str, Any]):
+        path = folder / "report.html"
+        path.write_text(report_page(data), encoding="utf-8")
+        self.data = data
+        self.page, self.said = open_page(browser, path)
+
+    def js(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+    def rows(self) -> list[str]:
+        return self.page.locator("#outline .row .label").all_inner_texts()
+
+
+@pytest.fixture
+def report(browser: Browser, tmp_path: Path, data: dict[str, Any]) -> Iterator[Report]:
+    found = Report(browser, tmp_path, data)
+    yield found
+    assert found.said == []
+    found.page.close()
+
+
+def painted(page: Page) -> int:
+    """How many colours the graph's canvas has."""
+    return page.evaluate(
+        """() => new Set(new Uint32Array(graph.context.getImageData(
+             0, 0, graph.canvas.width, graph.canvas.height).data.buffer)).size"""
+    )
+
+
+def test_it_is_drawn(report: Report):
+    page = report.page
+    assert page.locator("#title").inner_text() == "mlp_train_step.mlir"
+    assert "68\nops" in page.locator("#stats").inner_text()
+    assert painted(page) > 50
+    assert "arguments" in report.rows()
+    # a click on a node selects it, and the picture says who holds what
+    box = report.js(
+        """() => { const node = nodes.findIndex((n) => n.name === "dot_general");
+             select({ node }); paint(); const box = selectedBox();
+             select(null);
+             return [node, graph.x + (box.x + 30) * graph.scale,
+                     graph.y + (box.y + 20) * graph.scale]; }"""
+    )
+    page.locator("#graph-canvas canvas").click(position={"x": box[1], "y": box[2]})
+    expect(page.locator("#details h2")).to_have_text("stablehlo.dot_general")
+    texts = page.locator("#details .picture svg").first.locator("text:not(.axis)")
+    # [data, model] on 2 x 4: one device a shard
+    assert [t.strip() for t in texts.all_text_contents()] == list("01234567")
+    cell = page.locator("#details .picture g[data-key='1,2']").first
+    cell.hover()
+    said = page.locator("#details .said").inner_text()
+    assert said.split("\n") == ["[16:32, 128:192]", "on device 6"]
+
+
+def test_search(report: Report):
+    page = report.page
+    page.keyboard.press("/")
+    page.keyboard.type("op:dot axis:model")
+    nodes = [
+        at
+        for at, node in enumerate(report.data["graph"]["nodes"])
+        if node["name"] == "dot_general"
+        and "model" in str(layout_of(report.data, node)["dims"])
+    ]
+    assert f"{len(nodes)} found" in page.locator("#found").inner_text()
+    assert report.rows() == ["dot_general"] * len(nodes)
+    page.keyboard.press("Enter")
+    assert report.js("state.selected.node") == nodes[0]
+    for words, count in [("%12", 1), ("mlp_train_step.mlir:15:5", 1), ("nowhere", 0)]:
+        page.fill("#search", words)
+        assert f"{count} found" in page.locator("#found").inner_text()
+    page.focus("#search")
+    page.keyboard.press("Escape")
+    assert "nodes" in page.locator("#found").inner_text()
+
+
+def layout_of(data: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    return data["layouts"][node["outputs"][0]["layout"]]
+
+
+def test_fold(report: Report):
+    page = report.page
+    whole = report.js("outline.rows.length")
+    before = report.js("graph.drawing.boxes.size")
+    page.click("#fold-all")
+    assert report.js("outline.rows.length") < whole
+    assert report.js("graph.drawing.boxes.size") < before
+    # with keys: open the first scope again, step in, and close it from inside
+    page.focus("#outline")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert "arg0" in report.rows()
+    page.keyboard.press("ArrowDown")
+    assert report.js("state.selected.node") == 0
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert "arg0" not in report.rows()
+    page.click("#unfold-all")
+    scopes = report.js("scopes.length")
+    nodes = len(report.data["graph"]["nodes"])
+    assert report.js("graph.drawing.boxes.size") == scopes + nodes
+
+
+def test_the_graph_follows_the_keys(report: Report):
+    page = report.page
+    report.js("selectNode(nodes.findIndex((n) => n.name === 'all_reduce'))")
+    node = report.js("state.selected.node")
+    page.focus("#graph-canvas canvas")
+    page.keyboard.press("ArrowUp")
+    source = report.data["graph"]["nodes"][node]["inputs"][0][0]
+    assert report.js("state.selected.node") == source
+    scale = report.js("graph.scale")
+    page.keyboard.press("+")
+    assert report.js("graph.scale") > scale
+    page.keyboard.press("Escape")
+    assert report.js("state.selected") is None
+
+
+def test_stages(report: Report):
+    page = report.page
+    page.keyboard.press("2")
+    slider = page.locator("#stage")
+    slider.focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#view-stages .which b")).to_have_text(
+        "6 sdy-aggressive-propagate"
+    )
+    stage = report.data["stages"][6]
+    counts = page.locator("#view-stages .counts").inner_text()
+    assert f"~{stage['changed']} changed" in counts
+    marked = page.locator("#listing .row.changed ins").first
+    assert "sdy.sharding" in marked.inner_text()
+    # every mark is an addition: propagation takes nothing away here
+    assert page.locator("#listing .row.changed del").count() == 0
+    page.keyboard.press("]")
+    page.keyboard.press("]")
+    added = page.locator("#listing .row.added .text")
+    page.click("#only")
+    assert page.locator("#listing .row.gap").count() > 0
+    assert "sdy.all_reduce" in added.first.inner_text()
+    added.first.click()
+    expect(page.locator("#details h2")).to_have_text("sdy.all_reduce")
+    for number, each in enumerate(report.data["stages"]):
+        report.js(f"showStage({number})")
+        shown = report.js("stages.lines.filter((l) => l.row && l.row[3]).length")
+        assert shown == each["changed"] + each["added"] + each["removed"]
+
+
+def bytes_shown(page: Page) -> list[int]:
+    rows = page.locator("#view-collectives .table .row[data-bytes]").all()
+    return [int(row.get_attribute("data-bytes") or -1) for row in rows]
+
+
+def test_collectives_are_sorted(report: Report):
+    page = report.page
+    page.click("#tab-collectives")
+    sizes = [one["bytes"] for one in report.data["collectives"]]
+    assert bytes_shown(page) == sorted(sizes, reverse=True)
+    page.click("#view-collectives .head button:has-text('bytes')")
+    assert bytes_shown(page) == sorted(sizes)
+    page.click("#view-collectives .head button:has-text('#')")
+    page.click("#view-collectives .head button:has-text('#')")
+    assert bytes_shown(page) == sizes
+    page.locator("#view-collectives .row[data-bytes]").nth(0).click()
+    assert report.js("state.selected.node") == report.data["collectives"][0]["node"]
+    assert report.data["collectives"][0]["reason"] in page.inner_text("#details")
+    # one kind only
+    page.locator("#view-collectives .groups button").first.click()
+    assert len(bytes_shown(page)) < len(sizes)
+
+
+def test_memory(report: Report):
+    page = report.page
+    page.keyboard.press("4")
+    canvas = page.locator("#view-memory canvas")
+    canvas.focus()
+    peak = report.data["memory"]["peak"]
+    for _ in range(peak + 1):
+        page.keyboard.press("ArrowRight")
+    tip = page.locator("#view-memory .tip").inner_text()
+    assert tip.endswith(f"op {peak + 1} of {len(report.data['memory']['points'])}")
+    assert re.match(r"77\.6 KiB at ", tip)
+    page.keyboard.press("Enter")
+    node = report.data["memory"]["points"][peak][1]
+    assert report.js("state.selected.node") == node
+
+
+def test_themes(report: Report):
+    page = report.page
+    first = report.js("getComputedStyle(document.body).backgroundColor")
+    page.keyboard.press("t")
+    assert report.js("getComputedStyle(document.body).backgroundColor") != first
+    assert painted(page) > 50
+
+
+NASTY = "<b>&\"'</script>"
+
+
+def test_names_are_text(browser: Browser, tmp_path: Path):
+    name = json.dumps(NASTY)
+    program = ttxdsl.load(
+        f"""sdy.mesh @mesh = <[{name}=2]>
+        func.func @main(%a: tensor<4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{name}}}]>}} loc({name})) -> tensor<4xf32> {{
+          %0 = stablehlo.negate %a : tensor<4xf32> loc({name}({name}:1:2))
+          return %0 : tensor<4xf32>
+        }}"""
+    )
+    data = report_data(program)
+    data["title"] = NASTY
+    data["remarks"] = [
+        {"severity": "warning", "message": NASTY, "position": NASTY, "node": 0}
+    ]
+    found = Report(browser, tmp_path, data)
+    page = found.page
+    assert page.locator("#title").inner_text() == "script>"
+    assert page.title() == f"{NASTY} - ttxdsl report"
+    assert page.locator("#meshes").inner_text() == f"{NASTY}=2"
+    for key in "12345":
+        page.keyboard.press(key)
+    assert page.locator("#view-remarks .remark").inner_text().count(NASTY) == 2
+    found.js("select({ node: 0 })")
+    assert page.locator("#details h2").inner_text() == NASTY
+    found.js("select({ node: 1 })")
+    assert NASTY in page.locator("#details").inner_text()
+    assert page.locator("b", has_text=re.compile("^&")).count() == 0
+    assert found.said == []
+    page.close()
+
+
+def repeated(data: dict[str, Any], times: int) -> dict[str, Any]:
+    """The same program many times over, each copy on the results of the one before."""
+    result = copy.deepcopy(data)
+    nodes, scopes = result["graph"]["nodes"], result["graph"]["scopes"]
+    count, own, keys = len(nodes), len(scopes) - 1, len(result["keys"])
+    for again in range(1, times):
+        for node in data["graph"]["nodes"]:
+            inputs = [[at + again * count, which] for at, which in node["inputs"]]
+            if node["kind"] == "argument":
+                inputs = [[again * count - 1, 0]]
+            copied = {**node, "inputs": inputs, "key": node["key"] + again * keys}
+            copied["scope"] = node["scope"] and node["scope"] + again * own
+            nodes.append(copied)
+        for scope in data["graph"]["scopes"][1:]:
+            parent = scope["parent"] and scope["parent"] + again * own
+            scopes.append({**scope, "parent": parent})
+        result["keys"] += [k + again * count if k >= 0 else k for k in data["keys"]]
+        for stage, old in zip(result["stages"], data["stages"], strict=True):
+            stage["rows"] += [[r[0] + again * keys, *r[1:]] for r in old["rows"]]
+        for one in data["collectives"]:
+            moved = {"node": one["node"] + again * count, "order": again * 1000}
+            result["collectives"].append({**one, **moved})
+        result["memory"]["points"] += data["memory"]["points"]
+        result["memory"]["names"] += data["memory"]["names"]
+    return result
+
+
+def test_four_thousand_ops(browser: Browser, tmp_path: Path, data: dict[str, Any]):
+    large = repeated(data, 60)
+    assert sum(n["kind"] == "op" for n in large["graph"]["nodes"]) >= 4000
+    found = Report(browser, tmp_path, large)
+    page = found.page
+    shown = found.js("Number(document.documentElement.dataset.ready)")
+    assert shown < MOST_SECONDS * 1000
+    # only what can be seen is made
+    assert page.locator("#outline .row").count() < 100
+    seconds = found.js(
+        """() => { const start = performance.now(); openAll(true); paint();
+             showView("stages"); showStage(11); showView("graph");
+             document.getElementById("search").value = "op:dot_general";
+             document.getElementById("search").dispatchEvent(new Event("input"));
+             return (performance.now() - start) / 1000; }"""
+    )
+    assert seconds < MOST_SECONDS
+    assert page.locator("#outline .row").count() < 100
+    assert found.said == []
+    page.close()

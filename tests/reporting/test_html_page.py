@@ -1,0 +1,82 @@
+"""The page as text: everything is in it, and nothing in the data can leave its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ttxdsl
+from ttxdsl.reporting import html
+from ttxdsl.reporting.html.page import SCRIPTS, json_in_html, report_page
+from ttxdsl.tools.report import report_data
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "<!--",
+    "a & b < c > d",
+    "\N{LINE SEPARATOR}\u2029",
+    "quote \" and ' and \\",
+    "{{js}}{{data}}",
+    "ünïcode",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_strings_stay_strings(text: str):
+    written = json_in_html({text: text})
+    assert not re.search("[<>&\u2028\u2029]", written)
+    assert json.loads(written) == {text: text}
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    return report_data(ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir"))
+
+
+def data_of(page: str) -> Any:
+    match = re.search(r'<script id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert match is not None
+    return json.loads(match[1])
+
+
+@pytest.mark.parametrize("title", NASTY)
+def test_the_page_holds_the_data(data: dict[str, Any], title: str):
+    named = {**data, "title": title}
+    page = report_page(named)
+    assert data_of(page) == json.loads(json.dumps(named))
+    assert page.count("<script") == page.count("</script>") == 2
+    match = re.search("<title>(.*?)</title>", page, re.DOTALL)
+    assert match is not None
+    assert unescape(match[1]) == f"{title} - ttxdsl report"
+
+
+def test_nothing_is_loaded(data: dict[str, Any]):
+    page = report_page(data)
+    links = set(re.findall(r"https?://[\w./]*", page.partition('id="data"')[0]))
+    assert links == set()
+    assert re.findall(r'\b(?:src|href)="([^"]*)"', page) == ["data:,"]
+    # the name of SVG is an address, but nobody goes there
+    assert set(re.findall(r"https?://[\w./]*", page)) <= {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in page
+
+
+def test_every_script_is_in_the_page():
+    folder = Path(html.__file__).parent
+    assert sorted(path.name for path in folder.glob("*.js")) == sorted(SCRIPTS)
+
+
+def test_scripts_do_not_write_html():
+    # text from programs goes in as text; there is no place that takes it for HTML
+    folder = Path(html.__file__).parent
+    for name in SCRIPTS:
+        source = (folder / name).read_text()
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"):
+            assert word not in source, name
+        assert "</script" not in source

@@ -1,0 +1,194 @@
+// Where the boxes of the graph are: every open scope is laid out by itself, in layers.
+
+const NODE = { width: 204, height: 42 };
+const FOLDED = { width: 250, height: 56 };
+const GAP = { x: 22, y: 34, pad: 16, head: 30 };
+const MOST_IN_A_ROW = 10;
+
+/** The box in which a node is seen: itself, or the outermost folded scope around it. */
+function visibleOf(node) {
+  let seen = `n${node}`;
+  for (let scope = nodes[node].scope; scope > 0; scope = scopes[scope].parent) {
+    if (!state.open.has(scope)) seen = `s${scope}`;
+  }
+  return seen;
+}
+
+/**
+ * Boxes and edges of the program as it is folded now.
+ * A box: { id, node | scope, open, x, y, width, height } with x, y of its upper left corner.
+ */
+function layoutGraph() {
+  const edges = new Map(); // scope in which both ends are -> Map("a>b" -> [a, b])
+  const arrows = new Map();
+  const seen = nodes.map((_, at) => visibleOf(at));
+  nodes.forEach((node, at) => {
+    for (const [source] of node.inputs) {
+      const from = seen[source], to = seen[at];
+      if (from === to) continue;
+      arrows.set(`${from}>${to}`, [from, to, Math.min(source, arrows.get(`${from}>${to}`)?.[2] ?? source)]);
+    }
+  });
+  const parentOf = (id) => (id[0] === "n" ? nodes[+id.slice(1)].scope : scopes[+id.slice(1)].parent);
+  const chain = (id) => {
+    const found = [id];
+    for (let scope = parentOf(id); scope > 0; scope = scopes[scope].parent) found.push(`s${scope}`);
+    return found; // innermost first; the program itself is left out
+  };
+  const chains = new Map();
+  const chainOf = (id) => chains.get(id) ?? chains.set(id, chain(id)).get(id);
+  for (const [from, to] of arrows.values()) {
+    const a = chainOf(from), b = chainOf(to);
+    let i = a.length - 1, j = b.length - 1;
+    while (i > 0 && j > 0 && a[i] === b[j]) i--, j--;
+    const [start, end] = [a[i], b[j]];
+    if (start === end) continue;
+    const inside = parentOf(start);
+    if (!edges.has(inside)) edges.set(inside, new Map());
+    edges.get(inside).set(`${start}>${end}`, [start, end]);
+  }
+  const boxes = new Map();
+  const root = layScope(0, edges, boxes);
+  place(root, 0, 0);
+  return { boxes, arrows: [...arrows.values()], width: root.width, height: root.height };
+}
+
+/** Lay out what is in a scope; children get places relative to it. */
+function layScope(scope, edges, boxes) {
+  const own = { id: `s${scope}`, scope, open: true, items: [], x: 0, y: 0 };
+  boxes.set(own.id, own);
+  for (const child of children[scope].scopes) {
+    if (state.open.has(child)) {
+      own.items.push(layScope(child, edges, boxes));
+    } else {
+      const box = { id: `s${child}`, scope: child, open: false, ...FOLDED, x: 0, y: 0 };
+      boxes.set(box.id, box);
+      own.items.push(box);
+    }
+  }
+  for (const node of children[scope].nodes) {
+    const box = { id: `n${node}`, node, ...NODE, x: 0, y: 0 };
+    boxes.set(box.id, box);
+    own.items.push(box);
+  }
+  const first = (box) => (box.node !== undefined ? box.node : totals[box.scope].first);
+  own.items.sort((a, b) => first(a) - first(b));
+  const inside = [...(edges.get(scope)?.values() ?? [])];
+  const layers = layersOf(own.items, inside);
+  setPlaces(own, layers);
+  return own;
+}
+
+/** Longest paths from the top; what hangs on nothing in here stands right above its user. */
+function layersOf(items, edges) {
+  const index = new Map(items.map((item, at) => [item.id, at]));
+  const before = items.map(() => []), after = items.map(() => []);
+  for (const [from, to] of edges) {
+    const a = index.get(from), b = index.get(to);
+    if (a < b) before[b].push(a), after[a].push(b); // an edge back would make a circle
+  }
+  const depth = items.map(() => 0);
+  items.forEach((_, at) => {
+    for (const one of before[at]) depth[at] = Math.max(depth[at], depth[one] + 1);
+  });
+  const floats = [];
+  items.forEach((item, at) => (floats[at] = item.node !== undefined && before[at].every((one) => floats[one])));
+  for (let at = items.length - 1; at >= 0; at--) {
+    if (floats[at] && after[at].length) depth[at] = Math.max(0, Math.min(...after[at].map((one) => depth[one])) - 1);
+  }
+  const layers = [];
+  items.forEach((item, at) => {
+    item.before = before[at].map((one) => items[one]);
+    item.after = after[at].map((one) => items[one]);
+    (layers[depth[at]] ??= []).push(item);
+  });
+  const rows = [];
+  for (const layer of layers.filter(Boolean)) {
+    for (let at = 0; at < layer.length; at += MOST_IN_A_ROW) rows.push(layer.slice(at, at + MOST_IN_A_ROW));
+  }
+  return rows;
+}
+
+/** Order each row by where the neighbours are, then set coordinates. */
+function setPlaces(own, rows) {
+  const middle = (box) => box.x + box.width / 2;
+  rows.forEach((row, at) => row.forEach((box) => (box.row = at)));
+  /** The mean of the neighbours' middles; those in the next row count most. */
+  const mean = (box, near) => {
+    let sum = 0, weights = 0;
+    for (const other of near) {
+      const weight = 1 / (other.row - box.row) ** 2;
+      sum += weight * middle(other);
+      weights += weight;
+    }
+    return sum / weights;
+  };
+  const spread = (row) => {
+    const width = row.reduce((sum, box) => sum + box.width + GAP.x, -GAP.x);
+    let x = -width / 2;
+    for (const box of row) (box.x = x), (x += box.width + GAP.x);
+  };
+  rows.forEach(spread);
+  for (let sweep = 0; sweep < 4; sweep++) {
+    const down = sweep % 2 === 0;
+    for (const row of down ? rows : [...rows].reverse()) {
+      const wish = new Map(
+        row.map((box) => {
+          const near = down ? box.before : box.after;
+          return [box, near.length ? mean(box, near) : middle(box)];
+        }),
+      );
+      row.sort((a, b) => wish.get(a) - wish.get(b));
+      pack(row, wish);
+    }
+  }
+  let left = Infinity, right = -Infinity;
+  for (const row of rows) for (const box of row) {
+    left = Math.min(left, box.x);
+    right = Math.max(right, box.x + box.width);
+  }
+  if (!rows.length) (left = 0), (right = NODE.width);
+  own.width = Math.max(right - left + 2 * GAP.pad, own.scope === 0 ? 0 : FOLDED.width);
+  const margin = (own.width - right + left) / 2;
+  let y = own.scope === 0 ? 0 : GAP.head;
+  y += GAP.pad / 2;
+  for (const row of rows) {
+    const height = Math.max(...row.map((box) => box.height));
+    for (const box of row) {
+      box.x += margin - left;
+      box.y = y + (height - box.height) / 2;
+    }
+    y += height + GAP.y;
+  }
+  own.height = y - GAP.y + GAP.pad;
+}
+
+/** As near to the wished middles as the widths allow, the order kept. */
+function pack(row, wish) {
+  // runs of boxes that touch move together to the mean of their wishes
+  const runs = [];
+  for (const box of row) {
+    runs.push({ boxes: [box], width: box.width, sum: wish.get(box) - box.width / 2, count: 1 });
+    while (runs.length > 1) {
+      const b = runs.at(-1), a = runs.at(-2);
+      if (a.sum / a.count + a.width + GAP.x <= b.sum / b.count) break;
+      runs.pop();
+      const shift = a.width + GAP.x;
+      a.sum += b.sum - shift * b.count;
+      a.count += b.count;
+      a.width += GAP.x + b.width;
+      a.boxes.push(...b.boxes);
+    }
+  }
+  for (const run of runs) {
+    let x = run.sum / run.count;
+    for (const box of run.boxes) (box.x = x), (x += box.width + GAP.x);
+  }
+}
+
+/** Relative places become places in the drawing. */
+function place(box, x, y) {
+  box.x += x;
+  box.y += y;
+  for (const item of box.items ?? []) place(item, box.x, box.y);
+}

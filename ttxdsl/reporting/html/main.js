@@ -1,0 +1,98 @@
+// Views, theme and keys.
+
+const VIEWS = [
+  ["graph", "Graph", setUpGraph, null],
+  ["stages", "Stages", setUpStages, () => data.stages.length - 1],
+  ["collectives", "Collectives", setUpCollectives, () => data.collectives.length],
+  ["memory", "Memory", setUpMemory, null],
+  ["remarks", "Remarks", setUpRemarks, () => data.remarks.length],
+];
+
+function showView(name) {
+  for (const [other] of VIEWS) {
+    document.getElementById(`view-${other}`).classList.toggle("on", other === name);
+    const tab = document.getElementById(`tab-${other}`);
+    tab.setAttribute("aria-selected", other === name);
+    tab.tabIndex = other === name ? 0 : -1;
+  }
+  changed("view");
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  changed("theme");
+}
+
+function setUpHead() {
+  const sum = data.summary;
+  document.getElementById("title").textContent = shortPlace(data.title);
+  document.getElementById("title").title = data.title;
+  document.getElementById("meshes").append(...data.meshes.flatMap((mesh) => [
+    h("span", { class: "chip", title: `@${mesh.name}` }, mesh.axes.map(([name, size]) => `${name}=${size}`).join(" × ") || "one device"), " ",
+  ]));
+  const stat = (value, name) => h("div", { class: "stat" }, h("b", {}, value), h("span", {}, name));
+  document.getElementById("stats").append(
+    stat(sum.ops.toLocaleString("en"), "ops"),
+    stat(`${sum.devices}`, "devices"),
+    stat(`${sum.collectives}`, "collectives"),
+    stat(bytesText(sum.bytes), "sent by each device"),
+    sum.peak_bytes !== null ? stat(bytesText(sum.peak_bytes), "peak memory of a device") : "",
+  );
+  const tabs = document.getElementById("tabs"), views = document.getElementById("views");
+  VIEWS.forEach(([name, label, , count], at) => {
+    const warn = name === "remarks" && data.remarks.some((one) => one.severity === "warning");
+    tabs.append(h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, title: `${label} (${at + 1})`, onclick: () => showView(name) },
+      label, count ? h("span", { class: `count${warn ? " warn" : ""}` }, count().toLocaleString("en")) : ""));
+    views.append(h("section", { class: "view", id: `view-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` }));
+  });
+  tabs.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const at = [...tabs.children].findIndex((tab) => tab.getAttribute("aria-selected") === "true");
+    const next = VIEWS[(at + step + VIEWS.length) % VIEWS.length][0];
+    showView(next);
+    document.getElementById(`tab-${next}`).focus();
+  });
+  document.getElementById("theme").onclick = () => setTheme(dark() ? "light" : "dark");
+  const keys = document.getElementById("keys");
+  const rows = [
+    ["1 … 5", "views"], ["/", "search; Enter goes to the first, Esc clears"], ["↑ ↓ ← →", "outline: move and fold; graph: follow the data"],
+    ["Enter", "fold or unfold a scope"], ["+ − 0", "graph: zoom, show all"], ["[ ]", "stage before, next stage"], ["p n", "change before, next change"],
+    ["o", "only changes"], ["t", "light or dark"], ["Esc", "select nothing"],
+  ];
+  keys.append(h("h2", { style: "margin-bottom:10px" }, "Keys"),
+    h("table", {}, rows.map(([key, what]) => h("tr", {}, h("td", {}, ...key.split(" ").flatMap((one) => [h("kbd", {}, one), " "])), h("td", {}, what)))),
+    h("p", { class: "muted" }, "Search takes words, all of which must be there, and op: value: type: axis: src: scope: for one of them, as in ", h("code", {}, "op:dot axis:model"), ". ", h("code", {}, "%12"), " is that value only."),
+    h("form", { method: "dialog" }, h("button", { style: "border-color:var(--line)" }, "close")));
+  document.getElementById("help").onclick = () => keys.showModal();
+}
+
+function onKey(event) {
+  const typing = ["INPUT", "TEXTAREA"].includes(event.target.tagName) && event.target.type !== "range";
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || document.getElementById("keys").open) return;
+  const run = {
+    "/": () => document.getElementById("search").focus(),
+    t: () => setTheme(dark() ? "light" : "dark"),
+    "?": () => document.getElementById("keys").showModal(),
+    "[": () => (showView("stages"), showStage(stages.at - 1)),
+    "]": () => (showView("stages"), showStage(stages.at + 1)),
+    n: () => jump(1),
+    p: () => jump(-1),
+    o: () => setOnly(!stages.only),
+    Escape: () => select(null),
+  };
+  const view = VIEWS[Number(event.key) - 1];
+  if (view) showView(view[0]);
+  else if (run[event.key]) run[event.key]();
+  else return;
+  event.preventDefault();
+}
+
+document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+setUpHead();
+for (const [name, , setUp] of VIEWS) setUp(document.getElementById(`view-${name}`));
+setUpOutline();
+setUpDetails();
+document.addEventListener("keydown", onKey);
+showView("graph");
+requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = Math.round(performance.now()))));

@@ -1,0 +1,306 @@
+// The data of the report, what is looked up in it, and what is selected and folded.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const nodes = data.graph.nodes;
+const scopes = data.graph.scopes;
+
+/** Make an element: h("button", { class: "x", onclick: f }, "text", child, …). */
+function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") element.style.cssText = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+function s(tag, props = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function bytesText(count) {
+  if (count === null || count === undefined) return "?";
+  if (count < 1024) return `${count} B`;
+  let size = count;
+  for (const unit of ["KiB", "MiB", "GiB", "TiB"]) {
+    size /= 1024;
+    if (size < 1024 || unit === "TiB") return `${size < 10 ? size.toFixed(2) : size.toFixed(1)} ${unit}`;
+  }
+}
+
+function timeText(seconds) {
+  if (seconds < 1e-3) return `${(seconds * 1e6).toFixed(1)} µs`;
+  return seconds < 1 ? `${(seconds * 1e3).toFixed(1)} ms` : `${seconds.toFixed(2)} s`;
+}
+
+/** Device numbers with runs written short: 0-3,8. */
+function ranges(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const parts = [];
+  for (let at = 0; at < sorted.length; ) {
+    let end = at;
+    while (end + 1 < sorted.length && sorted[end + 1] === sorted[end] + 1) end++;
+    parts.push(at === end ? `${sorted[at]}` : `${sorted[at]}-${sorted[end]}`);
+    at = end + 1;
+  }
+  return parts.join(",");
+}
+
+// --- kinds of op -----------------------------------------------------------------------
+
+const KINDS = {
+  contraction: { label: "contraction", hue: 224, sat: 75 },
+  elementwise: { label: "elementwise", hue: 262, sat: 32 },
+  reduction: { label: "reduction", hue: 178, sat: 60 },
+  movement: { label: "data movement", hue: 36, sat: 85 },
+  collective: { label: "collective", hue: 342, sat: 78 },
+  constant: { label: "constant", hue: 220, sat: 8 },
+  control: { label: "control flow", hue: 120, sat: 40 },
+  boundary: { label: "argument, result", hue: 150, sat: 45 },
+};
+const KIND_OF = new Map();
+for (const [kind, names] of Object.entries({
+  contraction: "dot dot_general convolution ragged_dot matmul linear conv2d triangular_solve cholesky fft",
+  reduction: "reduce reduce_window select_and_scatter sum max min mean prod argmax cumsum top_k sort reduce_and reduce_or",
+  movement:
+    "reshape transpose broadcast_in_dim slice dynamic_slice dynamic_update_slice gather scatter concatenate pad reverse broadcast permute concat repeat embedding bitcast_convert slice_static",
+  constant: "constant iota full arange partition_id replica_id empty get_device rng rng_bit_generator",
+  control: "while case if manual_computation named_computation call composite optimization_barrier tuple get_tuple_element custom_call mesh_shard",
+  collective:
+    "all_gather all_reduce all_to_all reduce_scatter collective_permute collective_broadcast all_slice reshard mesh_partition point_to_point sharded_to_unreduced replicated_to_unreduced",
+}))
+  for (const name of names.split(" ")) KIND_OF.set(name, kind);
+
+function kindOf(node) {
+  if (node.kind !== "op") return "boundary";
+  return KIND_OF.get(node.op.split(".").pop()) ?? "elementwise";
+}
+
+const dark = () => document.documentElement.dataset.theme === "dark";
+function kindColor(kind, alpha = 1) {
+  const { hue, sat } = KINDS[kind];
+  return `hsl(${hue} ${sat}% ${dark() ? 66 : 46}% / ${alpha})`;
+}
+
+// --- lookups -----------------------------------------------------------------------------
+
+const children = scopes.map(() => ({ scopes: [], nodes: [] }));
+scopes.forEach((scope, at) => scope.parent >= 0 && children[scope.parent].scopes.push(at));
+nodes.forEach((node, at) => children[node.scope].nodes.push(at));
+
+const users = nodes.map(() => []);
+nodes.forEach((node, at) => {
+  for (const [source] of node.inputs) if (users[source].at(-1) !== at) users[source].push(at);
+});
+
+const collectivesOf = new Map();
+data.collectives.forEach((one, at) => {
+  if (one.node >= 0) collectivesOf.set(one.node, [...(collectivesOf.get(one.node) ?? []), at]);
+});
+
+/** The bytes that an op's collectives send. */
+const sentBy = (node) => (collectivesOf.get(node) ?? []).reduce((sum, at) => sum + data.collectives[at].bytes, 0);
+
+/** First node and totals of each scope, all that it contains included. */
+const totals = scopes.map(() => ({ first: Infinity, ops: 0, collectives: 0, bytes: 0, names: new Map() }));
+nodes.forEach((node, at) => {
+  const made = collectivesOf.get(at)?.length ?? 0;
+  const bytes = sentBy(at);
+  for (let scope = node.scope; scope >= 0; scope = scopes[scope].parent) {
+    const total = totals[scope];
+    total.first = Math.min(total.first, at);
+    total.collectives += made;
+    total.bytes += bytes;
+    total.ops++;
+    total.names.set(node.name, (total.names.get(node.name) ?? 0) + 1);
+  }
+});
+
+/** What a scope is called; a segment says what is special in it. */
+function scopeLabel(at) {
+  const scope = scopes[at];
+  if (scope.kind !== "segment") return scope.name;
+  const told = [...totals[at].names].filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
+  told.sort((a, b) => b[1] - a[1]);
+  const what = told.slice(0, 2).map(([name, count]) => `${count} ${name}`);
+  const number = scope.name.replace("segment ", "");
+  return what.length ? `${number} · ${what.join(", ")}` : scope.name;
+}
+
+function ancestors(scope) {
+  const found = [];
+  for (; scope >= 0; scope = scopes[scope].parent) found.push(scope);
+  return found;
+}
+
+function sourceOf(node) {
+  return node.frames.length ? node.frames[0][1] : "";
+}
+
+function shortPlace(place) {
+  return place ? place.split("/").pop() : "";
+}
+
+function typeText(value) {
+  if (!value) return "";
+  const inside = /^tensor<(.*)>$/.exec(value.type);
+  return inside ? inside[1] : value.type;
+}
+
+function layoutOf(value) {
+  return value && value.layout !== null ? data.layouts[value.layout] : null;
+}
+
+// --- state: what is selected, what is open -------------------------------------------------
+
+const state = {
+  selected: null, // { node } or { scope }
+  open: new Set([0]),
+  matches: null, // null, or the nodes that the search found
+  listeners: [],
+};
+
+function listen(listener) {
+  state.listeners.push(listener);
+}
+function changed(what, detail) {
+  for (const listener of state.listeners) listener(what, detail);
+}
+
+/** Select a node, a scope, or nothing; `reveal` opens what it is in. */
+function select(selected, { reveal = true, from = "" } = {}) {
+  state.selected = selected;
+  if (selected && reveal) {
+    const inside = selected.node !== undefined ? nodes[selected.node].scope : scopes[selected.scope].parent;
+    const before = state.open.size;
+    for (const scope of ancestors(inside)) state.open.add(scope);
+    if (state.open.size !== before) changed("fold");
+  }
+  changed("select", { from });
+}
+
+const selectNode = (node, from) => node >= 0 && select({ node }, { from });
+
+function setOpen(scope, open) {
+  if (scope === 0) return;
+  if (open) state.open.add(scope);
+  else state.open.delete(scope);
+  changed("fold", { scope });
+}
+
+function openAll(open) {
+  state.open = new Set(open ? scopes.keys() : [0]);
+  changed("fold");
+}
+
+/** At the start: as many scopes open, outermost first, as make no more than `most` boxes. */
+function openFirst(most) {
+  let shown = children[0].nodes.length + children[0].scopes.length;
+  const waiting = [...children[0].scopes];
+  while (waiting.length) {
+    const scope = waiting.shift();
+    const inside = children[scope].nodes.length + children[scope].scopes.length;
+    if (shown + inside > most || (["arguments", "results"].includes(scopes[scope].kind) && inside > 12)) continue;
+    state.open.add(scope);
+    shown += inside;
+    waiting.push(...children[scope].scopes);
+  }
+}
+openFirst(90);
+
+// --- search --------------------------------------------------------------------------------
+
+let haystacks = null;
+/** Text by field of each node, made at the first search. */
+function haystackOf(at) {
+  haystacks ??= nodes.map((node) => {
+    const values = node.outputs.map((value) => value.name).join(" ");
+    const types = node.outputs.map((value) => value.type).join(" ");
+    const axes = node.outputs.map((value) => layoutOf(value)?.text ?? "").join(" ");
+    const places = node.frames.map((frame) => frame.join(" ")).join(" ");
+    const path = node.path.join("/") || scopes[node.scope].name;
+    const fields = { op: `${node.op} ${node.name}`, value: values, type: types, axis: axes, src: places, scope: path };
+    const all = Object.values(fields).join("\n").toLowerCase();
+    return { all, fields, values: new Set(node.outputs.map((value) => value.name.toLowerCase())) };
+  });
+  return haystacks[at];
+}
+
+/** Nodes that have every word; `op:`, `value:`, `type:`, `axis:`, `src:`, `scope:` ask one field. */
+function find(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return null;
+  const found = [];
+  nodes.forEach((_, at) => {
+    const hay = haystackOf(at);
+    const fits = words.every((word) => {
+      const [, field, rest] = /^(op|value|type|axis|src|scope):(.+)$/.exec(word) ?? [];
+      if (field) return hay.fields[field].toLowerCase().includes(rest);
+      // a value's name is meant as a whole: %1 is not %12
+      return word.startsWith("%") ? hay.values.has(word) : hay.all.includes(word);
+    });
+    if (fits) found.push(at);
+  });
+  return found;
+}
+
+// --- lists of any length ---------------------------------------------------------------------
+
+/** A list that makes only the rows that can be seen; rows have one height. */
+class VirtualList {
+  constructor(element, rowHeight, makeRow) {
+    this.element = element;
+    this.rowHeight = rowHeight;
+    this.makeRow = makeRow;
+    this.count = 0;
+    this.rows = h("div", { class: "rows" });
+    element.append(this.rows);
+    this.shown = [-1, -1];
+    element.addEventListener("scroll", () => this.draw(), { passive: true });
+    new ResizeObserver(() => this.draw()).observe(element);
+  }
+  set(count) {
+    this.count = count;
+    this.rows.style.height = `${count * this.rowHeight}px`;
+    this.refresh();
+  }
+  refresh() {
+    this.shown = [-1, -1];
+    this.draw();
+  }
+  draw() {
+    const { scrollTop, clientHeight } = this.element;
+    if (!clientHeight) return;
+    const start = Math.max(0, Math.floor(scrollTop / this.rowHeight) - 6);
+    const end = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 6);
+    if (start === this.shown[0] && end === this.shown[1]) return;
+    this.shown = [start, end];
+    const made = [];
+    for (let at = start; at < end; at++) {
+      const row = this.makeRow(at);
+      row.style.top = `${at * this.rowHeight}px`;
+      made.push(row);
+    }
+    this.rows.replaceChildren(...made);
+  }
+  /** Bring a row into view, into the middle if it was not. */
+  show(at) {
+    const top = at * this.rowHeight;
+    const { scrollTop, clientHeight } = this.element;
+    if (top < scrollTop || top + this.rowHeight > scrollTop + clientHeight)
+      this.element.scrollTop = Math.max(0, top - clientHeight / 2);
+    this.refresh();
+  }
+}
