@@ -96,3 +96,10 @@ def test_passes_by_name_up_to_stage(oracle: Oracle, case: int, number: int):
 def test_case_5_passes(oracle: Oracle, number: int):
     passes = f"tt-stablehlo-pipeline{{last-stage={number}}}" if number else ""
     assert oracle.accepts(xdsl_opt(5, passes))
+
+
+@pytest.mark.parametrize("case", range(1, 7))
+def test_every_stage_leaves_what_it_should(case: int):
+    options = " ".join(OPTIONS.get(case, {}).values())
+    text = xdsl_opt(case, f"tt-stablehlo-pipeline{{verify-each=true {options}}}")
+    assert "sdy.manual_computation" in text
