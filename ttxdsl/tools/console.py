@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
+from pathlib import Path
+
 from rich.console import Console
 from rich.text import Text
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from ttxdsl.errors import CompileError
 from ttxdsl.remarks import Remark
 
 PLAIN_WIDTH = 110
 """Columns to use when the output is no terminal."""
+
+
+_POSITION = re.compile(r"(?P<file>.+):(?P<line>[1-9]\d*):(?P<column>[1-9]\d*)")
+_TOKEN = re.compile(r"[%@#!]?[\w.$#'-]+|.")
+_BEFORE, _SHOWN = 60, 100
+"""Of a long line, what is shown before the place, and in all."""
 
 
 def report_console(*, to_stderr: bool = False) -> Console:
@@ -22,6 +34,51 @@ def report_console(*, to_stderr: bool = False) -> Console:
 def error_console() -> Console:
     """Where diagnostics go; never wrapped, so that positions stay clickable."""
     return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def source_excerpt(position: str) -> str | None:
+    """The line of a source file with a mark below the place, if the file is there.
+
+    Args:
+        position: `file:line:column`, counted from 1.
+    """
+    match = _POSITION.fullmatch(position)
+    if match is None:
+        return None
+    number, column = int(match["line"]), int(match["column"])
+    try:
+        with Path(match["file"]).open(encoding="utf-8") as file:
+            line = next(islice(file, number - 1, number), None)
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None
+    if line is None or column > len(line.rstrip("\n")):
+        return None
+    line = line.rstrip("\n").replace("\t", " ")
+    start = max(0, column - 1 - _BEFORE)
+    shown = line[start : start + _SHOWN]
+    place = column - 1 - start
+    token = _TOKEN.match(shown, place)
+    marks = "^" * (1 if token is None else len(token.group()))
+    margin = " " * len(str(number))
+    return f"  {number} | {shown}\n  {margin} | {' ' * place}{marks}"
+
+
+def diagnostic_text(error: DiagnosticException | ParseError) -> str:
+    """An error as it is printed: what and where, the line of the source, and a hint.
+
+    Messages of the parser have their line already.
+    """
+    if not isinstance(error, CompileError):
+        message = str(error).strip()
+        return message if "error:" in message else f"error: {message}"
+    text = str(error)
+    excerpt = None
+    if error.position is not None and "^" not in error.message:
+        excerpt = source_excerpt(error.position)
+    if excerpt is None:
+        return text
+    hint = f"\n  hint: {error.hint}" if error.hint else ""
+    return f"{text.removesuffix(hint)}\n{excerpt}{hint}"
 
 
 def print_error(message: str) -> None:

@@ -10,15 +10,16 @@ from importlib import import_module
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl import __version__
-from ttxdsl.tools.console import print_error
+from ttxdsl.tools.console import diagnostic_text, print_error
 
 COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
     "check": "ttxdsl.tools.check",
     "interpret": "ttxdsl.tools.interpret",
     "report": "ttxdsl.tools.report",
-    "show": "ttxdsl.tools.show",
     "why": "ttxdsl.tools.why",
+    "show": "ttxdsl.tools.show",
+    "diff": "ttxdsl.tools.diff",
     "doctor": "ttxdsl.tools.doctor",
     "budget": "ttxdsl.tools.budget",
     "compare-xla": "ttxdsl.tools.compare_xla",
@@ -43,8 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        The exit code: 0 if all is well, 1 if a program or a comparison is wrong;
-        argparse exits with 2 on a wrong command line.
+        The exit code: 0 if all is well, 1 if a program or a comparison is wrong (a
+        command that means a difference by 1 says `error_code`); argparse exits with 2
+        on a wrong command line. docs/cli.md has them all.
     """
     words = sys.argv[1:] if arguments is None else arguments
     first = words[0] if words and words[0] in COMMANDS else None
@@ -52,9 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.execute(options)
     except (DiagnosticException, ParseError) as error:
-        message = str(error).strip()
-        print_error(message if "error:" in message else f"error: {message}")
-        return 1
+        print_error(diagnostic_text(error))
+        return getattr(options, "error_code", 1)
+    except RecursionError:
+        print_error("error: the program calls itself, or nests too deeply")
+        return getattr(options, "error_code", 1)
     except KeyboardInterrupt:
         print_error("interrupted")
         return 130

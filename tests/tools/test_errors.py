@@ -1,0 +1,118 @@
+"""Golden messages: what, where, the line of the source, what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ttxdsl.tools.console import source_excerpt
+from ttxdsl.tools.main import main
+
+UNEVEN = """\
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<6xf32> {
+  %0 = stablehlo.negate %a : tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+"""
+CALL = """\
+func.func @main(%a: tensor<6xf32>) -> tensor<6xf32> {
+  %0 = func.call @main(%a) : (tensor<6xf32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+"""
+SYNTAX = """\
+func.func @main(%a: tensor<6xf32>) -> tensor<6xf32> {
+  return %a : tensor<6xf33>
+}
+"""
+
+GOLDEN = {
+    "uneven": (
+        UNEVEN,
+        """\
+p.mlir:2:1: error: 'func.func' op: dimension 0 of argument 0 has size 6, which is not \
+divisible by 4, the product of its axes {"x"=4}
+  2 | func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<6xf32> {
+    | ^^^^^^^^^
+  hint: a size of 4 or 8 would work, or axes whose product divides 6
+""",
+    ),
+    "recursion": (
+        CALL,
+        """\
+p.mlir:2:3: error: 'func.call' op: recursive call of '@main'
+  2 |   %0 = func.call @main(%a) : (tensor<6xf32>) -> tensor<6xf32>
+    |   ^^
+  hint: rewrite the recursion as a stablehlo.while
+""",
+    ),
+    "syntax": (
+        SYNTAX,
+        """\
+p.mlir:2:24: error: Expected shape type.
+    return %a : tensor<6xf33>
+                         ^^^
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_messages(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    text, expected = GOLDEN[name]
+    monkeypatch.chdir(tmp_path)
+    Path("p.mlir").write_text(text)
+    assert main(["show", "p.mlir", "--after", "8"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == expected
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("position", "expected"),
+    [
+        ("p.py:2:5", "  2 |     return x\n    |     ^^^^^^"),
+        ("p.py:2:1", "  2 |     return x\n    | ^"),
+        ("p.py:3:1", None),
+        ("p.py:2:99", None),
+        ("none.py:2:5", None),
+        ("p.py", None),
+        ("<jax f>:1:1", None),
+    ],
+)
+def test_excerpts(
+    position: str,
+    expected: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.chdir(tmp_path)
+    Path("p.py").write_text("def f(x):\n    return x\n")
+    assert source_excerpt(position) == expected
+
+
+def test_long_lines_are_cut(tmp_path: Path):
+    path = tmp_path / "p.mlir"
+    path.write_text("a" * 300 + " %here " + "b" * 300)
+    line, marks = (source_excerpt(f"{path}:1:302") or "").split("\n")
+    assert len(line) < 120
+    at = marks.index("^")
+    assert line[at : at + marks.count("^")] == "%here"
+
+
+def test_a_program_that_calls_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "p.mlir"
+    path.write_text(CALL)
+    assert main(["run", str(path)]) == 1
+    assert capsys.readouterr().err == (
+        "error: the program calls itself, or nests too deeply\n"
+    )

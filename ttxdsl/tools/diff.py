@@ -1,0 +1,311 @@
+"""`ttxdsl diff`: what two programs, or one program under two shardings, do differently."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.api import program_of
+from ttxdsl.budgets.check import device_program
+from ttxdsl.dialects import sdy
+from ttxdsl.doctoring.doctor import has_shardings
+from ttxdsl.doctoring.meshes import Candidate, apply_candidate, written_meshes
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.run import entry_function
+from ttxdsl.program import read_program
+from ttxdsl.remarks import Remark
+from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
+from ttxdsl.reporting.units import bytes_text
+from ttxdsl.tools.console import print_remark, report_console
+from ttxdsl.tools.options import add_json_option, print_json, sizes
+from ttxdsl.transforms.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+
+_SHARDING = "sdy.sharding"
+_TROUBLE = 2
+
+
+def _written_inside(module: ModuleOp) -> list[sdy.ShardingConstraintOp]:
+    return [op for op in module.walk() if isinstance(op, sdy.ShardingConstraintOp)]
+
+
+def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
+    """Give a program the meshes and the boundary shardings of another one.
+
+    Its own are replaced, and its sharding constraints are removed.
+
+    Args:
+        module: the program that is changed.
+        other: one whose entry function has the same argument and result types.
+
+    Raises:
+        CompileError: the types differ, or the program has a manual computation, whose
+            shapes hold for its own mesh only.
+    """
+    function, given = entry_function(module), entry_function(other)
+    if function.function_type != given.function_type:
+        raise CompileError(
+            f"the other program's entry function has the type {given.function_type},"
+            f" not {function.function_type}",
+            given,
+            hint="annotations can be taken from a program with the same signature",
+        )
+    for op in list(module.walk()):
+        op.attributes.pop(_SHARDING, None)
+        if isinstance(op, sdy.ManualComputationOp):
+            raise CompileError(
+                "a manual computation holds for its own mesh: it cannot take another",
+                op,
+                hint="compare the two files",
+            )
+        if isinstance(op, sdy.ShardingConstraintOp | sdy.ReshardOp):
+            Rewriter.replace_op(op, [], [op.input])
+        elif isinstance(op, sdy.MeshOp):
+            Rewriter.erase_op(op)
+    for mesh in reversed(written_meshes(other)):
+        point = InsertPoint.at_start(module.body.block)
+        Rewriter.insert_op(sdy.MeshOp(mesh.sym_name.data, mesh.mesh.data), point)
+    for read, write in (
+        (argument_attributes, set_argument_attributes),
+        (result_attributes, set_result_attributes),
+    ):
+        entries = read(function)
+        for entry, taken in zip(entries, read(given), strict=True):
+            entry.pop(_SHARDING, None)
+            if _SHARDING in taken:
+                entry[_SHARDING] = taken[_SHARDING]
+        write(function, entries)
+
+
+def _on_mesh(module: ModuleOp, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Resize the mesh of a program with shardings; the shape for one without.
+
+    Raises:
+        CompileError: the program's meshes have another number of axes.
+    """
+    if not shape or not has_shardings(module):
+        return shape
+    for mesh in written_meshes(module):
+        names = [name for name, _ in mesh.mesh.data.axes]
+        if names and len(names) != len(shape):
+            raise CompileError(
+                f"mesh-shape {'x'.join(map(str, shape))} has {len(shape)} axes, and the"
+                f" program's mesh '@{mesh.sym_name.data}' has {len(names)}",
+                mesh,
+            )
+        if names:
+            candidate = Candidate(tuple(zip(names, shape, strict=True)))
+            apply_candidate(module, entry_function(module), candidate)
+            break
+    return ()
+
+
+def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
+    """What is compared with what."""
+    files: list[Path] = options.files
+    shapes: list[tuple[int, ...]] = options.mesh_shape
+    other: Path | None = options.with_annotations
+
+    def side(name: str, path: Path, shape: tuple[int, ...], donor: Path | None) -> Side:
+        module = read_program(path)
+        if donor is not None:
+            given = read_program(donor)
+            carry_annotations(module, given)
+            left_out = len(_written_inside(given))
+            if left_out:
+                message = (
+                    f"{left_out} sharding constraint(s) inside are not carried over"
+                )
+                print_remark(Remark("warning", message, str(donor)))
+        shape = _on_mesh(module, shape)
+        program = device_program(program_of(module, str(path)), shape)
+        return side_of(name, program.module)
+
+    def later(
+        name: str, path: Path, shape: tuple[int, ...] = (), donor: Path | None = None
+    ) -> tuple[str, Callable[[], Side]]:
+        return name, lambda: side(name, path, shape, donor)
+
+    def on(path: Path, shape: tuple[int, ...]) -> str:
+        return f"{path} on {'x'.join(map(str, shape))}"
+
+    match files, shapes, other:
+        case [left, right], [], None:
+            return [later(str(left), left), later(str(right), right)]
+        case [left, right], [shape], None:
+            return [
+                later(on(left, shape), left, shape),
+                later(on(right, shape), right, shape),
+            ]
+        case [one], [first, second], None:
+            return [
+                later(on(one, first), one, first),
+                later(on(one, second), one, second),
+            ]
+        case [one], [shape], None:
+            return [later(str(one), one), later(on(one, shape), one, shape)]
+        case [one], [], Path() as donor:
+            return [
+                later(str(one), one),
+                later(f"{one} with the annotations of {donor}", one, (), donor),
+            ]
+        case _:
+            parser: argparse.ArgumentParser = options.parser
+            parser.error(
+                "give two files, or one file with --mesh-shape (once or twice) or with"
+                " --with-annotations"
+            )
+
+
+# Tables
+
+
+def _summary_table(found: Difference) -> Table:
+    table = Table("", title_justify="left")
+    for heading in ("A", "B", "B - A"):
+        table.add_column(heading, justify="right")
+
+    def row(
+        name: str, of: Callable[[Side], int], text: Callable[[int], str] = str
+    ) -> None:
+        left, right = of(found.left), of(found.right)
+        change = right - left
+        sign = "+" if change > 0 else "-" if change < 0 else ""
+        shown = f"{sign}{text(abs(change))}" if change else "="
+        table.add_row(name, text(left), text(right), shown)
+
+    for kind in found.kinds:
+        row(kind, lambda side, kind=kind: side.count(kind))
+    row("bytes that a device sends", lambda side: side.bytes_sent, bytes_text)
+    row("memory of a device", lambda side: side.memory.peak_bytes, bytes_text)
+    row("of it arguments", lambda side: side.memory.argument_bytes, bytes_text)
+    return table
+
+
+def _cell(pair: Pair, of: Callable[[Collective], str]) -> str:
+    texts = [of(one) for one in (pair.left, pair.right) if one is not None]
+    return texts[0] if len(set(texts)) == 1 else " -> ".join(texts)
+
+
+def _pair_table(pairs: list[Pair]) -> Table:
+    table = Table("", "collective", "axis", "local tensor", "bytes", "why")
+    for pair in pairs:
+        table.add_row(
+            pair.sign,
+            _cell(pair, lambda one: one.kind),
+            _cell(pair, lambda one: one.axes_text),
+            _cell(pair, lambda one: one.tensor),
+            _cell(pair, lambda one: bytes_text(one.bytes_per_device)),
+            _cell(pair, lambda one: one.reason),
+        )
+    return table
+
+
+def _print(console: Console, found: Difference, *, everything: bool) -> None:
+    console.print(f"A  {found.left.name}", soft_wrap=True, markup=False)
+    console.print(f"B  {found.right.name}", soft_wrap=True, markup=False)
+    console.print(_summary_table(found))
+    shown = [pair for pair in found.pairs if everything or not pair.is_equal]
+    if shown:
+        console.print(_pair_table(shown))
+        console.print("- only in A, + only in B, ~ changed", markup=False)
+    same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
+    if same and not everything:
+        console.print(f"{same} collectives are the same: --all")
+    if found.is_equal:
+        console.print("no difference")
+
+
+def _json(found: Difference) -> dict[str, Any]:
+    def side(one: Side) -> dict[str, Any]:
+        return {
+            "name": one.name,
+            "collectives": {kind: one.count(kind) for kind in found.kinds},
+            "bytes_sent": one.bytes_sent,
+            "peak_bytes": one.memory.peak_bytes,
+            "argument_bytes": one.memory.argument_bytes,
+        }
+
+    def collective(one: Collective | None) -> dict[str, Any] | None:
+        return None if one is None else {**asdict(one), "axes": one.axes_text}
+
+    return {
+        "equal": found.is_equal,
+        "a": side(found.left),
+        "b": side(found.right),
+        "collectives": [
+            {
+                "change": pair.sign,
+                "a": collective(pair.left),
+                "b": collective(pair.right),
+            }
+            for pair in found.pairs
+        ],
+    }
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; 0 if nothing differs, 1 if something does."""
+    left, right = (make() for _, make in _sides(options))
+    found = difference(left, right)
+    if options.json:
+        print_json(_json(found))
+    else:
+        _print(report_console(), found, everything=options.all)
+    return 0 if found.is_equal else 1
+
+
+def add_command(commands: Any) -> None:
+    """Add `diff` and its options to the command line."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "diff",
+        help="compare collectives, bytes and memory of two programs or shardings",
+        description=(
+            "Compile two programs, or one program on two meshes or with two"
+            " annotations, and compare their collectives (matched by kind, axes and the"
+            " op that needs them), the bytes that a device sends, and its memory. The"
+            " exit code is 0 if they are equal, 1 if they differ, 2 for an error."
+        ),
+        epilog=(
+            "examples:\n"
+            "  ttxdsl diff before.mlir after.mlir\n"
+            "  ttxdsl diff model.mlir --mesh-shape 1,4 --mesh-shape 1,8\n"
+            "  ttxdsl diff data.mlir --with-annotations tensor.mlir\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="one or two programs"
+    )
+    parser.add_argument(
+        "--mesh-shape",
+        type=sizes,
+        action="append",
+        default=[],
+        metavar="2,4",
+        help="devices; the sizes of the program's own axes if it has shardings",
+    )
+    parser.add_argument(
+        "--with-annotations",
+        type=Path,
+        metavar="OTHER",
+        help="compare with the same program under the boundary shardings of another",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="list collectives that are the same too"
+    )
+    add_json_option(parser)
+    parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)
