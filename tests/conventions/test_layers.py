@@ -52,7 +52,14 @@ LAYERS: dict[str, set[str]] = {
         "program",
         "remarks",
     },
-    "conversion": {"sharding", "dialects", "collector", "errors", "remarks"},
+    "conversion": {
+        "sharding",
+        "dialects",
+        "interpreters",
+        "collector",
+        "errors",
+        "remarks",
+    },
 }
 """What each package may import besides itself; what is not listed may import all."""
 

@@ -29,6 +29,9 @@ def random_inputs(module: ModuleOp, seed: int = 0) -> list[Array]:
             inputs.append(random.integers(0, 2, shape).astype(dtype))
         elif dtype.kind in "iu":
             inputs.append(random.integers(0, 6, shape).astype(dtype))
+        elif dtype.kind == "c":
+            parts = random.standard_normal((2, *shape))
+            inputs.append((parts[0] + 1j * parts[1]).astype(dtype))
         else:
             inputs.append(np.asarray(random.standard_normal(shape)).astype(dtype))
     return inputs
@@ -57,9 +60,10 @@ def assert_close(got: Array, wanted: Array) -> None:
     assert got.dtype == wanted.dtype
     coarse = wanted.dtype.itemsize < 4 and wanted.dtype.kind not in "iub"
     bound = 3e-2 if coarse else 1e-4
+    wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
     np.testing.assert_allclose(
-        np.asarray(got, np.float64),
-        np.asarray(wanted, np.float64),
+        np.asarray(got, wide),
+        np.asarray(wanted, wide),
         rtol=bound,
         atol=bound,
     )

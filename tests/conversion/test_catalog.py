@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from xdsl.ir import Operation
 
-from ttxdsl.conversion.catalog import lowering_page, lowering_table
+from ttxdsl.conversion.catalog import additions, lowering_page, lowering_table
 from ttxdsl.conversion.stablehlo_to_ttir import TABLE as TO_TTIR
 from ttxdsl.conversion.ttir_to_ttnn import TABLE as TO_TTNN
 from ttxdsl.conversion.unsupported import UNSUPPORTED
@@ -37,6 +37,36 @@ def test_names_in_the_tables_exist():
     for row in lowering_table():
         assert {f"ttir.{name}" for name in row.ttir} <= ttir
         assert {f"ttnn.{name}" for name in row.ttnn} <= ttnn
+
+
+TT_MLIR = """
+abs acos add all_gather all_reduce arange argmax asin asinh atan atan2 bitcast_convert
+bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil clamp_tensor concat constant
+conv2d conv3d cos cumprod cumsum dequantize embedding eq erf erfc exp expm1 floor full
+gather ge gelu gt isfinite le log log1p logical_and logical_left_shift logical_not
+logical_or logical_right_shift logical_xor lt matmul max maximum mean mesh_partition min
+minimum multiply ne neg ones pad permute prod quantize rand reciprocal reduce_scatter relu
+remainder requantize reshape rsqrt scatter sigmoid sign silu sin slice_dynamic
+slice_static sort sqrt subtract sum tan tanh topk typecast where zeros
+"""
+"""Mnemonics of ours that tt-mlir has in both dialects (its TTIROps.td, TTNNOps.td)."""
+
+ONLY_TTIR = (
+    "all_to_all broadcast collective_permute div dot_general empty mesh_shard pow "
+    "reduce_and reduce_or reverse"
+)
+ONLY_TTNN = "divide get_device pow_tensor repeat"
+
+
+def test_every_op_is_of_tt_mlir_or_listed_as_an_addition():
+    both = TT_MLIR.split()
+    known = {f"ttir.{name}" for name in (*both, *ONLY_TTIR.split())}
+    known |= {f"ttnn.{name}" for name in (*both, *ONLY_TTNN.split())}
+    ours = {op.name for dialect in (TTIR, TTNN) for op in dialect.operations}
+    assert ours - known == set(additions())
+    assert known <= ours
+    page = PAGE.read_text().split("## What tt-mlir does not know")[1]
+    assert all(f"`{name}`" in page for name in additions())
 
 
 def test_the_page_is_up_to_date():

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
 from tests.dialects.tt_text import parse, printed
 from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.errors import CompileError
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -294,11 +294,6 @@ def test_reshards_through_the_whole_pipeline(before: str, after: str, op: str):
     [
         (all_reduce([[0, 1, 2, 3]]), CompileError, "exactly one group"),
         (
-            all_reduce([[0, 1, 2], [3, 4, -1], [5, 6, 7]]),
-            UnsupportedError,
-            "different sizes",
-        ),
-        (
             program(PERMUTE.replace("[7, 1]", "[7, 9]")),
             CompileError,
             "name devices .9.",
@@ -310,13 +305,27 @@ def test_refused(text: str, error: type[Exception], message: str):
         to_ttir(text)
 
 
-def test_presharded_data_lies_in_mesh_order():
-    text = program("%r = stablehlo.negate %a : tensor<2x32xf32>", (2, 32),
-                   sharding='[{"y", "x"}, {}]', local=(2, 32), parts=(8, 1))  # fmt: skip
+@pytest.mark.parametrize(
+    ("sharding", "local", "held"),
+    [
+        ('[{"y", "x"}, {}]', (2, 32), [0, 2, 4, 6, 1, 3, 5, 7]),
+        ('[{"y":(2)2}, {"x"}]', (8, 16), [0, 2, 0, 2, 1, 3, 1, 3]),
+    ],
+)
+def test_data_on_the_devices_by_a_table(
+    sharding: str, local: tuple[int, int], held: list[int]
+):
+    parts = (16 // local[0], 32 // local[1])
+    text = program(f"%r = stablehlo.negate %a : {tensor(local)}", local,
+                   sharding=sharding, local=local, parts=parts)  # fmt: skip
     status = "{ttcore.shard_status = #ttcore.shard_status<sharded>}"
-    with pytest.raises(UnsupportedError, match="whole mesh axes in mesh order"):
-        to_ttir(
-            text.replace(
-                "(%arg: tensor<16x32xf32>)", f"(%arg: tensor<16x32xf32> {status})"
-            )
-        )
+    type = "tensor<16x32xf32>"
+    text = text.replace(f"(%arg: {type}) -> {type}",
+                        f"(%arg: {type} {status}) -> ({type} {status})")  # fmt: skip
+    assert text.count(status) == 2
+    ttir = to_ttir(text)
+    shards = [op for op in ttir.walk() if op.name == "ttir.mesh_shard"]
+    tables = [list(op.properties["device_parts"].get_values()) for op in shards]
+    assert tables == [held, held]
+    assert "collective_permute" not in printed(ttir)
+    assert_same_numbers(text)

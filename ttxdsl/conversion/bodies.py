@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.conversion.builder import Number, shape_of, value_range
-from ttxdsl.conversion.lower_elementwise import TABLE as ELEMENTWISE
+from ttxdsl.conversion.lower_elementwise import TABLE as PLAIN
 from ttxdsl.conversion.lowering import Lowering, constant_splat
+from ttxdsl.dialects._tt_additions import ADDITIONS
 from ttxdsl.dialects._tt_verify import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
@@ -36,6 +37,9 @@ _TRUTH_KINDS: dict[str, ReduceType] = {
     "stablehlo.minimum": ReduceType.MIN,
 }
 """On i1 the largest is "any", the smallest "all"."""
+
+ELEMENTWISE = frozenset(PLAIN) | {one.source for one in ADDITIONS if one.each}
+"""The ops that may stand in a computation on scalars and work element by element."""
 
 COMBINE: dict[ReduceType, str] = {
     ReduceType.SUM: "add",
@@ -129,8 +133,11 @@ def evaluate(
         if number is not None:
             element = tensor_type(op.results[0]).element_type
             inner.values[op.results[0]] = low.builder.full(shape, element, number)
-        elif op.name in ELEMENTWISE:
+        elif op.name in ELEMENTWISE or op.name.startswith("chlo.broadcast_"):
             inner.lower_op(op)
+        elif op.name in ("stablehlo.if", "stablehlo.case"):
+            chosen = _branches(inner, op, shape)
+            inner.values.update(zip(op.results, chosen, strict=True))
         elif op.name in ("stablehlo.reshape", "stablehlo.broadcast_in_dim"):
             inner.values[op.results[0]] = inner[op.operands[0]]
         else:
@@ -138,3 +145,20 @@ def evaluate(
                 "a computation on scalars may hold elementwise ops only", op
             )
     return [] if last is None else inner.all(last.operands)
+
+
+def _branches(low: Lowering, op: Operation, shape: Sequence[int]) -> list[SSAValue]:
+    """A choice inside of a computation on scalars: all branches, then each place its own."""
+    build, which = low.builder, low[op.operands[0]]
+    results = [evaluate(low, region.block, (), shape) for region in op.regions]
+    if op.name == "stablehlo.if":
+        on_true, on_false = results
+        pairs = zip(on_true, on_false, strict=True)
+        return [build.elementwise("where", which, a, b) for a, b in pairs]
+    # any number without a branch is the last one's
+    chosen = results[-1]
+    for number, branch in enumerate(results[:-1]):
+        here = build.compare("eq", which, build.like(which, number))
+        pairs = zip(branch, chosen, strict=True)
+        chosen = [build.elementwise("where", here, a, b) for a, b in pairs]
+    return chosen

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
     BoolAttr,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
@@ -135,6 +136,10 @@ class TTIRBuilder:
         tensor = cast(Tensor, type)
         return self.type(tensor.get_shape(), tensor.element_type)
 
+    def placed(self, type: Attribute) -> Attribute:
+        """Any type of the input program in the builder's place: tokens have none."""
+        return self.here(type) if type.name == TensorType.name else type
+
     def empty(self, type: Tensor) -> SSAValue:
         """`ttir.empty`."""
         return self.add(ttir.EmptyOp.create(result_types=[type])).results[0]
@@ -191,7 +196,8 @@ class TTIRBuilder:
         fill = _fill_value(value, element)
         if fill is None:
             host = cast(RankedStructure[AnyFloat], TensorType(element, shape))
-            dense = DenseIntOrFPElementsAttr.from_list(host, [cast(float, value)])
+            number = (value, 0.0) if isinstance(element, ComplexType) else value
+            dense = DenseIntOrFPElementsAttr.from_list(host, [cast(float, number)])
             exact = cast(DenseIntOrFPElementsAttr, dense)
             return self.add(ttir.ConstantOp(exact, type)).results[0]
         return self._filled(ttir.FullOp, type, {"fill_value": fill})
@@ -359,7 +365,7 @@ class TTIRBuilder:
         fill: SSAValue | Number,
     ) -> SSAValue:
         """`ttir.pad` with a number, concatenation with a scalar tensor."""
-        if isinstance(fill, SSAValue) or not _is_f32(fill):
+        if isinstance(fill, SSAValue) or not is_f32(fill):
             return self._pad_by_concat(value, low, high, fill)
         if not any(low) and not any(high):
             return value
@@ -489,6 +495,7 @@ class TTIRBuilder:
         direction: MeshShardDirection,
         shard_shape: Sequence[int],
         shard_dims: Sequence[int],
+        device_parts: Sequence[int] = (),
     ) -> SSAValue:
         """`ttir.mesh_shard`; the result type says where the data goes."""
         properties: dict[str, Attribute] = {
@@ -497,6 +504,8 @@ class TTIRBuilder:
             "shard_shape": dense_i64(shard_shape),
             "shard_dims": dense_i64(shard_dims),
         }
+        if device_parts:
+            properties["device_parts"] = dense_i64(device_parts)
         return self.one(ttir.MeshShardOp, [value], result, properties)
 
     def all_gather(
@@ -603,7 +612,7 @@ def splat_of(value: DenseIntOrFPElementsAttr) -> Number | None:
     return int(bool(number)) if element == i1 else number
 
 
-def _is_f32(number: Number) -> bool:
+def is_f32(number: Number) -> bool:
     """Whether an f32 holds the number, finite and exactly."""
     value = float(number)
     if not isfinite(value) or value != number:
@@ -618,6 +627,6 @@ def _fill_value(value: Number, element: Attribute) -> Attribute | None:
         if element == i1 or not -(2**31) <= value < 2**31:
             return None
         return IntegerAttr(int(value), i32)
-    if not _is_f32(value) or value == 0:
+    if not is_f32(value) or value == 0:
         return None
     return FloatAttr(float(value), f32)

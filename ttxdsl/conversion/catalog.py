@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ttxdsl.conversion.stablehlo_to_ttir import TABLE as TO_TTIR
 from ttxdsl.conversion.ttir_to_ttnn import TABLE as TO_TTNN
 from ttxdsl.conversion.unsupported import UNSUPPORTED
+from ttxdsl.dialects._tt_additions import ADDITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,48 @@ def lowering_table() -> tuple[Row, ...]:
         for name, reason in sorted(UNSUPPORTED.items())
     ]
     return (*rows, *refused)
+
+
+_CONTROL = "tt-mlir leaves control flow to the host"
+_SEED = "in ttnn, as the design request lists it"
+
+OTHER_ADDITIONS: dict[str, str] = {
+    "ttir.case": _CONTROL,
+    "ttir.if": _CONTROL,
+    "ttir.while": _CONTROL,
+    "ttir.yield": _CONTROL,
+    "ttnn.all_to_all": "along `cluster_axis`; tt-mlir has it in ttir, by replica groups",
+    "ttnn.case": _CONTROL,
+    "ttnn.collective_permute": _SEED,
+    "ttnn.if": _CONTROL,
+    "ttnn.mesh_shard": _SEED,
+    "ttnn.while": _CONTROL,
+    "ttnn.yield": _CONTROL,
+}
+"""Ops of ours that tt-mlir has not, beside those that keep StableHLO's or chlo's form."""
+
+
+def additions() -> dict[str, str]:
+    """Every op of ttir and ttnn that tt-mlir does not know, and what it is, by name."""
+    found = dict(OTHER_ADDITIONS)
+    for one in ADDITIONS:
+        text = f"`{one.source}`" + (f", {one.when}" if one.when else "")
+        found[f"ttir.{one.mnemonic}"] = found[f"ttnn.{one.mnemonic}"] = text
+    return dict(sorted(found.items()))
+
+
+def _addition_lines() -> list[str]:
+    """The additions as a table, one row for an op that both dialects have alike."""
+    known = additions()
+    lines = ["| op | |", "|---|---|"]
+    for name, text in known.items():
+        dialect, mnemonic = name.split(".", 1)
+        twin = f"{'ttnn' if dialect == 'ttir' else 'ttir'}.{mnemonic}"
+        if known.get(twin) != text:
+            lines.append(f"| `{name}` | {text} |")
+        elif dialect == "ttir":
+            lines.append(f"| `{name}`, `{twin}` | {text} |")
+    return lines
 
 
 def _in_ttnn(forms: tuple[str, ...]) -> tuple[str, ...]:
@@ -82,9 +125,29 @@ def lowering_page() -> str:
     ]
     lines += [
         "",
+        "## What tt-mlir does not know",
+        "",
+        "Ops that ttir and ttnn have here and not in tt-mlir: its tools cannot read a",
+        "module with one of them. Those that stand for an op of StableHLO or chlo keep",
+        "its fields; in ttir they take destinations like every other op. Tokens have no",
+        "destination, and keep their type.",
+        "",
+        *_addition_lines(),
+        "",
+        "Of ops that tt-mlir has, `mesh_shard` can say more here: `device_parts` lists,",
+        "for data that lies on the devices already and is split by sub-axes or by axes",
+        "out of mesh order, the part that each device holds. `ttir.all_to_all` names a",
+        "`cluster_axis` instead of replica groups.",
+        "",
+        "A program's quantized numbers (`!quant.uniform`) are moved as they are; an op",
+        "that computes with them works on `ttir.dequantize`d operands, and its result is",
+        "`ttir.quantize`d, which is what StableHLO says it means. In ttnn these two take",
+        "scales and zero points as operands.",
+        "",
         "## Not lowered",
         "",
-        "These are refused with an error that names the op and the reason.",
+        "These are refused with an error that names the op and the reason; so is a tensor",
+        "of dynamic shape.",
         "",
         "| op | reason |",
         "|---|---|",

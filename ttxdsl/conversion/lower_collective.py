@@ -9,7 +9,6 @@ itself. That moves more data than the groups need, but exactly computes their re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce as fold
 from math import prod
 from typing import cast
 
@@ -19,21 +18,23 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
-from ttxdsl.conversion.bodies import combining_kind, evaluate
-from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
+from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
 from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt_verify import pair_rows, tensor_type
+from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.stablehlo.collective import replica_groups
 from ttxdsl.remarks import emit_warning
 
 Groups = tuple[tuple[int, ...], ...]
-"""Groups of device positions, all of one size."""
+"""Groups of device positions."""
 
 _Grouped = (
     stablehlo.AllGatherOp
@@ -41,6 +42,8 @@ _Grouped = (
     | stablehlo.ReduceScatterOp
     | stablehlo.AllToAllOp
     | stablehlo.CollectiveBroadcastOp
+    | stablehlo.CollectiveReduceOp
+    | stablehlo.CrossReplicaSumOp
 )
 
 
@@ -65,16 +68,18 @@ def _groups(low: Lowering, op: _Grouped) -> Groups:
     every device by itself otherwise.
 
     Raises:
-        CompileError: ids that do not cover the mesh, or groups of different sizes.
+        CompileError: ids that do not cover the mesh.
     """
     devices = _devices(low, op)
-    groups = op.groups
-    if groups is None:
-        raise UnsupportedError("replica groups given as mesh axes", op)
+    groups = tuple(
+        tuple(device for device in group if device >= 0)
+        for group in replica_groups(op, op.replica_groups)
+    )
     places = devices.positions()
     ids = [device for group in groups for device in group]
     if sorted(ids) != sorted(places) and sorted(ids) in ([], [0]):
-        channel = op.channel_handle is not None and op.channel_handle.handle > 0
+        handle = op.properties.get("channel_handle")
+        channel = isinstance(handle, ChannelHandleAttr) and handle.data.handle > 0
         is_global = op.properties.get("use_global_device_ids") is not None
         together = (channel and not is_global) if ids else (is_global or low.replicas)
         everyone = tuple(range(devices.count))
@@ -85,8 +90,6 @@ def _groups(low: Lowering, op: _Grouped) -> Groups:
             f"{sorted(places)}: every device belongs to exactly one group",
             op,
         )
-    if len({len(group) for group in groups}) > 1:
-        raise UnsupportedError("groups of different sizes", op)
     return tuple(tuple(places[device] for device in group) for group in groups)
 
 
@@ -145,7 +148,7 @@ def gather_members(
 ) -> SSAValue:
     """The values of the members of each device's group, stacked in a new dimension 0.
 
-    Gathered along the axes that cover the groups; where that is more than the group,
+    A group that is smaller than the largest one repeats its last member. Gathered along the axes that cover the groups; where that is more than the group,
     or in another order, each device picks its members' rows by a table.
     """
     devices, build = low.devices, low.builder
@@ -158,20 +161,22 @@ def gather_members(
     if ordered_axes(groups, devices.shape) == axes:
         return stacked
     rows: list[list[int]] = [[] for _ in range(devices.count)]
+    most = max(len(group) for group in groups)
     for group in groups:
-        members = [_row(member, axes, devices) for member in group]
+        padded = (*group, *(group[-1],) * (most - len(group)))
+        members = [_row(member, axes, devices) for member in padded]
         for member in group:
             rows[member] = members
     names = ", ".join(devices.axes[axis] for axis in axes)
     emit_warning(
         "its groups are not whole mesh axes in mesh order: each device gathers the "
         f"values of all {shape_of(stacked)[0]} devices along {names} and picks those of "
-        f"its {len(groups[0])}",
+        f"its {most}",
         where,
     )
     flat = build.reshape(stacked, (shape_of(stacked)[0], prod(shape)))
     picked = build.embedding(per_device(low, rows, i32), flat)
-    return build.reshape(picked, (len(groups[0]), *shape))
+    return build.reshape(picked, (most, *shape))
 
 
 def _row(position: int, axes: Sequence[int], devices: Devices) -> int:
@@ -228,43 +233,117 @@ def gather_along(
 
 
 def _all_reduce(low: Lowering, op: stablehlo.AllReduceOp) -> Sequence[SSAValue]:
-    devices, groups = _devices(low, op), _groups(low, op)
-    axes = _regular(groups, devices, any_order=True)
-    kind = combining_kind(op.computation)
+    kind, groups = combining_kind(op.computation), _groups(low, op)
+    return [
+        _combined(low, op, value, groups, kind, op.computation)
+        for value in low.all(op.inputs)
+    ]
+
+
+def _cross_replica_sum(low: Lowering, op: stablehlo.CrossReplicaSumOp) -> SSAValue:
+    groups = _groups(low, op)
+    return _combined(low, op, low[op.operand], groups, ReduceType.SUM, None)
+
+
+def _combined(
+    low: Lowering,
+    op: Operation,
+    value: SSAValue,
+    groups: Groups,
+    kind: ReduceType | None,
+    computation: Region | None,
+) -> SSAValue:
+    """The values of a group combined, on each of its devices."""
+    axes = _regular(groups, _devices(low, op), any_order=True)
+    if axes is None or kind is None:
+        return _reduce_members(low, op, value, groups, kind, computation)
+    for axis in axes:
+        value = low.builder.all_reduce(value, kind, axis)
+    return value
+
+
+def _collective_reduce(
+    low: Lowering, op: stablehlo.CollectiveReduceOp
+) -> Sequence[SSAValue]:
+    """All devices combine; those that are no root then hold zeros."""
+    kind, groups = combining_kind(op.computation), _groups(low, op)
+    build, inputs = low.builder, list(op.inputs)
+    root = inputs.pop() if op.has_dynamic_root is not None else None
     results: list[SSAValue] = []
-    for value in low.all(op.inputs):
-        if axes is not None and kind is not None:
-            for axis in axes:
-                value = low.builder.all_reduce(value, kind, axis)
-        else:
-            value = _reduce_members(low, op, value, groups, kind)
-        results.append(value)
+    for number, value in enumerate(low.all(inputs)):
+        total = _combined(low, op, value, groups, kind, op.computation)
+        if root is None:
+            roots = [(group[0], group[0]) for group in groups]
+            results.append(build.collective_permute(total, roots))
+            continue
+        chosen = _root(low, low[root], number)
+        ranks = [[rank] for rank in _rank_in_group(groups, _devices(low, op))]
+        mine = per_device(low, ranks, element_of(chosen))
+        is_root = build.compare("eq", mine, chosen)
+        rank = len(shape_of(total))
+        keep = build.reshape(is_root, (1,) * rank)
+        results.append(build.elementwise("where", keep, total, build.like(total, 0)))
     return results
+
+
+def _root(low: Lowering, roots: SSAValue, number: int) -> SSAValue:
+    """The place in its group of the root for one of several values, as one number."""
+    return low.builder.slice_dim(roots, 0, number, number + 1)
 
 
 def _reduce_members(
     low: Lowering,
-    op: stablehlo.AllReduceOp | stablehlo.ReduceScatterOp,
+    op: Operation,
     value: SSAValue,
     groups: Groups,
     kind: ReduceType | None,
+    computation: Region | None,
 ) -> SSAValue:
     """Gather the group's values and combine them on each device."""
-    if len(groups[0]) == 1:
+    sizes = {len(group) for group in groups}
+    if sizes == {1}:
         return value
     build = low.builder
     members = gather_members(low, value, groups, op)
     name = reduction_name(kind, members) if kind is not None else None
-    if name is not None:
+    if name is not None and len(sizes) == 1:
         return build.reduce(name, members, (0,))
     shape = shape_of(value)
-    pieces = [
-        build.reshape(build.slice_dim(members, 0, i, i + 1), shape)
-        for i in range(len(groups[0]))
-    ]
-    return fold(
-        lambda a, b: evaluate(low, op.computation.block, [a, b], shape)[0], pieces
-    )
+
+    def combine(a: SSAValue, b: SSAValue) -> SSAValue:
+        if computation is not None:
+            return evaluate(low, computation.block, [a, b], shape)[0]
+        assert kind is not None
+        return build.elementwise(COMBINE[kind], a, b)
+
+    total: SSAValue | None = None
+    for number in range(max(sizes)):
+        piece = build.slice_dim(members, 0, number, number + 1)
+        piece = build.reshape(piece, shape)
+        if total is None:
+            total = piece
+            continue
+        both = combine(total, piece)
+        if number >= min(sizes):
+            both = build.elementwise(
+                "where", _has_member(low, op, groups, number, len(shape)), both, total
+            )
+        total = both
+    assert total is not None
+    return total
+
+
+def _has_member(
+    low: Lowering, op: Operation, groups: Groups, number: int, rank: int
+) -> SSAValue:
+    """Whether a device's group has a member of that number, to be broadcast."""
+    rows = [[0]] * _devices(low, op).count
+    for group in groups:
+        for member in group:
+            rows[member] = [int(number < len(group))]
+    table = per_device(low, rows, i32)
+    there = low.builder.compare("gt", table, low.builder.like(table, 0))
+    return low.builder.reshape(there, (1,) * rank)
 
 
 def _reduce_scatter(low: Lowering, op: stablehlo.ReduceScatterOp) -> SSAValue:
@@ -277,7 +356,7 @@ def _reduce_scatter(low: Lowering, op: stablehlo.ReduceScatterOp) -> SSAValue:
             size = devices.shape[axis]
             value = build.reduce_scatter(value, kind, dim, axis, size)
         return value
-    total = _reduce_members(low, op, value, groups, kind)
+    total = _reduce_members(low, op, value, groups, kind, op.computation)
     ranks = _rank_in_group(groups, devices)
     return keep_part(low, total, dim, len(groups[0]), ranks)
 
@@ -339,14 +418,19 @@ def _exchange_along(
 def _collective_broadcast(
     low: Lowering, op: stablehlo.CollectiveBroadcastOp
 ) -> Sequence[SSAValue]:
-    """The first member's value, out of all members' values."""
-    if op.has_dynamic_root is not None:
-        raise UnsupportedError("a root that is computed", op)
+    """The root's value, which is the first member's unless an operand says its place."""
+    build, inputs = low.builder, list(op.inputs)
+    root = inputs.pop() if op.has_dynamic_root is not None else None
     groups, results = _groups(low, op), list[SSAValue]()
-    for value in low.all(op.inputs):
+    for number, value in enumerate(low.all(inputs)):
         members = gather_members(low, value, groups, op)
-        first = low.builder.slice_dim(members, 0, 0, 1)
-        results.append(low.builder.reshape(first, shape_of(value)))
+        if root is None:
+            first = build.slice_dim(members, 0, 0, 1)
+        else:
+            shape = shape_of(members)
+            rows = build.reshape(members, (shape[0], prod(shape[1:])))
+            first = build.embedding(_root(low, low[root], number), rows)
+        results.append(build.reshape(first, shape_of(value)))
     return results
 
 
@@ -449,7 +533,17 @@ TABLE: dict[str, Rule] = {
         f"one an axis, major first; {_OTHERWISE}",
     ),
     "stablehlo.collective_broadcast": Rule(
-        _collective_broadcast, ("all_gather", "slice_static", "reshape")
+        _collective_broadcast,
+        ("all_gather", "slice_static", "reshape"),
+        "a root that is computed: embedding",
+    ),
+    "stablehlo.collective_reduce": Rule(
+        _collective_reduce,
+        ("all_reduce", "collective_permute"),
+        "zeros but on the root; a root that is computed: eq, where",
+    ),
+    "stablehlo.cross-replica-sum": Rule(
+        _cross_replica_sum, ("all_reduce",), "as an all_reduce that adds"
     ),
     "stablehlo.collective_permute": Rule(_collective_permute, ("collective_permute",)),
     "stablehlo.composite": Rule(

@@ -8,9 +8,10 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Region, SSAValue
 
 from ttxdsl.conversion.builder import TTIRBuilder
+from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo, ttir
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.errors import CompileError
 
 
 def _region(low: Lowering, region: Region, types: Sequence[SSAValue]) -> Region:
@@ -32,14 +33,14 @@ def _while(low: Lowering, op: stablehlo.WhileOp) -> Sequence[SSAValue]:
 
 def _if(low: Lowering, op: stablehlo.IfOp) -> Sequence[SSAValue]:
     branches = [_region(low, r, ()) for r in (op.true_branch, op.false_branch)]
-    types = [low.builder.here(result.type) for result in op.results]
+    types = [low.builder.placed(result.type) for result in op.results]
     made = ttir.IfOp(low[op.pred], branches[0], branches[1], types)
     return low.builder.add(made).results
 
 
 def _case(low: Lowering, op: stablehlo.CaseOp) -> Sequence[SSAValue]:
     branches = [_region(low, region, ()) for region in op.branches]
-    types = [low.builder.here(result.type) for result in op.results]
+    types = [low.builder.placed(result.type) for result in op.results]
     return low.builder.add(ttir.CaseOp(low[op.index], branches, types)).results
 
 
@@ -52,11 +53,11 @@ def _call(low: Lowering, op: CallOp) -> Sequence[SSAValue]:
 
 
 def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue]:
-    """Annotations pass their operand through; nothing else is known here."""
+    """Annotations pass their operand through; any other stays what it is."""
     target = op.call_target_name.data
     if target in _TRANSPARENT and len(op.inputs) == len(op.outputs) == 1:
         return [low[op.inputs[0]]]
-    raise UnsupportedError(f'nothing is known about custom call "{target}"', op)
+    return add_same(low, op.name, op)
 
 
 _TRANSPARENT = ("Sharding", "annotate_device_placement", "LayoutConstraint")
@@ -66,7 +67,9 @@ TABLE: dict[str, Rule] = {
     "func.call": Rule(_call, (), "the function's body in place"),
     "stablehlo.case": Rule(_case, ("case",)),
     "stablehlo.custom_call": Rule(
-        _custom_call, (), f"only annotations: {', '.join(_TRANSPARENT)}"
+        _custom_call,
+        ("custom_call",),
+        f"annotations vanish: {', '.join(_TRANSPARENT)}",
     ),
     "stablehlo.if": Rule(_if, ("if",)),
     "stablehlo.while": Rule(_while, ("while",)),

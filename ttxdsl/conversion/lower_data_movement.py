@@ -10,8 +10,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
 
 
@@ -23,7 +24,14 @@ def _constant(low: Lowering, op: stablehlo.ConstantOp) -> SSAValue:
             op,
             hint="export without eliding constants",
         )
-    return low.builder.constant(cast(DenseIntOrFPElementsAttr, value))
+    dense = cast(DenseIntOrFPElementsAttr, value)
+    type = tensor_type(op.results[0])
+    if isinstance(type.element_type, QuantizedType):
+        # the value holds the stored integers
+        return low.builder.add(ttir.ConstantOp(dense, low.builder.here(type))).results[
+            0
+        ]
+    return low.builder.constant(dense)
 
 
 def _broadcast_in_dim(low: Lowering, op: stablehlo.BroadcastInDimOp) -> SSAValue:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from math import log
 
-from xdsl.dialects.builtin import IntegerType, f32, i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerType, Signedness, f32, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.conversion.builder import (
+    TTIRBuilder,
     element_of,
     is_unsigned,
     shape_of,
@@ -88,14 +89,62 @@ def _convert(low: Lowering, op: stablehlo.ConvertOp) -> SSAValue:
 
 
 def _bitcast_convert(low: Lowering, op: stablehlo.BitcastConvertOp) -> SSAValue:
-    value, element = low[op.operand], tensor_type(op.result).element_type
-    if bit_width(element_of(value)) != bit_width(element):
-        raise UnsupportedError(
-            f"from {element_of(value)} to {element} changes the shape; ttir has only "
-            "bitcasts of equal width",
-            op,
-        )
-    return low.builder.elementwise("bitcast_convert", value, element=element)
+    """Bits of equal width directly; others as integers, cut or joined by shifts.
+
+    The last dimension of the wider side's parts starts with the lowest bits.
+    """
+    build, value = low.builder, low[op.operand]
+    element = tensor_type(op.result).element_type
+    old, new = bit_width(element_of(value)), bit_width(element)
+    if old == new or old is None or new is None:
+        return build.elementwise("bitcast_convert", value, element=element)
+    wide = _bits_of(max(old, new))
+    whole = _as_bits(build, value)
+    if old > new:
+        whole = build.reshape(whole, (*shape_of(whole), 1))
+        parts = [
+            _low_bits(build, build.with_number("logical_right_shift", whole, at), new)
+            for at in range(0, old, new)
+        ]
+        joined = build.concat(parts, len(shape_of(whole)) - 1)
+        return _from_bits(build, joined, element)
+    last = len(shape_of(whole)) - 1
+    total: SSAValue | None = None
+    for number in range(new // old):
+        part = build.slice_dim(whole, last, number, number + 1)
+        part = build.typecast(build.reshape(part, shape_of(whole)[:-1]), wide)
+        if number:
+            part = build.with_number("logical_left_shift", part, number * old)
+        total = part if total is None else build.elementwise("bitwise_or", total, part)
+    assert total is not None
+    return _from_bits(build, total, element)
+
+
+def _bits_of(width: int) -> IntegerType:
+    """The integers that hold so many bits: i1 for one, else unsigned ones."""
+    return i1 if width == 1 else IntegerType(width, Signedness.UNSIGNED)
+
+
+def _as_bits(build: TTIRBuilder, value: SSAValue) -> SSAValue:
+    """The bits of a value as unsigned integers of its width."""
+    element = element_of(value)
+    wanted = _bits_of(bit_width(element) or 0)
+    if element == wanted:
+        return value
+    return build.elementwise("bitcast_convert", value, element=wanted)
+
+
+def _from_bits(build: TTIRBuilder, bits: SSAValue, element: Attribute) -> SSAValue:
+    """Unsigned integers as the element type of that width."""
+    if element_of(bits) == element:
+        return bits
+    return build.elementwise("bitcast_convert", bits, element=element)
+
+
+def _low_bits(build: TTIRBuilder, bits: SSAValue, width: int) -> SSAValue:
+    """The lowest bits of unsigned integers, as integers of that width."""
+    kept = build.with_number("bitwise_and", bits, (1 << width) - 1)
+    return build.typecast(kept, _bits_of(width))
 
 
 def _shift_right_arithmetic(
@@ -263,11 +312,8 @@ _ERF_INV_FAR = (
 
 
 def _erf_inv(low: Lowering, op: Operation) -> SSAValue:
-    """Giles' single-precision polynomial; refused for f64, which needs another."""
+    """Giles' single-precision polynomial; f64 needs another (`lower_additions`)."""
     build, given = low.builder, low[op.operands[0]]
-    bits = bit_width(element_of(given)) or 0
-    if bits > 32:
-        raise UnsupportedError("ttir has no erf_inv, and the polynomial is for f32", op)
     value = build.typecast(given, f32)
     square = build.elementwise("neg", build.elementwise("multiply", value, value))
     w = build.elementwise("neg", build.elementwise("log1p", square))
@@ -336,7 +382,14 @@ _ONE_TO_ONE: dict[str, str] = {
 TABLE: dict[str, Rule] = {
     **{name: _named(mnemonic) for name, mnemonic in _ONE_TO_ONE.items()},
     "stablehlo.and": _logical("and"),
-    "stablehlo.bitcast_convert": Rule(_bitcast_convert, ("bitcast_convert",)),
+    "stablehlo.bitcast_convert": Rule(
+        _bitcast_convert,
+        (
+            *("bitcast_convert", "reshape", "logical_right_shift", "bitwise_and"),
+            *("typecast", "concat", "slice_static", "logical_left_shift", "bitwise_or"),
+        ),
+        "bitcast_convert alone where the width stays",
+    ),
     "stablehlo.clamp": Rule(_clamp, ("clamp_tensor",)),
     "stablehlo.compare": Rule(
         _compare,

@@ -14,13 +14,13 @@ from math import prod
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
-from ttxdsl.conversion.bodies import COMBINE, evaluate, reduce_kind
+from ttxdsl.conversion.bodies import evaluate, reduce_kind
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shape_of
+from ttxdsl.conversion.loops import counted_loop, put, take
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt_verify import bit_width, tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
-from ttxdsl.errors import UnsupportedError
 
 _FAR = 1 << 30
 """Beyond every dimension, and far from the ends of i32."""
@@ -147,6 +147,8 @@ def _scatter(low: Lowering, op: stablehlo.ScatterOp) -> Sequence[SSAValue]:
     kinds = [reduce_kind(op.update_computation, which) for which in range(count)]
     rows = _Rows(low, op)
     inputs, updates = low.all(op.inputs), low.all(op.updates)
+    if None in kinds and not bool(op.unique_indices):
+        return _in_turn(low, op, rows, inputs, updates)
     if None in kinds:
         updates = _computed_updates(low, op, rows, inputs, updates)
         kinds = [ReduceType.INVALID] * count
@@ -164,24 +166,45 @@ def _computed_updates(
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> list[SSAValue]:
-    """What replaces the values: the computation of these and the updates.
-
-    Raises:
-        UnsupportedError: two updates may meet, so that one needs the other's result.
-    """
-    if not bool(op.unique_indices):
-        raise UnsupportedError(
-            "its computation is neither a replacement nor one of "
-            f"{', '.join(COMBINE.values())}, and indices may be equal",
-            op,
-            hint="say unique_indices if they are",
-        )
+    """What replaces the values: the computation of these and the updates."""
     current = [
         rows.current(input, update)
         for input, update in zip(inputs, updates, strict=True)
     ]
     block = op.update_computation.block
     return evaluate(low, block, [*current, *updates], shape_of(updates[0]))
+
+
+def _in_turn(
+    low: Lowering,
+    op: stablehlo.ScatterOp,
+    rows: _Rows,
+    inputs: Sequence[SSAValue],
+    updates: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """A loop over the updates, as one may need another's result."""
+    build, count = low.builder, prod(rows.shape)
+    if not count or not rows.width:
+        return inputs
+    sources = [rows.source(update) for update in updates]
+    index = build.reshape(rows.rows, (count, 1))
+
+    def step(
+        inner: Lowering, number: SSAValue, now: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        make = inner.builder
+        row = make.reshape(take(make, index, 0, number), ())
+        new = [take(make, source, 0, number) for source in sources]
+        old = [take(make, matrix, 0, row) for matrix in now]
+        block = op.update_computation.block
+        done = evaluate(inner, block, [*old, *new], (1, rows.width))
+        return [
+            put(make, matrix, 0, row, value)
+            for matrix, value in zip(now, done, strict=True)
+        ]
+
+    matrices = [rows.matrix(input) for input in inputs]
+    return [rows.back(one) for one in counted_loop(low, count, matrices, step)]
 
 
 class _Rows:
@@ -255,7 +278,7 @@ class _Rows:
             rows = build.elementwise("where", inside, rows, outside)
         self.rows = rows
 
-    def _matrix(self, input: SSAValue) -> SSAValue:
+    def matrix(self, input: SSAValue) -> SSAValue:
         """An input as rows and columns, with the extra row."""
         matrix = self.build.permute(input, [*self.reached, *self.columns])
         matrix = self.build.reshape(matrix, (self.height, self.width))
@@ -264,7 +287,7 @@ class _Rows:
     def current(self, input: SSAValue, update: SSAValue) -> SSAValue:
         """What the input holds where the updates go, in the updates' shape."""
         build = self.build
-        picked = build.embedding(self.rows, self._matrix(input))
+        picked = build.embedding(self.rows, self.matrix(input))
         shape = shape_of(update)
         picked = build.reshape(picked, [shape[d] for d in self.order])
         return build.permute(
@@ -276,11 +299,20 @@ class _Rows:
         build, count = self.build, prod(self.shape)
         if not prod(shape_of(update)):
             return input
-        source = build.reshape(build.permute(update, self.order), (count, self.width))
+        source = self.source(update)
         index = build.reshape(self.rows, (count, 1))
         index = build.broadcast(index, (count, self.width))
-        filled = build.scatter(self._matrix(input), index, source, 0, kind)
-        kept = build.slice_dim(filled, 0, 0, self.height)
+        return self.back(build.scatter(self.matrix(input), index, source, 0, kind))
+
+    def source(self, update: SSAValue) -> SSAValue:
+        """An update as rows and columns, a row for each row number."""
+        ordered = self.build.permute(update, self.order)
+        return self.build.reshape(ordered, (prod(self.shape), self.width))
+
+    def back(self, matrix: SSAValue) -> SSAValue:
+        """A matrix of rows and columns in the inputs' shape, without the extra row."""
+        build = self.build
+        kept = build.slice_dim(matrix, 0, 0, self.height)
         places = [*self.reached, *self.columns]
         kept = build.reshape(kept, [self.whole[d] for d in places])
         return build.permute(kept, [places.index(d) for d in range(len(self.whole))])
@@ -314,6 +346,7 @@ TABLE: dict[str, Rule] = {
             *("scatter", "multiply", "add", "ge", "le", "logical_and", "where"),
             *("neg", "subtract", "permute", "reshape"),
         ),
+        "a computation of its own: a loop (while, lt, slice_dynamic, eq, arange)",
     ),
 }
 """The rules of this family, by StableHLO name."""

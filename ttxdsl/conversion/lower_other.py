@@ -19,9 +19,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ttxdsl.conversion import lower_elementwise
+from ttxdsl.conversion import lower_additions, lower_elementwise
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
-from ttxdsl.conversion.lowering import Lowering, Rule
+from ttxdsl.conversion.lower_additions import add_same
+from ttxdsl.conversion.lowering import Lowered, Lowering, Rule
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects._tt_verify import bit_width, tensor_type
 from ttxdsl.errors import UnsupportedError
@@ -203,17 +204,18 @@ def _stretched(
 
 
 def _broadcasting(name: str) -> Rule:
-    """The StableHLO op of that name on operands stretched to the result's shape."""
-    plain = lower_elementwise.TABLE[f"stablehlo.{name}"]
+    """The op of that name on operands stretched to the result's shape."""
+    tables = {**lower_elementwise.TABLE, **lower_additions.TABLE}
+    plain = tables.get(f"stablehlo.{name}") or tables[f"chlo.{name}"]
 
-    def lower(low: Lowering, op: chlo.ChloBroadcastOp) -> SSAValue:
+    def lower(low: Lowering, op: chlo.ChloBroadcastOp) -> Lowered:
         shape = tensor_type(op.results[0]).get_shape()
         given = op.broadcast_dimensions
         dims = None if given is None else given.get_values()
         inner = low.inside(low.builder)
         for operand in op.operands:
             inner.values[operand] = _stretched(low, low[operand], shape, dims)
-        return cast(SSAValue, plain.lower(inner, op))
+        return plain.lower(inner, op)
 
     return Rule(lower, ("reshape", "broadcast", *plain.forms))
 
@@ -244,7 +246,7 @@ def _index_select(low: Lowering, op: stablehlo.TorchIndexSelectOp) -> SSAValue:
     build, dim = low.builder, op.dim.value.data
     value, index = low[op.operand], low[op.index]
     if op.batch_dims.value.data:
-        raise UnsupportedError("batch_dims other than 0", op)
+        return add_same(low, op.name, op)[0]
     shape = shape_of(value)
     rest = [*shape[:dim], *shape[dim + 1 :]]
     matrix = build.reshape(build.move_dim(value, dim, 0), (shape[dim], prod(rest)))
@@ -263,11 +265,14 @@ _BROADCASTING = (
     "and",
     "atan2",
     "compare",
+    "complex",
     "divide",
     "maximum",
     "minimum",
     "multiply",
+    "next_after",
     "or",
+    "polygamma",
     "power",
     "remainder",
     "shift_left",
@@ -275,8 +280,9 @@ _BROADCASTING = (
     "shift_right_logical",
     "subtract",
     "xor",
+    "zeta",
 )
-"""StableHLO's binary ops that chlo has with broadcasting."""
+"""Binary ops that chlo has with broadcasting."""
 
 TABLE: dict[str, Rule] = {
     "stablehlo.batch_norm_grad": Rule(
@@ -301,7 +307,9 @@ TABLE: dict[str, Rule] = {
         ),
     ),
     "stablehlo.torch_index_select": Rule(
-        _index_select, ("permute", "reshape", "embedding"), "batch_dims 0"
+        _index_select,
+        ("permute", "reshape", "embedding", "torch_index_select"),
+        "torch_index_select: with batch_dims",
     ),
     **{f"chlo.broadcast_{name}": _broadcasting(name) for name in _BROADCASTING},
     "chlo.broadcast_select": Rule(_broadcast_select, ("reshape", "broadcast", "where")),

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     TensorType,
 )
@@ -25,8 +24,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
 from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.unsupported import UNSUPPORTED
-from ttxdsl.dialects._tt_verify import Tensor
+from ttxdsl.dialects import ttir
+from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters import quantized
 
 Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
 """What a rule answers: the value of the op's only result, or of all its results."""
@@ -86,6 +89,7 @@ class Lowering:
         replicas: whether device numbers are replica ids (else partition ids).
         values: what has replaced each value of the input program.
         stack: names of the functions being lowered in place, outermost first.
+        started: the results of asynchronous ops, by the future that they promise.
     """
 
     builder: TTIRBuilder
@@ -95,6 +99,9 @@ class Lowering:
     replicas: bool = False
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     stack: tuple[str, ...] = ()
+    started: dict[SSAValue, tuple[SSAValue, ...]] = field(
+        default_factory=dict[SSAValue, tuple[SSAValue, ...]]
+    )
 
     def __getitem__(self, value: SSAValue) -> SSAValue:
         """The ttir value that stands for a value of the input program."""
@@ -124,10 +131,42 @@ class Lowering:
         for value in (*op.operands, *op.results):
             check_type(value, op)
         self.builder.location = op.location
-        lowered = rule.lower(self, op)
-        results = [lowered] if isinstance(lowered, SSAValue) else lowered
+        floats = quantized.on_floats(op)
+        results = (
+            _results(rule.lower(self, op))
+            if floats is None
+            else self._quantized(rule, op, floats)
+        )
         for old, new in zip(op.results, results, strict=True):
             self.values[old] = new
+
+    def _quantized(
+        self, rule: Rule, op: Operation, floats: Operation
+    ) -> Sequence[SSAValue]:
+        """An op of quantized numbers: what they stand for, the op of floats, quantized.
+
+        Args:
+            rule: lowers the op.
+            op: the op.
+            floats: the same op with operands and results that are floats.
+        """
+        build, inner = self.builder, self.inside(self.builder)
+        for given, real in zip(op.operands, floats.operands, strict=True):
+            value = self[given]
+            if given.type != real.type:
+                type = build.here(real.type)
+                value = build.one(ttir.DequantizeOp, [value], type)
+            inner.values[real] = value
+        results: list[SSAValue] = []
+        lowered = _results(rule.lower(inner, floats))
+        for value, wanted, real in zip(
+            lowered, op.results, floats.results, strict=True
+        ):
+            if wanted.type != real.type:
+                type = build.here(wanted.type)
+                value = build.one(ttir.QuantizeOp, [value], type)
+            results.append(value)
+        return results
 
     def lower_ops(self, block: Block) -> Sequence[SSAValue]:
         """Lower all ops of a block; the values that its terminator hands out."""
@@ -158,12 +197,18 @@ class Lowering:
         return callee.lower_ops(function.body.block)
 
 
+def _results(lowered: Lowered) -> Sequence[SSAValue]:
+    return [lowered] if isinstance(lowered, SSAValue) else lowered
+
+
 def check_type(value: SSAValue, op: Operation) -> None:
     """Refuse what ttir has no type for.
 
     Raises:
-        UnsupportedError: not a tensor, of dynamic shape, or of complex elements.
+        UnsupportedError: neither a token nor a tensor, or of dynamic shape.
     """
+    if isinstance(value.type, TokenType | FutureType):
+        return
     if value.type.name != TensorType.name:
         raise UnsupportedError(f"ttir has no value of type {value.type}", op)
     type = cast(Tensor, value.type)
@@ -173,16 +218,16 @@ def check_type(value: SSAValue, op: Operation) -> None:
             op,
             hint="export the program for fixed shapes",
         )
-    if isinstance(type.element_type, ComplexType):
-        raise UnsupportedError(f"ttir has no complex numbers: {type}", op)
 
 
 def constant_splat(value: SSAValue) -> Number | None:
     """The number that a value of the input program is everywhere, None if not known.
 
-    Sees through `broadcast_in_dim` and `reshape`.
+    Sees through `broadcast_in_dim` and `reshape`; not into quantized numbers.
     """
     owner = value.owner
+    if isinstance(tensor_type(value).element_type, QuantizedType):
+        return None
     while isinstance(owner, Operation):
         if owner.name in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
             owner = owner.operands[0].owner

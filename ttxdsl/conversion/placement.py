@@ -30,17 +30,33 @@ class Placement:
             device at `target` must get what `source` has. Empty when all is in place.
         picks: (dimension, axes) for dimensions that sub-axes split: each device keeps
             one part of what it has, by its place along these axes.
+        parts: parts of each tensor dimension that all its axes make (r entries).
+        device_parts: for each device position the number of the part that it holds,
+            row-major over `parts`; empty when whole axes in mesh order say it.
     """
 
     shard_shape: tuple[int, ...]
     shard_dims: tuple[int, ...]
     moves: tuple[tuple[int, int], ...] = ()
     picks: tuple[tuple[int, Axes], ...] = ()
+    parts: tuple[int, ...] = ()
+    device_parts: tuple[int, ...] = ()
 
     @property
     def is_replicated(self) -> bool:
         """Whether mesh_shard splits nothing."""
         return all(parts == 1 for parts in self.shard_shape)
+
+    def in_place(self) -> Placement:
+        """The same for data that lies on the devices: nothing moves, a table says where.
+
+        As mesh_shard's arrays cannot say sub-axes and orders of axes, the table of parts
+        stands for them.
+        """
+        if self.is_plain:
+            return self
+        dims = (-1,) * len(self.shard_dims)
+        return Placement(self.parts, dims, device_parts=self.device_parts)
 
     @property
     def is_plain(self) -> bool:
@@ -70,11 +86,24 @@ def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
             picks.append((dim, axes))
     if all(parts == 1 for parts in shard_shape):
         shard_dims = [-1] * len(sizes)
+    moves = _moves(reordered, sizes)
+    parts = tuple(dim.sharded_size(mesh) for dim in sharding.dims)
     return Placement(
         tuple(shard_shape),
         tuple(shard_dims),
-        _moves(reordered, sizes),
+        moves,
         tuple(picks),
+        parts,
+        _parts_held(sharding, mesh, parts) if moves or picks else (),
+    )
+
+
+def _parts_held(
+    sharding: TensorSharding, mesh: Mesh, parts: tuple[int, ...]
+) -> tuple[int, ...]:
+    return tuple(
+        position(sharding.shard_index(where, mesh), parts)
+        for where in mesh_positions(mesh)
     )
 
 

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     StringAttr,
+    SymbolRefAttr,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
@@ -32,6 +33,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.collector import without_collections
 from ttxdsl.conversion import (
+    lower_additions,
     lower_collective,
     lower_contraction,
     lower_control_flow,
@@ -53,8 +55,9 @@ from ttxdsl.conversion.placement import (
     parts_along,
     place,
 )
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.ttcore import (
     MESHES_ATTRIBUTE,
     SHARD_STATUS_ATTRIBUTE,
@@ -70,6 +73,7 @@ from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 TABLE: dict[str, Rule] = {
     **lower_elementwise.TABLE,
+    **lower_additions.TABLE,
     **lower_data_movement.TABLE,
     **lower_indexing.TABLE,
     **lower_other.TABLE,
@@ -126,9 +130,12 @@ class _ModuleLowering:
         for function in self.functions.values():
             if function.sym_visibility != private and not function.is_declaration:
                 self._function(function)
+        called = _called_from_outside(self.module)
         for op in list(self.module.ops):
             if isinstance(op, sdy.MeshOp) or (
-                isinstance(op, FuncOp) and op.sym_visibility == private
+                isinstance(op, FuncOp)
+                and op.sym_visibility == private
+                and op.sym_name.data not in called
             ):
                 op.detach()
                 op.erase(safe_erase=False)
@@ -227,12 +234,19 @@ class _ModuleLowering:
         for index, (before, given) in enumerate(
             zip(old.args, host.block.args, strict=True)
         ):
+            if isinstance(before.type, TokenType):
+                low.values[before] = given
+                continue
             low.values[before] = self._replicate(
                 low, given, _is_sharded(_entry(function.arg_attrs, index))
             )
         results = low.lower_ops(old)
         return [
-            self._collect(low, value, _is_sharded(_entry(function.res_attrs, index)))
+            value
+            if isinstance(value.type, TokenType)
+            else self._collect(
+                low, value, _is_sharded(_entry(function.res_attrs, index))
+            )
             for index, value in enumerate(results)
         ]
 
@@ -301,7 +315,10 @@ class _ModuleLowering:
         where: Operation,
     ) -> SSAValue:
         """A host value as the devices' local one, of the shape that the body expects."""
-        kind = _shard_kind(placement, present, where)
+        if isinstance(value.type, TokenType):
+            return value
+        kind = _shard_kind(placement, present)
+        placement = placement.in_place() if present else placement
         self._require_even(tensor_type(value), placement, where)
         value = self._shard(low, value, kind, placement)
         if placement.moves:
@@ -324,7 +341,10 @@ class _ModuleLowering:
         where: Operation,
     ) -> SSAValue:
         """The devices' local values as one host value of the global shape."""
-        kind = _shard_kind(placement, stays, where)
+        if isinstance(value.type, TokenType):
+            return value
+        kind = _shard_kind(placement, stays)
+        placement = placement.in_place() if stays else placement
         for dim, axes in placement.picks:
             value = gather_along(low, value, dim, groups_along(mesh, axes), where)
         if placement.moves:
@@ -350,6 +370,7 @@ class _ModuleLowering:
             MeshShardDirection.FULL_TO_SHARD,
             placement.shard_shape,
             placement.shard_dims,
+            placement.device_parts if kind == MeshShardType.IDENTITY else (),
         )
 
     def _unshard(
@@ -368,6 +389,7 @@ class _ModuleLowering:
             MeshShardDirection.SHARD_TO_FULL,
             placement.shard_shape,
             placement.shard_dims,
+            placement.device_parts if kind == MeshShardType.IDENTITY else (),
         )
 
     def _require_even(
@@ -408,16 +430,8 @@ def _replicated(rank: int, low: Lowering) -> Placement:
     return Placement((1,) * rank, (-1,) * axes)
 
 
-def _shard_kind(placement: Placement, present: bool, where: Operation) -> MeshShardType:
+def _shard_kind(placement: Placement, present: bool) -> MeshShardType:
     if present:
-        if not placement.is_plain:
-            raise UnsupportedError(
-                "data that lies on the devices already can only be split by whole mesh "
-                "axes in mesh order",
-                where,
-                hint="name the axes of a dimension in the order of the mesh, or mark "
-                "the argument as unsharded",
-            )
         return MeshShardType.IDENTITY
     return MeshShardType.REPLICATE if placement.is_replicated else MeshShardType.DEVICES
 
@@ -502,6 +516,17 @@ def _entry(
 ) -> Mapping[str, Attribute]:
     """The attributes of one argument or result."""
     return {} if attributes is None else attributes.data[index].data
+
+
+def _called_from_outside(module: ModuleOp) -> set[str]:
+    """The functions that custom calls name: they stay as they are."""
+    return {
+        cast(SymbolRefAttr, name).string_value()
+        for op in module.walk()
+        if isinstance(op, ttir.ADDITION_OPS["stablehlo.custom_call"])
+        and isinstance(names := op.properties.get("called_computations"), ArrayAttr)
+        for name in cast("ArrayAttr[Attribute]", names)
+    }
 
 
 def _counts_replicas(module: ModuleOp) -> bool:

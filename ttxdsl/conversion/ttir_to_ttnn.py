@@ -19,13 +19,16 @@ from typing import Any, Literal, TypeAlias, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
+    AnyFloat,
     BoolAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
     LocationAttr,
     ModuleOp,
+    RankedStructure,
     Signedness,
+    StringAttr,
     TensorType,
     i32,
 )
@@ -35,6 +38,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import ttir, ttnn
+from ttxdsl.dialects._tt_additions import ADDITIONS
 from ttxdsl.dialects._tt_attrs import (
     dense_i32,
     dense_i64,
@@ -46,6 +50,7 @@ from ttxdsl.dialects._tt_attrs import (
 )
 from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.remarks import emit_warning
@@ -81,8 +86,13 @@ def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
                 module,
             )
     for op in module.ops:
-        if isinstance(op, FuncOp) and not op.is_declaration:
+        if isinstance(op, FuncOp) and not op.is_declaration and not _is_private(op):
             _convert_function(op, num_links)
+
+
+def _is_private(function: FuncOp) -> bool:
+    """Whether it is what a custom call names: no ttir, and left as it is."""
+    return function.sym_visibility == StringAttr("private")
 
 
 @dataclass(frozen=True)
@@ -525,7 +535,64 @@ def _regions(target: type[Operation]) -> TTNNRule:
     return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
 
 
+def _addition(source: str) -> TTNNRule:
+    """The same op without destinations."""
+    target = ttnn.ADDITION_OPS[source]
+
+    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
+        properties = dict(op.properties)
+        properties.pop("operandSegmentSizes", None)
+        made = target.create(
+            operands=low.all(_dps_inputs(op)),
+            result_types=[result.type for result in op.results],
+            properties=properties,
+            attributes=op.attributes,
+        )
+        return low.add(made).results
+
+    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
+
+
+def _rand(low: Lowering, op: ttir.RandOp) -> SSAValue:
+    properties: Properties = {**op.properties, "size": ttnn.ShapeAttr(ints(op.size))}
+    return low.one(ttnn.RandOp, [low.device_of(op)], op.result.type, properties)
+
+
+def _quantization(
+    target: type[Operation], *, of_input: bool, of_result: bool
+) -> TTNNRule:
+    """Scales and zero points of the quantized types as constants."""
+
+    def lower(low: Lowering, op: ttir.OneInputOp) -> SSAValue:
+        value = low.values[op.input]
+        properties: Properties = {}
+        operands = [value]
+        for type, said in zip(op.types, (of_input, of_result), strict=True):
+            if said:
+                how = cast(QuantizedType, type.element_type).data
+                operands += _parameters(low, how, type)
+                if how.axis is not None:
+                    properties["axis"] = IntegerAttr(how.axis, i32)
+        return low.one(target, operands, op.result.type, properties)
+
+    return TTNNRule(lower, ("constant", target.name.removeprefix("ttnn.")))
+
+
+def _parameters(low: Lowering, how: Quantization, like: Tensor) -> list[SSAValue]:
+    """The scales and zero points, one number each or one for each slice of the axis."""
+    shape = [] if how.axis is None else [len(how.scales)]
+    made: list[SSAValue] = []
+    for element, numbers in ((how.expressed_type, how.scales), (i32, how.zero_points)):
+        host = cast(RankedStructure[AnyFloat], TensorType(element, shape))
+        dense = DenseIntOrFPElementsAttr.from_list(host, cast(list[float], numbers))
+        type = TensorType(element, shape, like.encoding)
+        value: Properties = {"value": cast(Attribute, dense)}
+        made.append(low.one(ttnn.ConstantOp, [], type, value))
+    return made
+
+
 TABLE: dict[str, TTNNRule] = {
+    **{f"ttir.{one.mnemonic}": _addition(one.source) for one in ADDITIONS},
     **{f"ttir.{e.ttir}": _same(ttnn.ELEMENTWISE_OPS[e.ttir]) for e in ELEMENTWISE},
     **{
         f"ttir.{e.ttir}": _same(ttnn.REDUCTION_OPS[e.ttir])
@@ -546,6 +613,7 @@ TABLE: dict[str, TTNNRule] = {
     "ttir.conv3d": _on_device(ttnn.Conv3dOp),
     "ttir.cumprod": _same(ttnn.CumProdOp, dim=_si32),
     "ttir.cumsum": _same(ttnn.CumSumOp, dim=_si32),
+    "ttir.dequantize": _quantization(ttnn.DequantizeOp, of_input=True, of_result=False),
     "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
     "ttir.embedding": _same(ttnn.EmbeddingOp),
     "ttir.empty": TTNNRule(_empty, ()),
@@ -559,9 +627,12 @@ TABLE: dict[str, TTNNRule] = {
     "ttir.pad": TTNNRule(_pad, ("pad",)),
     "ttir.permute": _same(ttnn.PermuteOp),
     "ttir.prod": TTNNRule(_prod, ("prod",)),
+    "ttir.quantize": _quantization(ttnn.QuantizeOp, of_input=False, of_result=True),
+    "ttir.rand": TTNNRule(_rand, ("rand",)),
     "ttir.reduce_and": _truth_reduction("min"),
     "ttir.reduce_or": _truth_reduction("max"),
     "ttir.reduce_scatter": _on_device(ttnn.ReduceScatterOp, links=True),
+    "ttir.requantize": _quantization(ttnn.RequantizeOp, of_input=True, of_result=True),
     "ttir.reshape": _same(ttnn.ReshapeOp),
     "ttir.reverse": TTNNRule(_reverse, ("permute", "reshape", "constant", "embedding")),
     "ttir.scatter": _same(ttnn.ScatterOp, dim=_si32),

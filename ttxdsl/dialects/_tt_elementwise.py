@@ -29,6 +29,8 @@ class Typing(Enum):
     """The first operand is i1, the others have the result's element type."""
     CONVERT = auto()
     """Any element type to any other."""
+    MAGNITUDE = auto()
+    """As SAME, but of complex numbers the result is real."""
     BITCAST = auto()
     """Any element type to another of the same width."""
 
@@ -53,7 +55,7 @@ class Elementwise:
 
 ELEMENTWISE: tuple[Elementwise, ...] = (
     # one operand
-    Elementwise("abs", 1, "Absolute value."),
+    Elementwise("abs", 1, "Absolute value; of complex, real.", Typing.MAGNITUDE),
     Elementwise("acos", 1, "Inverse cosine."),
     Elementwise("asin", 1, "Inverse sine."),
     Elementwise("asinh", 1, "Inverse hyperbolic sine."),

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ComplexType,
     DenseIntOrFPElementsAttr,
     IntegerType,
     TensorType,
@@ -23,6 +24,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt_elementwise import Typing
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.ttcore import (
     MeshAttr,
     MeshShardDirection,
@@ -146,8 +148,9 @@ def mesh_shard(
     direction: MeshShardDirection,
     shard_shape: Sequence[int],
     shard_dims: Sequence[int],
+    device_parts: Sequence[int] | None = None,
 ) -> None:
-    """Shapes, places and the two arrays of a mesh_shard fit together."""
+    """Shapes, places and the arrays of a mesh_shard fit together."""
     _expect_element_type(result, input)
     to_shard = direction == MeshShardDirection.FULL_TO_SHARD
     full, shard = (input, result) if to_shard else (result, input)
@@ -177,7 +180,9 @@ def mesh_shard(
                 f'shard_dims has {len(shard_dims)} entries, mesh "{name}" has '
                 f"{len(sizes)} axes"
             )
-        for dim, parts in enumerate(shard_shape):
+        if device_parts is not None:
+            _device_parts(shard_type, shard_shape, shard_dims, device_parts, sizes)
+        for dim, parts in enumerate(shard_shape if device_parts is None else ()):
             devices = prod(
                 size for size, d in zip(sizes, shard_dims, strict=True) if d == dim
             )
@@ -197,6 +202,29 @@ def mesh_shard(
             raise VerifyException(
                 f"dimension {dim}: {parts} shards of {part} do not make {whole}"
             )
+
+
+def _device_parts(
+    shard_type: MeshShardType,
+    shard_shape: Sequence[int],
+    shard_dims: Sequence[int],
+    device_parts: Sequence[int],
+    sizes: Sequence[int],
+) -> None:
+    """A table of parts: a number for each device, and a device for each part."""
+    if shard_type != MeshShardType.IDENTITY or any(dim != -1 for dim in shard_dims):
+        raise VerifyException(
+            "device_parts is for data that lies on the devices already, and whose "
+            "shard_dims are all -1"
+        )
+    if len(device_parts) != prod(sizes):
+        raise VerifyException(
+            f"device_parts has {len(device_parts)} entries for {prod(sizes)} devices"
+        )
+    if set(device_parts) != set(range(prod(shard_shape))):
+        raise VerifyException(
+            f"device_parts must name each of the {prod(shard_shape)} parts"
+        )
 
 
 def all_gather(
@@ -369,9 +397,18 @@ def _elementwise_types(
             same = (*operands[1:], result)
         case Typing.SAME:
             same = (*operands, result)
+        case Typing.MAGNITUDE:
+            same = (*(_magnitude(one) for one in operands), result)
     if len(set(same)) > 1:
         names = ", ".join(str(type) for type in same)
         raise VerifyException(f"element types must be the same, got {names}")
+
+
+def _magnitude(type: Attribute) -> Attribute:
+    """The type of a number's size: of a complex number that of its parts."""
+    if isinstance(type, ComplexType):
+        return cast("ComplexType[Any]", type).element_type
+    return type
 
 
 # --- shapes -----------------------------------------------------------------
@@ -700,7 +737,15 @@ def filled(result: Tensor, shape: Sequence[int]) -> None:
 
 
 def constant(result: Tensor, value: Tensor) -> None:
-    """The result has the shape and element type of the value."""
+    """The result has the shape and element type of the value.
+
+    The value of a quantized tensor holds the stored integers.
+    """
+    element = result.element_type
+    if isinstance(element, QuantizedType) and (
+        element.data.storage_type.bitwidth == bit_width(value.element_type)
+    ):
+        result = TensorType(value.element_type, result.get_shape())
     _expect_element_type(result, value)
     _expect_shape(result, value.get_shape(), "the value")
 
@@ -715,6 +760,45 @@ def arange(result: Tensor, start: int, end: int, step: int, dim: int) -> None:
         raise VerifyException(
             f"{start} to {end} by {step} gives {steps} values for dimension {dim} of "
             f"size {result.get_shape()[dim]}"
+        )
+
+
+# --- quantization -----------------------------------------------------------
+
+
+def quantization(input: Tensor, result: Tensor, stored: tuple[bool, bool]) -> None:
+    """The shape stays; input and result are quantized where `stored` says so.
+
+    The floats that a quantized tensor stands for have its expressed type.
+    """
+    _expect_shape(result, input.get_shape(), "the input's")
+    for type, quantized, name in zip(
+        (input, result), stored, ("input", "result"), strict=True
+    ):
+        if isinstance(type.element_type, QuantizedType) != quantized:
+            wanted = "quantized" if quantized else "plain"
+            raise VerifyException(
+                f"the {name} has {type.element_type} elements, expected {wanted} ones"
+            )
+    expressed = {_expressed(input.element_type), _expressed(result.element_type)}
+    if len(expressed) > 1:
+        names = ", ".join(sorted(str(type) for type in expressed))
+        raise VerifyException(f"input and result stand for different floats: {names}")
+
+
+def _expressed(type: Attribute) -> Attribute:
+    return type.expressed_type if isinstance(type, QuantizedType) else type
+
+
+def quantization_parameter(input: Tensor, parameter: Tensor, axis: int | None) -> None:
+    """One number, or one for each slice along the axis."""
+    if axis is not None:
+        _expect_dim(input, axis, "axis")
+    size = 1 if axis is None else input.get_shape()[axis]
+    if parameter.get_shape() not in ((), (size,)):
+        raise VerifyException(
+            f"a scale or zero point has shape {_shape(parameter)}, expected one number"
+            f" or {size}"
         )
 
 

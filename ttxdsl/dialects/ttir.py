@@ -31,12 +31,12 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    TensorType,
     i1,
     i32,
 )
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -59,6 +59,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects import _tt_verify as check
+from ttxdsl.dialects._tt_additions import ADDITIONS, Addition, as_source, fields_of
 from ttxdsl.dialects._tt_attrs import (
     SI32,
     SI64,
@@ -90,21 +91,24 @@ class DPSOp(IRDLOperation):
     Constraints: each output has its result's type; all tensors live in one place.
     """
 
-    traits = traits_def(Pure())
+    @property
+    def dps_results(self) -> Sequence[SSAValue]:
+        """The results that have a destination: all tensors."""
+        return [one for one in self.results if one.type.name == TensorType.name]
 
     @property
     def dps_inputs(self) -> Sequence[SSAValue]:
         """The operands that the op reads."""
-        return self.operands[: len(self.operands) - len(self.results)]
+        return self.operands[: len(self.operands) - len(self.dps_results)]
 
     @property
     def dps_outputs(self) -> Sequence[SSAValue]:
-        """The destinations, one a result."""
-        return self.operands[len(self.operands) - len(self.results) :]
+        """The destinations, one a result that is a tensor."""
+        return self.operands[len(self.operands) - len(self.dps_results) :]
 
     def verify_(self) -> None:
         """Check what holds for all ops, then the op's own shapes."""
-        for output, result in zip(self.dps_outputs, self.results, strict=True):
+        for output, result in zip(self.dps_outputs, self.dps_results, strict=True):
             if output.type != result.type:
                 raise VerifyException(
                     f"the output has type {output.type}, the result {result.type}: "
@@ -118,7 +122,13 @@ class DPSOp(IRDLOperation):
         """The constraints of the op itself."""
 
 
-class OneInputOp(DPSOp):
+class ComputeOp(DPSOp):
+    """Base of ops that do nothing but compute their results."""
+
+    traits = traits_def(Pure())
+
+
+class OneInputOp(ComputeOp):
     """Base of ops with one input, one output and one result."""
 
     input = operand_def(AnyTensorTypeConstr)
@@ -134,7 +144,7 @@ class OneInputOp(DPSOp):
 # --- element by element -----------------------------------------------------
 
 
-class ElementwiseOp(DPSOp):
+class ElementwiseOp(ComputeOp):
     """Base of the elementwise ops; what each computes is in `_tt_elementwise.py`."""
 
     SPEC: ClassVar[Elementwise]
@@ -197,7 +207,7 @@ ELEMENTWISE_OPS: dict[str, type[ElementwiseOp]] = {
 # --- reductions -------------------------------------------------------------
 
 
-class ReductionOp(DPSOp):
+class ReductionOp(ComputeOp):
     """Base of reductions over the dimensions `dim_arg` (all, when it is absent).
 
     With `keep_dim` reduced dimensions stay with size 1, else they vanish.
@@ -313,7 +323,7 @@ class BroadcastOp(OneInputOp):
 
 
 @irdl_op_definition
-class ConcatOp(DPSOp):
+class ConcatOp(ComputeOp):
     """The inputs one after the other along dimension `dim`."""
 
     name = "ttir.concat"
@@ -348,7 +358,7 @@ class SliceStaticOp(OneInputOp):
 
 
 @irdl_op_definition
-class SliceDynamicOp(DPSOp):
+class SliceDynamicOp(ComputeOp):
     """A slice whose place is computed: dimension i from `begins[i]`, by step 1.
 
     `begins` and `ends` are integer tensors with one entry a dimension; `ends` is
@@ -401,7 +411,7 @@ class ReverseOp(OneInputOp):
 
 
 @irdl_op_definition
-class EmbeddingOp(DPSOp):
+class EmbeddingOp(ComputeOp):
     """Row `input[i…]` of `weight` for every index: shape of input, then of a row.
 
     An index is clamped into 0 to rows - 1, as stablehlo.gather clamps.
@@ -420,7 +430,7 @@ class EmbeddingOp(DPSOp):
 
 
 @irdl_op_definition
-class GatherOp(DPSOp):
+class GatherOp(ComputeOp):
     """`result[…, j, …] = input[…, index[…, j, …], …]` along dimension `dim`.
 
     Other dimensions of index and input agree. An index outside the input is
@@ -441,7 +451,7 @@ class GatherOp(DPSOp):
 
 
 @irdl_op_definition
-class ScatterOp(DPSOp):
+class ScatterOp(ComputeOp):
     """The input with `source[…, j, …]` put at `index[…, j, …]` along dimension `dim`.
 
     Where several indices are equal, values combine by `scatter_reduce_type` (sum, prod,
@@ -466,7 +476,7 @@ class ScatterOp(DPSOp):
 
 
 @irdl_op_definition
-class SortOp(DPSOp):
+class SortOp(ComputeOp):
     """Values sorted along `dim`, and the places they came from (integers).
 
     With `stable` equals keep their order. NaN sorts as the largest.
@@ -489,7 +499,7 @@ class SortOp(DPSOp):
 
 
 @irdl_op_definition
-class TopKOp(DPSOp):
+class TopKOp(ComputeOp):
     """The `k` largest (or smallest) along `dim`, best first, and their places.
 
     Of equals the one that comes first wins. NaN is larger than every number.
@@ -541,7 +551,7 @@ class CumProdOp(OneInputOp):
 
 
 @irdl_op_definition
-class DotGeneralOp(DPSOp):
+class DotGeneralOp(ComputeOp):
     """Products summed over the contracted dimensions, as stablehlo.dot_general.
 
     Result dimensions: batch, then lhs's free ones, then rhs's free ones. The sum
@@ -571,7 +581,7 @@ class DotGeneralOp(DPSOp):
 
 
 @irdl_op_definition
-class MatmulOp(DPSOp):
+class MatmulOp(ComputeOp):
     """`a @ b` over the last two dimensions, leading dimensions equal.
 
     `transpose_a` and `transpose_b` swap the last two dimensions of an operand first.
@@ -594,7 +604,7 @@ class MatmulOp(DPSOp):
 
 
 @irdl_op_definition
-class Conv2dOp(DPSOp):
+class Conv2dOp(ComputeOp):
     """Windows of an image times a kernel, summed: no kernel is flipped.
 
     Input `[n, h, w, c]`, weight `[o, c / groups, kh, kw]`, result `[n, h', w', o]`.
@@ -628,7 +638,7 @@ class Conv2dOp(DPSOp):
 
 
 @irdl_op_definition
-class Conv3dOp(DPSOp):
+class Conv3dOp(ComputeOp):
     """As conv2d with a depth: `[n, d, h, w, c]` and `[o, c / groups, kd, kh, kw]`.
 
     `padding` is one number a dimension, the same on both sides.
@@ -758,6 +768,60 @@ class ArangeOp(CreationOp):
         )
 
 
+@irdl_op_definition
+class RandOp(CreationOp):
+    """Random numbers, uniform from `low` up to but not including `high`.
+
+    Which ones is up to who runs it; the same seed gives the same ones again.
+    """
+
+    name = "ttir.rand"
+    size = prop_def(I32Array)
+    low = prop_def(FloatAttr)
+    high = prop_def(FloatAttr)
+    seed = prop_def(IntegerAttr[UI32])
+
+    def verify_(self) -> None:
+        """The shape is `size`."""
+        check.filled(tensor_type(self.result), ints(self.size))
+
+
+# --- quantization -----------------------------------------------------------
+
+
+@irdl_op_definition
+class QuantizeOp(OneInputOp):
+    """Real numbers to the stored integers of the result's `quant.uniform` type."""
+
+    name = "ttir.quantize"
+
+    def verify_shapes(self) -> None:
+        """From floats to a quantized type of the same shape."""
+        check.quantization(*self.types, stored=(False, True))
+
+
+@irdl_op_definition
+class DequantizeOp(OneInputOp):
+    """Stored integers of the input's `quant.uniform` type to real numbers."""
+
+    name = "ttir.dequantize"
+
+    def verify_shapes(self) -> None:
+        """From a quantized type to its floats, of the same shape."""
+        check.quantization(*self.types, stored=(True, False))
+
+
+@irdl_op_definition
+class RequantizeOp(OneInputOp):
+    """Stored integers of one `quant.uniform` type to those of another."""
+
+    name = "ttir.requantize"
+
+    def verify_shapes(self) -> None:
+        """From one quantized type to another of the same shape."""
+        check.quantization(*self.types, stored=(True, True))
+
+
 # --- meshes and collectives -------------------------------------------------
 
 
@@ -776,6 +840,7 @@ class _FoldMeshShards(RewritePattern):
             and first.shard_type == op.shard_type
             and first.shard_shape == op.shard_shape
             and first.shard_dims == op.shard_dims
+            and first.device_parts == op.device_parts
         ):
             rewriter.replace(op, [], [first.input])
 
@@ -797,6 +862,10 @@ class MeshShardOp(OneInputOp):
     it splits (-1: none). A dimension that several axes split is split by the major axis
     first. Along an axis that splits nothing every device has the same data.
 
+    `device_parts` (an addition, for data that lies on the devices already) says instead
+    of `shard_dims`, device by device, which part it holds: a number in row-major order
+    over `shard_shape`. It stands for sub-axes and for axes out of mesh order.
+
     `shard_type`: `devices` splits as above; `replicate` splits nothing; `identity`
     means that the data already lies (or stays) on the devices in this way, and that
     nothing moves: the full tensor is then only the name of what the devices hold.
@@ -807,6 +876,7 @@ class MeshShardOp(OneInputOp):
     shard_direction = prop_def(MeshShardDirectionAttr)
     shard_shape = prop_def(DenseInts)
     shard_dims = prop_def(DenseInts)
+    device_parts = opt_prop_def(DenseInts)
 
     traits = traits_def(Pure(), _MeshShardCanonicalization())
 
@@ -819,6 +889,7 @@ class MeshShardOp(OneInputOp):
             self.shard_direction.data,
             ints(self.shard_shape),
             ints(self.shard_dims),
+            None if self.device_parts is None else ints(self.device_parts),
         )
 
 
@@ -939,10 +1010,10 @@ class WhileOp(RegionOp):
     """
 
     name = "ttir.while"
-    operand = var_operand_def(AnyTensorTypeConstr)
+    operand = var_operand_def()
     cond = region_def("single_block")
     body = region_def("single_block")
-    res = var_result_def(AnyTensorTypeConstr)
+    res = var_result_def()
 
     def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
         types = [value.type for value in operand]
@@ -961,7 +1032,7 @@ class IfOp(RegionOp):
     pred = operand_def(AnyTensorTypeConstr)
     true_branch = region_def("single_block")
     false_branch = region_def("single_block")
-    res = var_result_def(AnyTensorTypeConstr)
+    res = var_result_def()
 
     def __init__(
         self,
@@ -988,7 +1059,7 @@ class CaseOp(RegionOp):
     name = "ttir.case"
     index = operand_def(AnyTensorTypeConstr)
     branches = var_region_def("single_block")
-    res = var_result_def(AnyTensorTypeConstr)
+    res = var_result_def()
 
     def __init__(
         self,
@@ -1010,7 +1081,7 @@ class YieldOp(IRDLOperation):
     """The values that a region answers with."""
 
     name = "ttir.yield"
-    operand = var_operand_def(AnyTensorTypeConstr)
+    operand = var_operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
 
@@ -1018,9 +1089,50 @@ class YieldOp(IRDLOperation):
         super().__init__(operands=[operand])
 
 
+# --- what tt-mlir has no op for ------------------------------------------------
+
+
+class AdditionOp(DPSOp):
+    """Base of StableHLO's and chlo's ops that tt-mlir has no form of.
+
+    Fields, constraints and meaning are the op's that `ADDITION` names. Tokens and
+    what is not a tensor have no destination.
+    """
+
+    ADDITION: ClassVar[Addition]
+
+    def as_source(self) -> Operation:
+        """The op that this one stands for, on operands of its own."""
+        return as_source(self, self.ADDITION.source, self.dps_inputs)
+
+    def verify_shapes(self) -> None:
+        """What the op that this one stands for demands."""
+        self.as_source().verify()
+
+
+def _define_addition(addition: Addition) -> type[AdditionOp]:
+    fields = fields_of(addition, destinations=True)
+    fields |= {
+        "name": f"ttir.{addition.mnemonic}",
+        "__doc__": f"As `{addition.source}`.",
+        "__module__": __name__,
+    }
+    made = type(class_name(addition.mnemonic), (AdditionOp,), fields)
+    defined = irdl_op_definition(cast(type[AdditionOp], made))
+    defined.ADDITION = addition
+    return defined
+
+
+ADDITION_OPS: dict[str, type[AdditionOp]] = {
+    addition.source: _define_addition(addition) for addition in ADDITIONS
+}
+"""Their classes by the name of the op that they stand for."""
+
+
 TTIR = Dialect(
     "ttir",
     [
+        *ADDITION_OPS.values(),
         *ELEMENTWISE_OPS.values(),
         *REDUCTION_OPS.values(),
         AllGatherOp,
@@ -1037,6 +1149,7 @@ TTIR = Dialect(
         Conv3dOp,
         CumProdOp,
         CumSumOp,
+        DequantizeOp,
         DotGeneralOp,
         EmbeddingOp,
         EmptyOp,
@@ -1049,7 +1162,10 @@ TTIR = Dialect(
         OnesOp,
         PadOp,
         PermuteOp,
+        QuantizeOp,
+        RandOp,
         ReduceScatterOp,
+        RequantizeOp,
         ReshapeOp,
         ReverseOp,
         ScatterOp,

@@ -17,6 +17,7 @@ there. Ops print in MLIR's generic form with their attributes as properties.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal, TypeAlias, cast
 
@@ -37,12 +38,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import (
     Attribute,
     Dialect,
+    Operation,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     TypeAttribute,
 )
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -61,6 +62,7 @@ from xdsl.traits import ConstantLike, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects import _tt_verify as check
+from ttxdsl.dialects._tt_additions import ADDITIONS, Addition, as_source, fields_of
 from ttxdsl.dialects._tt_attrs import (
     SI32,
     SI64,
@@ -98,6 +100,7 @@ class DeviceType(ParametrizedAttribute, TypeAttribute):
     name = "ttnn.device"
 
 
+@dataclass(frozen=True, init=False)  # else the sizes would not be compared
 class _Dimensions(ParametrizedAttribute):
     """Base of attributes that are a list of sizes, `2x4`."""
 
@@ -153,9 +156,7 @@ class MeshShapeAttr(_Dimensions, SpacedOpaqueSyntaxAttribute):
 
 
 class TTNNOp(IRDLOperation):
-    """Base of ops that compute. Constraint: all tensors live in one place."""
-
-    traits = traits_def(Pure())
+    """Base of ops on tensors. Constraint: these all live in one place."""
 
     def verify_(self) -> None:
         """Check what holds for all ops, then the op's own shapes."""
@@ -167,7 +168,13 @@ class TTNNOp(IRDLOperation):
         """The constraints of the op itself."""
 
 
-class OneInputOp(TTNNOp):
+class ComputeOp(TTNNOp):
+    """Base of ops that do nothing but compute their results."""
+
+    traits = traits_def(Pure())
+
+
+class OneInputOp(ComputeOp):
     """Base of ops with one tensor and one result."""
 
     input = operand_def(AnyTensorTypeConstr)
@@ -179,7 +186,7 @@ class OneInputOp(TTNNOp):
         return tensor_type(self.input), tensor_type(self.result)
 
 
-class DeviceInputOp(TTNNOp):
+class DeviceInputOp(ComputeOp):
     """Base of ops with one tensor, the device handle and one result."""
 
     input = operand_def(AnyTensorTypeConstr)
@@ -212,7 +219,7 @@ class GetDeviceOp(IRDLOperation):
 # --- element by element -----------------------------------------------------
 
 
-class ElementwiseOp(TTNNOp):
+class ElementwiseOp(ComputeOp):
     """Base of the elementwise ops; what each computes is in `_tt_elementwise.py`."""
 
     SPEC: ClassVar[Elementwise]
@@ -393,7 +400,7 @@ class RepeatOp(OneInputOp):
 
 
 @irdl_op_definition
-class ConcatOp(TTNNOp):
+class ConcatOp(ComputeOp):
     """The inputs one after the other along dimension `dim`."""
 
     name = "ttnn.concat"
@@ -427,7 +434,7 @@ class SliceStaticOp(OneInputOp):
 
 
 @irdl_op_definition
-class SliceDynamicOp(TTNNOp):
+class SliceDynamicOp(ComputeOp):
     """A slice whose place is computed; see `ttir.slice_dynamic`."""
 
     name = "ttnn.slice_dynamic"
@@ -457,7 +464,7 @@ class PadOp(OneInputOp):
 
 
 @irdl_op_definition
-class EmbeddingOp(TTNNOp):
+class EmbeddingOp(ComputeOp):
     """Row `input[i…]` of `weight` for every index, clamped; see `ttir.embedding`."""
 
     name = "ttnn.embedding"
@@ -472,7 +479,7 @@ class EmbeddingOp(TTNNOp):
 
 
 @irdl_op_definition
-class GatherOp(TTNNOp):
+class GatherOp(ComputeOp):
     """Elements picked along `dim`; see `ttir.gather`."""
 
     name = "ttnn.gather"
@@ -488,7 +495,7 @@ class GatherOp(TTNNOp):
 
 
 @irdl_op_definition
-class ScatterOp(TTNNOp):
+class ScatterOp(ComputeOp):
     """Elements put along `dim`, combined; see `ttir.scatter`."""
 
     name = "ttnn.scatter"
@@ -507,7 +514,7 @@ class ScatterOp(TTNNOp):
 
 
 @irdl_op_definition
-class SortOp(TTNNOp):
+class SortOp(ComputeOp):
     """Values sorted along `dim`, and the places they came from; see `ttir.sort`."""
 
     name = "ttnn.sort"
@@ -525,7 +532,7 @@ class SortOp(TTNNOp):
 
 
 @irdl_op_definition
-class TopKOp(TTNNOp):
+class TopKOp(ComputeOp):
     """The `k` largest or smallest along `dim`, and their places; see `ttir.topk`."""
 
     name = "ttnn.topk"
@@ -569,7 +576,7 @@ class CumProdOp(OneInputOp):
 
 
 @irdl_op_definition
-class MatmulOp(TTNNOp):
+class MatmulOp(ComputeOp):
     """`a @ b` over the last two dimensions; see `ttir.matmul`."""
 
     name = "ttnn.matmul"
@@ -587,7 +594,7 @@ class MatmulOp(TTNNOp):
 
 
 @irdl_op_definition
-class Conv2dOp(TTNNOp):
+class Conv2dOp(ComputeOp):
     """See `ttir.conv2d`; here the image is flattened.
 
     Input `[1, 1, n * h * w, c]`, weight `[o, c / groups, kh, kw]`, result
@@ -658,7 +665,7 @@ class Conv2dOp(TTNNOp):
 
 
 @irdl_op_definition
-class Conv3dOp(TTNNOp):
+class Conv3dOp(ComputeOp):
     """See `ttir.conv3d`, which has the same fields but the device handle."""
 
     name = "ttnn.conv3d"
@@ -766,6 +773,85 @@ class ArangeOp(CreationOp):
         check.arange(type, start, end, self.step.value.data, 0)
 
 
+@irdl_op_definition
+class RandOp(CreationOp):
+    """Uniform random numbers; see `ttir.rand`."""
+
+    name = "ttnn.rand"
+    device = operand_def(DeviceType)
+    size = prop_def(ShapeAttr)
+    low = prop_def(FloatAttr)
+    high = prop_def(FloatAttr)
+    seed = prop_def(IntegerAttr[UI32])
+
+    def verify_(self) -> None:
+        """The shape is `size`."""
+        check.filled(tensor_type(self.result), self.size.values())
+
+
+# --- quantization -----------------------------------------------------------
+
+
+class QuantizationOp(ComputeOp):
+    """Base of ops between real numbers and stored integers.
+
+    Scales and zero points are operands: one number, or one for each slice along `axis`.
+    The tensor's quantized type says them too.
+    """
+
+    axis = opt_prop_def(IntegerAttr[I32])
+    result = result_def(AnyTensorTypeConstr)
+
+    STORED: ClassVar[tuple[bool, bool]]
+    """Whether the input, and whether the result, is quantized."""
+
+    def verify_shapes(self) -> None:
+        """Quantized or not as the name says; parameters of the axis' size."""
+        input, result = tensor_type(self.operands[0]), tensor_type(self.result)
+        check.quantization(input, result, stored=self.STORED)
+        axis = None if self.axis is None else self.axis.value.data
+        for parameter in self.operands[1:]:
+            check.quantization_parameter(input, tensor_type(parameter), axis)
+
+
+@irdl_op_definition
+class QuantizeOp(QuantizationOp):
+    """`round(input / scale + zero_point)`, kept in the stored range."""
+
+    name = "ttnn.quantize"
+    input = operand_def(AnyTensorTypeConstr)
+    scale = operand_def(AnyTensorTypeConstr)
+    zero_point = operand_def(AnyTensorTypeConstr)
+
+    STORED: ClassVar[tuple[bool, bool]] = (False, True)
+
+
+@irdl_op_definition
+class DequantizeOp(QuantizationOp):
+    """`(input - zero_point) * scale`."""
+
+    name = "ttnn.dequantize"
+    input = operand_def(AnyTensorTypeConstr)
+    scale = operand_def(AnyTensorTypeConstr)
+    zero_point = operand_def(AnyTensorTypeConstr)
+
+    STORED: ClassVar[tuple[bool, bool]] = (True, False)
+
+
+@irdl_op_definition
+class RequantizeOp(QuantizationOp):
+    """`dequantize` by the first scale and zero point, `quantize` by the second."""
+
+    name = "ttnn.requantize"
+    input = operand_def(AnyTensorTypeConstr)
+    in_scale = operand_def(AnyTensorTypeConstr)
+    in_zero_point = operand_def(AnyTensorTypeConstr)
+    out_scale = operand_def(AnyTensorTypeConstr)
+    out_zero_point = operand_def(AnyTensorTypeConstr)
+
+    STORED: ClassVar[tuple[bool, bool]] = (True, True)
+
+
 # --- meshes and collectives -------------------------------------------------
 
 
@@ -778,6 +864,7 @@ class MeshShardOp(DeviceInputOp):
     shard_type = prop_def(MeshShardTypeAttr)
     shard_shape = prop_def(DenseInts)
     shard_dims = prop_def(DenseInts)
+    device_parts = opt_prop_def(DenseInts)
 
     def verify_shapes(self) -> None:
         """Shapes, places and both arrays fit together."""
@@ -788,6 +875,7 @@ class MeshShardOp(DeviceInputOp):
             self.shard_direction.data,
             ints(self.shard_shape),
             ints(self.shard_dims),
+            None if self.device_parts is None else ints(self.device_parts),
         )
 
 
@@ -905,10 +993,10 @@ class WhileOp(RegionOp):
     """While `cond` of the carried values is true, `body` replaces them."""
 
     name = "ttnn.while"
-    operand = var_operand_def(AnyTensorTypeConstr)
+    operand = var_operand_def()
     cond = region_def("single_block")
     body = region_def("single_block")
-    res = var_result_def(AnyTensorTypeConstr)
+    res = var_result_def()
 
     def verify_(self) -> None:
         """Carried types stay; the condition is one truth value."""
@@ -923,7 +1011,7 @@ class IfOp(RegionOp):
     pred = operand_def(AnyTensorTypeConstr)
     true_branch = region_def("single_block")
     false_branch = region_def("single_block")
-    res = var_result_def(AnyTensorTypeConstr)
+    res = var_result_def()
 
     def verify_(self) -> None:
         """A scalar condition; both branches yield the results."""
@@ -937,7 +1025,7 @@ class CaseOp(RegionOp):
     name = "ttnn.case"
     index = operand_def(AnyTensorTypeConstr)
     branches = var_region_def("single_block")
-    res = var_result_def(AnyTensorTypeConstr)
+    res = var_result_def()
 
     def verify_(self) -> None:
         """A scalar i32 index; all branches yield the results."""
@@ -949,14 +1037,54 @@ class YieldOp(IRDLOperation):
     """The values that a region answers with."""
 
     name = "ttnn.yield"
-    operand = var_operand_def(AnyTensorTypeConstr)
+    operand = var_operand_def()
 
     traits = traits_def(IsTerminator(), Pure())
+
+
+# --- what tt-mlir has no op for ------------------------------------------------
+
+
+class AdditionOp(TTNNOp):
+    """Base of StableHLO's and chlo's ops that tt-mlir has no form of.
+
+    Fields, constraints and meaning are the op's that `ADDITION` names.
+    """
+
+    ADDITION: ClassVar[Addition]
+
+    def as_source(self) -> Operation:
+        """The op that this one stands for, on operands of its own."""
+        return as_source(self, self.ADDITION.source, self.operands)
+
+    def verify_shapes(self) -> None:
+        """What the op that this one stands for demands."""
+        self.as_source().verify()
+
+
+def _define_addition(addition: Addition) -> type[AdditionOp]:
+    fields = fields_of(addition, destinations=False)
+    fields |= {
+        "name": f"ttnn.{addition.mnemonic}",
+        "__doc__": f"As `{addition.source}`.",
+        "__module__": __name__,
+    }
+    made = type(class_name(addition.mnemonic), (AdditionOp,), fields)
+    defined = irdl_op_definition(cast(type[AdditionOp], made))
+    defined.ADDITION = addition
+    return defined
+
+
+ADDITION_OPS: dict[str, type[AdditionOp]] = {
+    addition.source: _define_addition(addition) for addition in ADDITIONS
+}
+"""Their classes by the name of the op that they stand for."""
 
 
 TTNN = Dialect(
     "ttnn",
     [
+        *ADDITION_OPS.values(),
         *ELEMENTWISE_OPS.values(),
         *REDUCTION_OPS.values(),
         AllGatherOp,
@@ -972,6 +1100,7 @@ TTNN = Dialect(
         Conv3dOp,
         CumProdOp,
         CumSumOp,
+        DequantizeOp,
         EmbeddingOp,
         FullOp,
         GatherOp,
@@ -984,8 +1113,11 @@ TTNN = Dialect(
         PadOp,
         PermuteOp,
         ProdOp,
+        QuantizeOp,
+        RandOp,
         ReduceScatterOp,
         RepeatOp,
+        RequantizeOp,
         ReshapeOp,
         ScatterOp,
         SliceDynamicOp,

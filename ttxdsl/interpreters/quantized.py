@@ -9,6 +9,7 @@ Source: StableHLO specification, sections "Quantized types", "quantize", "dequan
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.quant import Quantization, QuantizedType
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import DType, element_dtype, tensor_of, widen
 
 Array = NDArray[Any]
@@ -76,6 +78,22 @@ def quantize(x: Array, how: Quantization, rank: int, storage: DType) -> Array:
     real = np.where(real != real, 0, real)
     inside = np.clip(real, how.storage_min, how.storage_max)
     return np.rint(inside).astype(np.int32).astype(storage)
+
+
+def with_parameters(how: Quantization, scale: Array, zero: Array) -> Quantization:
+    """The same with scales and zero points that are values of the program.
+
+    Raises:
+        UnsupportedError: they differ by device.
+    """
+    sizes = {1, len(how.scales)}
+    if scale.size not in sizes or zero.size not in sizes:
+        raise UnsupportedError("scales or zero points that differ by device")
+    return replace(
+        how,
+        scales=tuple(float(one) for one in scale.reshape(-1)),
+        zero_points=tuple(int(one) for one in zero.reshape(-1)),
+    )
 
 
 def _expressed(type: Attribute) -> Attribute:

@@ -154,14 +154,19 @@ def bit_generator(
 
 
 def distribution(
-    kind: str, low: Array, high: Array, shape: Sequence[int], dtype: DType
+    kind: str,
+    low: Array,
+    high: Array,
+    shape: Sequence[int],
+    dtype: DType,
+    seed: int = 0,
 ) -> Array:
     """Uniform numbers in [low, high), or normal ones of mean low and deviation high.
 
     The specification leaves the numbers to the implementation; these come from a
     generator with a fixed seed.
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     lead = lead_shape((low, 0), (high, 0))
     low, high = (x.reshape(x.shape + (1,) * len(shape)) for x in (low, high))
     if kind == "NORMAL":

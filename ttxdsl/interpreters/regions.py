@@ -78,6 +78,10 @@ class Session:
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
     constants: dict[Operation, Array] = field(default_factory=dict[Operation, Array])
+    stands_for: dict[Operation, Operation] = field(
+        default_factory=dict[Operation, Operation]
+    )
+    """The op that computes for another one, which means the same."""
     channels: dict[int, list[Values]] = field(default_factory=dict[int, list[Values]])
     """What was sent and not received yet, by channel."""
     infeed: list[str] = field(default_factory=list[str])

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute
 
+from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import (
     WIDER,
@@ -102,8 +103,8 @@ def _kind(dtype: DType) -> str:
     return "integer" if is_integer(dtype) else dtype.kind
 
 
-def _argument(value: ArrayLike, at: int, function: func.FuncOp) -> Array:
-    """`value` as the array that argument `at` takes.
+def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
+    """`value` as the array that argument `at` takes; None for a token.
 
     Raises:
         CompileError: its shape or type is another one. Plain Python numbers and lists
@@ -111,6 +112,8 @@ def _argument(value: ArrayLike, at: int, function: func.FuncOp) -> Array:
     """
     type_ = function.function_type.inputs.data[at]
     name = f"argument {at} of @{function.sym_name.data}"
+    if isinstance(type_, TokenType) and value is None:
+        return None
     if not isinstance(type_, TensorType):
         raise CompileError(f"{name} is of type {type_}, not a tensor", function)
     shape, dtype = tensor_of(cast(Attribute, type_))
@@ -137,13 +140,14 @@ def _argument(value: ArrayLike, at: int, function: func.FuncOp) -> Array:
 
 
 def run_module(
-    module: ModuleOp, inputs: Sequence[ArrayLike], *, entry: str | None = None
-) -> tuple[Array, ...]:
-    """The results of the entry function for global arrays `inputs`.
+    module: ModuleOp, inputs: Sequence[ArrayLike | None], *, entry: str | None = None
+) -> tuple[Any, ...]:
+    """The results of the entry function for global arrays `inputs`, None for tokens.
 
     Args:
         module: the program, at any stage of the pipeline.
-        inputs: one array an argument, of the argument's shape and type.
+        inputs: one array an argument, of the argument's shape and type; None for a
+            token.
         entry: which function; `main` or the only public one unless given.
 
     Raises:
@@ -164,4 +168,5 @@ def run_module(
     interpreter = Interpreter(module)
     register_implementations(interpreter)
     results = interpreter.call_op(function, args)
-    return tuple(np.asarray(result) for result in results)
+    # a token is nothing
+    return tuple(x if x is None else np.asarray(x) for x in results)

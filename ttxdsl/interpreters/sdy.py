@@ -11,6 +11,7 @@ Source: Shardy's dialect documentation.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from xdsl.interpreter import (
     Interpreter,
@@ -24,6 +25,7 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
 from ttxdsl.interpreters.mesh import Array, DeviceMesh
@@ -135,8 +137,11 @@ class SdyFunctions(InterpreterFunctions):
                 "a computation on another mesh than the one around it", op
             )
         axes = frozenset(op.manual_axes.data)
-        shards: list[Array] = []
+        shards: list[Any] = []
         for x, sharding, arg in zip(args, ins, op.body.block.args, strict=True):
+            if isinstance(arg.type, TokenType):
+                shards.append(x)
+                continue
             dims = [_manual(dim.axes, axes) for dim in sharding.dims]
             shard = mesh.shard(x, dims, _manual(sharding.unreduced, axes))
             shape, _ = tensor_of(arg.type)
@@ -153,8 +158,11 @@ class SdyFunctions(InterpreterFunctions):
         del shards
         # along axes that stay free values are global, the same on all devices
         leaving = tuple(axes) if nested else None
-        results: list[Array] = []
+        results: list[Any] = []
         for at, (y, sharding) in enumerate(zip(locals_, outs, strict=True)):
+            if isinstance(op.results[at].type, TokenType):
+                results.append(y)
+                continue
             dims = [_manual(dim.axes, axes) for dim in sharding.dims]
             unreduced = _manual(sharding.unreduced, axes)
             try:

@@ -16,11 +16,21 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.interpreter import Interpreter
+from xdsl.ir import Attribute
 
+from ttxdsl.dialects._tt_additions import ADDITIONS
 from ttxdsl.dialects._tt_attrs import ints
+from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
-from ttxdsl.interpreters import contraction, indexing, kernels, special
+from ttxdsl.interpreters import (
+    contraction,
+    indexing,
+    kernels,
+    quantized,
+    random,
+    special,
+)
 from ttxdsl.interpreters.control_flow import run_branches, run_while
 from ttxdsl.interpreters.elements import (
     is_float,
@@ -32,7 +42,7 @@ from ttxdsl.interpreters.elements import (
 )
 from ttxdsl.interpreters.kernels import BINARY, UNARY, Array, Kernel
 from ttxdsl.interpreters.reduction import Reducer, reduce_named
-from ttxdsl.interpreters.regions import Values, constant_value
+from ttxdsl.interpreters.regions import Values, constant_value, session
 
 Run = Callable[[Interpreter, Any, Values], Values]
 """Computes an op (its fields are read by name) of the values of its inputs."""
@@ -426,6 +436,56 @@ def _arange(_: Interpreter, op: Any, args: Values) -> Values:
     return (np.broadcast_to(line.reshape(local), shape),)
 
 
+def _rand(_: Interpreter, op: Any, args: Values) -> Values:
+    shape, dtype = tensor_of(op.results[0].type)
+    low, high = _number(op.low, dtype), _number(op.high, dtype)
+    seed = op.seed.value.data
+    return (random.distribution("UNIFORM", low, high, shape, dtype, seed),)
+
+
+# quantization
+
+
+def _quantization(type: Attribute, parameters: Values) -> Quantization:
+    """A quantized type's, or with a scale and a zero point that were given."""
+    how = quantized.quantization_of(type)
+    assert how is not None
+    return quantized.with_parameters(how, *parameters) if parameters else how
+
+
+def _quantize(_: Interpreter, op: Any, args: Values) -> Values:
+    x, *parameters = args
+    shape, dtype = tensor_of(op.results[0].type)
+    how = _quantization(op.results[0].type, tuple(parameters))
+    return (quantized.quantize(x, how, len(shape), dtype),)
+
+
+def _dequantize(_: Interpreter, op: Any, args: Values) -> Values:
+    x, *parameters = args
+    how = _quantization(op.input.type, tuple(parameters))
+    return (quantized.dequantize(x, how, rank_of(op.input.type)),)
+
+
+def _requantize(_: Interpreter, op: Any, args: Values) -> Values:
+    x, *parameters = args
+    shape, dtype = tensor_of(op.results[0].type)
+    old = _quantization(op.input.type, tuple(parameters[:2]))
+    new = _quantization(op.results[0].type, tuple(parameters[2:]))
+    real = quantized.dequantize(x, old, len(shape))
+    return (quantized.quantize(real, new, len(shape), dtype),)
+
+
+# what tt-mlir has no op for
+
+
+def _addition(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    """What the op that it stands for computes."""
+    stands_for = session(interpreter).stands_for
+    if op not in stands_for:
+        stands_for[op] = op.as_source()
+    return tuple(interpreter.run_op(stands_for[op], args))
+
+
 # control flow
 
 
@@ -447,6 +507,7 @@ def _case(interpreter: Interpreter, op: Any, args: Values) -> Values:
 
 
 RUNS: dict[str, Run] = {
+    **{addition.mnemonic: _addition for addition in ADDITIONS},
     **{name: partial(_elementwise, kernel) for name, kernel in ELEMENTWISE.items()},
     **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
     "arange": _arange,
@@ -460,6 +521,7 @@ RUNS: dict[str, Run] = {
     "conv3d": _conv3d,
     "cumprod": partial(_cumulative, "multiply"),
     "cumsum": partial(_cumulative, "add"),
+    "dequantize": _dequantize,
     "dot_general": _dot_general,
     "embedding": _embedding,
     "empty": _empty,
@@ -470,7 +532,10 @@ RUNS: dict[str, Run] = {
     "ones": _ones,
     "pad": _pad,
     "permute": _permute,
+    "quantize": _quantize,
+    "rand": _rand,
     "repeat": _repeat,
+    "requantize": _requantize,
     "reshape": _reshape,
     "reverse": _reverse,
     "scatter": _scatter,

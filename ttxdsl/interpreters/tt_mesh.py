@@ -76,9 +76,24 @@ def _rank(op: Any) -> int:
     return rank_of(op.input.type)
 
 
+def _by_table(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+    """Data whose place on the devices a table of parts says."""
+    table = ints(op.shard_shape), ints(op.device_parts)
+    if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
+        return mesh.place(x, *table)
+    try:
+        return mesh.collect(x, *table)
+    except ReplicaMismatchError as error:
+        error.value_name = f"the operand of '{op.name}'"
+        error.value = op.results[0]
+        raise
+
+
 def _mesh_shard(_: Interpreter, op: Any, args: Values) -> Values:
     mesh = device_mesh(op)
     rank = _rank(op)
+    if op.device_parts is not None:
+        return (_by_table(mesh, op, args[0]),)
     dims: list[list[AxisRef]] = [[] for _ in range(rank)]
     for axis, dim in enumerate(ints(op.shard_dims)):
         if dim >= 0:

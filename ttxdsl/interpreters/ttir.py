@@ -6,6 +6,8 @@ no memory.
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -42,7 +44,7 @@ def _with_runs(functions: type[InterpreterFunctions]) -> type[InterpreterFunctio
             inputs_only: bool = inputs_only,
         ) -> PythonValues:
             if inputs_only:
-                args = args[: len(args) - len(op.results)]
+                args = args[: len(cast(ttir.DPSOp, op).dps_inputs)]
             return known(interpreter, op, args)
 
         setattr(functions, f"run {op_type.name}", impl(op_type)(run))

@@ -35,7 +35,7 @@ from ttxdsl.interpreters.regions import body_dtype, body_reducer, session
 from ttxdsl.sharding.axes import AxisRef
 
 
-def _replica_groups(op: Operation, attribute: Attribute) -> Groups:
+def replica_groups(op: Operation, attribute: Attribute) -> Groups:
     """Process ids, also where mesh axes say them."""
     if isinstance(attribute, stablehlo.ReplicaGroupMeshAxesAttr):
         axes, device_ids = _mesh_of(op, attribute.mesh)
@@ -76,7 +76,7 @@ def _groups(interpreter: Interpreter, op: Operation, strategy: Strategy) -> Grou
     known = state.groups
     if op not in known:
         attribute = cast(Any, op).replica_groups
-        groups = _replica_groups(op, attribute)
+        groups = replica_groups(op, attribute)
         known[op] = state.mesh.process_groups(groups, strategy)
     return known[op]
 

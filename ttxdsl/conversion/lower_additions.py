@@ -1,0 +1,234 @@
+"""Ops that tt-mlir has no form of, ops of quantized and random numbers, and loops.
+
+An addition (`ttxdsl/dialects/_tt_additions.py`) keeps the fields of the op that it
+stands for. A scan is a loop; an asynchronous op is done where it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, ComplexType, FloatAttr, TensorType, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ttxdsl.conversion import lower_elementwise
+from ttxdsl.conversion.builder import element_of, is_f32, shape_of
+from ttxdsl.conversion.loops import counted_loop, put, take
+from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
+from ttxdsl.dialects import chlo, stablehlo, ttir
+from ttxdsl.dialects._tt_additions import ADDITIONS
+from ttxdsl.dialects._tt_attrs import dense_i32, i32_array, ui32_attr
+from ttxdsl.dialects._tt_verify import Tensor, bit_width, tensor_type
+from ttxdsl.dialects.quant import QuantizedType
+
+# --- the same op --------------------------------------------------------------
+
+
+def add_same(low: Lowering, source: str, op: Operation) -> Sequence[SSAValue]:
+    """The addition that stands for `source`, with an op's operands and fields.
+
+    Args:
+        low: gives the operands; ops go to its builder.
+        source: the name of the op that the addition stands for.
+        op: that op, or one of other operand shapes that means the same.
+    """
+    made = ttir.ADDITION_OPS[source]
+    known = made.get_irdl_definition().properties
+    properties = {name: one for name, one in op.properties.items() if name in known}
+    inputs = low.all(op.operands)
+    types = [low.builder.placed(result.type) for result in op.results]
+    if made.ADDITION.each:
+        # in a computation on scalars the operands are whole tensors
+        shape, element = shape_of(inputs[0]), element_of(op.results[0])
+        types = [low.builder.type(shape, element)]
+    outputs = [
+        low.builder.empty(cast(Tensor, type))
+        for type in types
+        if type.name == TensorType.name
+    ]
+    if "operandSegmentSizes" in known:
+        sizes = dense_i32([len(inputs), len(outputs)])
+        properties["operandSegmentSizes"] = sizes
+    new = made.create(
+        operands=[*inputs, *outputs],
+        result_types=types,
+        properties=properties,
+        attributes={
+            name: one
+            for name, one in op.attributes.items()
+            if not name.startswith("sdy.")
+        },
+    )
+    return low.builder.add(new).results
+
+
+def _same(source: str) -> Rule:
+    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
+        return add_same(low, source, op)
+
+    return Rule(lower, (source.split(".", 1)[1],))
+
+
+def _unless(
+    source: str, applies: Callable[[Attribute], bool], otherwise: Rule, note: str
+) -> Rule:
+    """The addition for some element types, another rule for the rest."""
+
+    def lower(low: Lowering, op: Operation) -> SSAValue | Sequence[SSAValue]:
+        if applies(element_of(op.operands[0])):
+            return add_same(low, source, op)
+        return otherwise.lower(low, op)
+
+    mnemonic = source.split(".", 1)[1]
+    return Rule(lower, (*otherwise.forms, mnemonic), note)
+
+
+def _is_complex(type: Attribute) -> bool:
+    return isinstance(type, ComplexType)
+
+
+def _is_f64(type: Attribute) -> bool:
+    return bit_width(type) == 64
+
+
+_IN_PARTS = ("acosh", "atanh", "cosh", "sinh")
+"""chlo's functions that are spelled with others, but not for complex numbers."""
+
+
+# --- random and quantized numbers ---------------------------------------------
+
+
+def _rng(low: Lowering, op: stablehlo.RngOp) -> Sequence[SSAValue]:
+    """`ttir.rand` for uniform floats between constants."""
+    type = tensor_type(op.result)
+    bounds = [constant_splat(op.a), constant_splat(op.b)]
+    uniform = op.rng_distribution.data == stablehlo.RngDistribution.UNIFORM
+    if (
+        not uniform
+        or not isinstance(type.element_type, AnyFloat)
+        or not all(bound is not None and is_f32(bound) for bound in bounds)
+    ):
+        return add_same(low, "stablehlo.rng", op)
+    lowest, highest = (FloatAttr(float(bound or 0), f32) for bound in bounds)
+    made = ttir.RandOp.create(
+        result_types=[low.builder.here(type)],
+        properties={
+            "size": i32_array(type.get_shape()),
+            "low": lowest,
+            "high": highest,
+            "seed": ui32_attr(0),
+        },
+    )
+    return low.builder.add(made).results
+
+
+def _uniform_quantize(low: Lowering, op: stablehlo.UniformQuantizeOp) -> SSAValue:
+    again = isinstance(tensor_type(op.operand).element_type, QuantizedType)
+    target = ttir.RequantizeOp if again else ttir.QuantizeOp
+    return low.builder.one(target, [low[op.operand]], low.builder.here(op.result.type))
+
+
+def _uniform_dequantize(low: Lowering, op: stablehlo.UniformDequantizeOp) -> SSAValue:
+    type = low.builder.here(op.result.type)
+    return low.builder.one(ttir.DequantizeOp, [low[op.operand]], type)
+
+
+# --- loops and asynchronous ops -------------------------------------------------
+
+
+def _scan(low: Lowering, op: chlo.ScanOp) -> Sequence[SSAValue]:
+    """A loop over the dimension: slices in, slices out, carries on."""
+    dim, block = op.dimension.value.data, op.body.block
+    arrays = low.all(op.inputs)
+    backwards = bool(op.is_reverse)
+    size = op.scan_dim_size.value.data if op.scan_dim_size is not None else 0
+    if arrays:
+        size = shape_of(arrays[0])[dim]
+    outputs = len(op.outputs)
+    build = low.builder
+    empty = [
+        build.full(tensor_type(one).get_shape(), tensor_type(one).element_type, 0)
+        for one in op.outputs
+    ]
+
+    def step(
+        inner: Lowering, number: SSAValue, now: Sequence[SSAValue]
+    ) -> Sequence[SSAValue]:
+        at = number
+        if backwards:
+            last = inner.builder.like(number, size - 1)
+            at = inner.builder.elementwise("subtract", last, number)
+        slices = [
+            inner.builder.reshape(
+                take(inner.builder, value, dim, at),
+                [n for d, n in enumerate(shape_of(value)) if d != dim],
+            )
+            for value in arrays
+        ]
+        inner.values.update(
+            zip(block.args, [*slices, *now[outputs:]], strict=True),
+        )
+        done = inner.lower_ops(block)
+        kept: list[SSAValue] = []
+        for value, new in zip(now, done[:outputs], strict=False):
+            shape = shape_of(new)
+            thin = inner.builder.reshape(new, (*shape[:dim], 1, *shape[dim:]))
+            kept.append(put(inner.builder, value, dim, at, thin))
+        return [*kept, *done[outputs:]]
+
+    return counted_loop(low, size, [*empty, *low.all(op.inits)], step)
+
+
+def _async_start(low: Lowering, op: stablehlo.AsyncStartOp) -> SSAValue:
+    """The op itself, here; what becomes of its results is remembered."""
+    block = op.body.block
+    inner = low.inside(low.builder)
+    inner.values.update(zip(block.args, low.all(op.inputs), strict=True))
+    values = inner.lower_ops(block)
+    low.started[op.result] = tuple(values)
+    return values[0]
+
+
+def _async_done(low: Lowering, op: stablehlo.AsyncDoneOp) -> Sequence[SSAValue]:
+    return low.started[op.operand][:1]
+
+
+TABLE: dict[str, Rule] = {
+    **{one.source: _same(one.source) for one in ADDITIONS},
+    **{
+        f"chlo.{name}": _unless(
+            f"chlo.{name}",
+            _is_complex,
+            lower_elementwise.TABLE[f"chlo.{name}"],
+            f"of complex numbers: {name}",
+        )
+        for name in _IN_PARTS
+    },
+    "chlo.erf_inv": _unless(
+        "chlo.erf_inv",
+        _is_f64,
+        lower_elementwise.TABLE["chlo.erf_inv"],
+        "of f64: erf_inv",
+    ),
+    "chlo.scan": Rule(
+        _scan,
+        (
+            *("while", "lt", "add", "subtract", "slice_dynamic", "concat"),
+            *("arange", "eq", "where", "broadcast"),
+        ),
+        "a loop over the dimension, with the ops of its body",
+    ),
+    "stablehlo.async_done": Rule(_async_done, (), "the results of its start"),
+    "stablehlo.async_start": Rule(_async_start, (), "its op, done at once"),
+    "stablehlo.rng": Rule(
+        _rng, ("rand", "rng"), "rand: uniform floats between constants"
+    ),
+    "stablehlo.uniform_dequantize": Rule(_uniform_dequantize, ("dequantize",)),
+    "stablehlo.uniform_quantize": Rule(
+        _uniform_quantize,
+        ("quantize", "requantize"),
+        "any other op of quantized numbers: dequantized, the op of floats, quantized",
+    ),
+}
+"""The rules of these ops, by name."""

@@ -1,0 +1,269 @@
+"""Named axes of devices, and the leading dimensions of values on them.
+
+Mesh axes may be cut into sub-axes; groups of devices may be lines along axes. Both are
+found out once for each mesh and remembered.
+
+Source: DESIGN.md section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.utils.exceptions import InterpretationError
+
+from ttxdsl.sharding.axes import AxisRef
+
+Array = NDArray[Any]
+Groups = tuple[tuple[int, ...], ...]
+"""One tuple of process ids (or positions) a group."""
+
+Dims = Sequence[Sequence[AxisRef]]
+"""For each tensor dimension the axes that split it, major to minor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Mesh axes cut into atoms, so that every sub-axis is a run of whole atoms."""
+
+    atoms: tuple[tuple[int, ...], ...]
+    """Sizes of the atoms of each axis, major to minor."""
+    runs: dict[AxisRef, tuple[int, ...]]
+    """The atoms of each reference, numbered through all axes."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of all atoms."""
+        return tuple(size for axis in self.atoms for size in axis)
+
+    @property
+    def axis_of(self) -> tuple[int, ...]:
+        """The axis that each atom is a part of."""
+        return tuple(i for i, axis in enumerate(self.atoms) for _ in axis)
+
+    def extents(self, lead: Sequence[int]) -> list[int]:
+        """Extents of the atoms of an array whose leading extents are `lead`."""
+        return [
+            size if lead[i] > 1 else 1
+            for i, axis in enumerate(self.atoms)
+            for size in axis
+        ]
+
+
+@cache
+def layout_of(axes: tuple[tuple[str, int], ...], refs: tuple[AxisRef, ...]) -> Layout:
+    """Mesh axes cut so that each of these references is a run of atoms.
+
+    Raises:
+        InterpretationError: a reference to no axis, or sub-axes that do not nest.
+    """
+    sizes = dict(axes)
+    cuts: dict[str, set[int]] = {name: {1, size} for name, size in axes}
+    for ref in refs:
+        if ref.name not in sizes:
+            raise InterpretationError(
+                f'axis "{ref.name}" is not one of the mesh: {", ".join(sizes) or "()"}'
+            )
+        if ref.size is not None:
+            cuts[ref.name] |= {ref.pre_size, ref.pre_size * ref.size}
+    atoms: list[tuple[int, ...]] = []
+    starts: dict[str, dict[int, int]] = {}
+    count = 0
+    for name, _ in axes:
+        points = sorted(cuts[name])
+        steps: list[int] = []
+        starts[name] = {points[0]: count}
+        for low, high in pairwise(points):
+            if high % low:
+                raise InterpretationError(
+                    f'sub-axes of "{name}" do not nest: cuts at {low} and {high}'
+                )
+            steps.append(high // low)
+            starts[name][high] = count + len(steps)
+        # an axis of size one still is one (leading) dimension
+        steps = steps or [1]
+        count += len(steps)
+        atoms.append(tuple(steps))
+    runs: dict[AxisRef, tuple[int, ...]] = {}
+    for ref in refs:
+        at = starts[ref.name]
+        if sizes[ref.name] == 1:
+            runs[ref] = (at[1],)
+        elif ref.size is None:
+            runs[ref] = tuple(range(at[1], at[sizes[ref.name]]))
+        else:
+            runs[ref] = tuple(range(at[ref.pre_size], at[ref.pre_size * ref.size]))
+    return Layout(tuple(atoms), runs)
+
+
+@cache
+def whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | None:
+    """The mesh axes, major first, along which `groups` of positions run, if any.
+
+    None when the groups are not exactly the lines along some set of whole axes.
+    """
+    lengths = {len(group) for group in groups}
+    if len(lengths) != 1 or sum(map(len, groups)) != prod(sizes):
+        return None
+    table: Array = np.array(groups, dtype=np.int64)
+    first = np.indices(sizes).reshape(len(sizes), -1)[:, table[0]]
+    moves = first != first[:, :1]
+    varying = [axis for axis in range(len(sizes)) if moves[axis].any()]
+    if prod(sizes[axis] for axis in varying) != table.shape[1]:
+        return None
+    # the axis whose coordinate changes last along the group is the major one
+    varying.sort(key=lambda axis: -int(moves[axis].argmax()))
+    rest = [axis for axis in range(len(sizes)) if axis not in varying]
+    lines = np.arange(prod(sizes)).reshape(sizes).transpose(rest + varying)
+    lines = lines.reshape(table.shape)
+    if not np.array_equal(
+        lines[np.argsort(lines[:, 0])], table[np.argsort(table[:, 0])]
+    ):
+        return None
+    return tuple(varying)
+
+
+def ref_groups(
+    axes: tuple[tuple[str, int], ...],
+    device_ids: tuple[int, ...],
+    refs: Sequence[AxisRef],
+) -> Groups:
+    """The groups of process ids along axes or sub-axes, the first one major."""
+    layout = layout_of(axes, tuple(refs))
+    chosen = [atom for ref in refs for atom in layout.runs[ref]]
+    rest = [atom for atom in range(len(layout.sizes)) if atom not in chosen]
+    size = prod(layout.sizes)
+    ids = np.array(device_ids or range(size)).reshape(layout.sizes)
+    lines = ids.transpose([*rest, *chosen])
+    lines = lines.reshape(-1, prod(layout.sizes[atom] for atom in chosen))
+    return tuple(tuple(int(i) for i in line) for line in lines)
+
+
+def bits_of(x: Array) -> Array:
+    """The same memory as unsigned integers where NumPy has the width."""
+    if x.dtype.itemsize in (1, 2, 4, 8):
+        return x.view(np.dtype(f"u{x.dtype.itemsize}"))
+    return x
+
+
+def same_values(a: Array, b: Array) -> Array:
+    """Elementwise exact equality in which NaN equals NaN."""
+    return np.asarray((a == b) | ((a != a) & (b != b)))
+
+
+@dataclass(frozen=True)
+class MeshAxes:
+    """Named axes of devices, and the leading dimensions of values on them.
+
+    Args:
+        axes: names and sizes, major first.
+        device_ids: the process id of each position, row-major; empty is 0, 1, 2, ….
+        num_partitions: processes a replica; None when all are one replica's.
+    """
+
+    axes: tuple[tuple[str, int], ...] = ()
+    device_ids: tuple[int, ...] = ()
+    num_partitions: int | None = None
+
+    @cached_property
+    def rank(self) -> int:
+        """How many leading dimensions a value has."""
+        return len(self.axes)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the axes, major first."""
+        return tuple(name for name, _ in self.axes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the axes, major first."""
+        return tuple(size for _, size in self.axes)
+
+    @cached_property
+    def num_devices(self) -> int:
+        """The product of the axis sizes."""
+        return prod(self.sizes)
+
+    @cached_property
+    def _process_ids(self) -> Array:
+        if self.device_ids:
+            return np.array(self.device_ids, dtype=np.int64)
+        return np.arange(self.num_devices)
+
+    @cached_property
+    def _position_of(self) -> dict[int, int]:
+        return {int(process): at for at, process in enumerate(self._process_ids)}
+
+    def coordinates(self, position: int) -> dict[str, int]:
+        """The coordinate of a position along each axis, by name."""
+        where = np.unravel_index(position, self.sizes) if self.sizes else ()
+        return {name: int(at) for name, at in zip(self.names, where, strict=True)}
+
+    def partition_id(self) -> Array:
+        """The partition id of every device (ui32, local rank 0, full extents)."""
+        ids = self._process_ids
+        if self.num_partitions is not None:
+            ids = ids % self.num_partitions
+        return ids.astype(np.uint32).reshape(self.sizes)
+
+    def replica_id(self) -> Array:
+        """The replica id of every device (ui32, local rank 0, no needless extents)."""
+        if self.num_partitions is None:
+            return np.zeros((1,) * self.rank, np.uint32)
+        ids = self._process_ids // self.num_partitions
+        return self.compress(ids.astype(np.uint32).reshape(self.sizes), 0)
+
+    # leading dimensions
+
+    def lift(self, x: Array, rank: int) -> Array:
+        """`x` with its leading dimensions, of extent 1 where it had none."""
+        if x.ndim == rank and self.rank:
+            return x.reshape((1,) * self.rank + x.shape)
+        lead = x.shape[: x.ndim - rank]
+        if len(lead) != self.rank or any(
+            extent not in (1, size)
+            for extent, size in zip(lead, self.sizes, strict=True)
+        ):
+            raise InterpretationError(
+                f"a value with leading extents {lead} is not one on the mesh {self.sizes}"
+            )
+        return x
+
+    def spread(self, x: Array, rank: int, axes: Iterable[int]) -> Array:
+        """`x`, lifted, with full extent on the given axes (a view)."""
+        x = self.lift(x, rank)
+        shape = list(x.shape)
+        for axis in axes:
+            shape[axis] = self.sizes[axis]
+        return np.broadcast_to(x, shape)
+
+    def compress(self, x: Array, rank: int) -> Array:
+        """`x` with extent 1 on each axis along which all its values are found equal.
+
+        For small values, such as the start indices that `partition_id` leads to,
+        which would make everything computed from them differ by device.
+        """
+        x = self.lift(x, rank)
+        for axis in range(self.rank):
+            if x.shape[axis] > 1:
+                first = x[(slice(None),) * axis + (slice(0, 1),)]
+                if bool(same_values(x, first).all()):
+                    x = first
+        return x
+
+    def linear(self, x: Array, rank: int) -> Array:
+        """One row a position."""
+        full = self.spread(x, rank, range(self.rank))
+        return full.reshape((self.num_devices, *full.shape[self.rank :]))
+
+    def gridded(self, x: Array) -> Array:
+        """Rows, one a position, with the mesh axes in front."""
+        return x.reshape(self.sizes + x.shape[1:])
