@@ -26,11 +26,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
+from ttxdsl import __version__
 from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.steps import pipeline_steps
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.interpreters.inputs import random_inputs
@@ -38,7 +39,9 @@ from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program, read_program
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
+from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.picture import program_html
+from ttxdsl.reporting.trace.data import Recorder
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.graph_state import is_solved
@@ -372,8 +375,81 @@ class Program:
         Raises:
             CompileError: the program cannot be run or compiled.
         """
+        start, pipeline = self._from_the_start(options)
+        steps = pipeline_steps(start._module, pipeline, self._history.num_links)
+        return check_steps(start._module, steps, seeds=seeds, minimize=minimize)
+
+    def report_data(
+        self,
+        *,
+        num_links: int | None = None,
+        on_step: Callable[[str], None] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """All that a report shows; the keys are those of `ttxdsl.reporting.trace.data`.
+
+        The program goes through every stage and lowering, from what it was loaded as,
+        with the options that it was partitioned with. A lowering that refuses it is
+        told in a warning of the report.
+
+        Args:
+            num_links: see `lower`; those that it was lowered with by default.
+            on_step: called with the name of each step before it starts.
+            options: as for `check`.
+
+        Raises:
+            CompileError: the program cannot be partitioned.
+        """
+        start, pipeline = self._from_the_start(options)
+        module = start.module
+        links = self._history.num_links if num_links is None else num_links
+        steps = pipeline_steps(module, pipeline, links)
+        recorder = Recorder(module, self.source)
+        names = [stage.name for stage in pipeline.stages()]
+        context = make_context()
+        last = 0
+        with collect_remarks() as remarks:
+            for step in steps:
+                if on_step is not None:
+                    on_step(str(step))
+                for number in range(last + 1, step.number or 0):
+                    recorder.step(number, names[number - 1], seconds=0.0, skipped=True)
+                last = step.number or last
+                began = time.perf_counter()
+                try:
+                    step.compiler_pass.apply(context, module)
+                    step.verify(module)
+                except UnsupportedError as error:
+                    if step.number is not None:
+                        raise
+                    form = step.name.rpartition("-")[2]
+                    text = f"there is no {form} form of it: {error.message}"
+                    remarks.append(Remark("warning", text, error.position))
+                    break
+                seconds = time.perf_counter() - began
+                recorder.step(step.number, step.name, seconds=seconds)
+        told = [(one.severity, one.message, one.position) for one in remarks]
+        return recorder.data(__version__, told)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the report: one HTML file that needs no network; see `report_data`.
+
+        Args:
+            path: of the file.
+            options: of `report_data`.
+
+        Raises:
+            CompileError: the program cannot be partitioned.
+            OSError: the file cannot be written.
+        """
+        page = report_page(self.report_data(**options))
+        Path(path).write_text(page, encoding="utf-8")
+
+    def _from_the_start(
+        self, options: dict[str, Any]
+    ) -> tuple[Program, TTStableHLOPipelinePass]:
+        """What was loaded, and all stages with the options of `partition`."""
         history = self._history
-        start = history.origin or self
         pipeline = history.pipeline
         if pipeline is None:
             if "mesh" in options:
@@ -382,11 +458,9 @@ class Program:
         elif options:
             raise CompileError(
                 f"the program is partitioned already, without {', '.join(options)}",
-                hint="check the program that was loaded",
+                hint="start from the program that was loaded",
             )
-        whole = replace(pipeline, last_stage=_LAST_STAGE)
-        steps = pipeline_steps(start._module, whole, history.num_links)
-        return check_steps(start._module, steps, seeds=seeds, minimize=minimize)
+        return history.origin or self, replace(pipeline, last_stage=_LAST_STAGE)
 
     def why(
         self,

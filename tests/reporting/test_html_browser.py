@@ -15,7 +15,6 @@ from playwright.sync_api import Browser, Page, expect
 import ttxdsl
 from tests.reporting.browser import chromium, open_page
 from ttxdsl.reporting.html.page import report_page
-from ttxdsl.tools.report import report_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -31,7 +30,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Any]:
-    return report_data(ttxdsl.load(EXAMPLES / "mlp_train_step.mlir"))
+    return ttxdsl.load(EXAMPLES / "mlp_train_step.mlir").report_data()
 
 
 class Report:
@@ -245,7 +244,7 @@ def test_names_are_text(browser: Browser, tmp_path: Path):
           return %0 : tensor<4xf32>
         }}"""
     )
-    data = report_data(program)
+    data = program.report_data()
     data["title"] = NASTY
     data["remarks"] = [
         {"severity": "warning", "message": NASTY, "position": NASTY, "node": 0}

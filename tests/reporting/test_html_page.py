@@ -13,7 +13,6 @@ import pytest
 import ttxdsl
 from ttxdsl.reporting import html
 from ttxdsl.reporting.html.page import SCRIPTS, json_in_html, report_page
-from ttxdsl.tools.report import report_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -37,7 +36,7 @@ def test_strings_stay_strings(text: str):
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Any]:
-    return report_data(ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir"))
+    return ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir").report_data()
 
 
 def data_of(page: str) -> Any:
@@ -80,3 +79,14 @@ def test_scripts_do_not_write_html():
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write"):
             assert word not in source, name
         assert "</script" not in source
+
+
+def test_from_python(tmp_path: Path, data: dict[str, Any]):
+    program = ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir")
+    path = tmp_path / "report.html"
+    # whatever has been done to it, the report starts from what was loaded
+    program.lower("ttnn").report(path)
+    found = data_of(path.read_text())
+    assert found["texts"] == data["texts"]
+    with pytest.raises(ttxdsl.CompileError, match="partitioned already, without mesh"):
+        program.partition().report(path, mesh=(2, 4))

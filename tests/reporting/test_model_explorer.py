@@ -12,14 +12,13 @@ import pytest
 
 import ttxdsl
 from ttxdsl.reporting.model_explorer import GRAPH_ID, graph_collection, node_data
-from ttxdsl.tools.report import report_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Any]:
-    return report_data(ttxdsl.load(EXAMPLES / "mlp_train_step.mlir"))
+    return ttxdsl.load(EXAMPLES / "mlp_train_step.mlir").report_data()
 
 
 @pytest.fixture(scope="module")

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ttxdsl import __version__
-from ttxdsl.api import Program, load
-from ttxdsl.checking.steps import pipeline_steps
-from ttxdsl.errors import UnsupportedError
-from ttxdsl.program import make_context
-from ttxdsl.remarks import Remark, collect_remarks
+from ttxdsl.api import load
+from ttxdsl.remarks import Remark
 from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
-from ttxdsl.reporting.trace.data import Recorder
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.options import (
     add_compiler_options,
@@ -28,75 +21,8 @@ from ttxdsl.tools.options import (
     print_json,
     write_whole,
 )
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 FORMATS = ("html", "model-explorer")
-
-
-def report_data(
-    program: Program,
-    *,
-    mesh: Sequence[int] = (),
-    argument_types: str | None = None,
-    automatic_arg_analysis: bool = True,
-    result_presharded: Sequence[int] = (),
-    num_links: int = 1,
-    on_step: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
-    """All that a report shows; see `ttxdsl.reporting.trace.data`.
-
-    The program goes through every stage and lowering. A lowering that refuses it is
-    told in a warning of the report; a stage that does is an error.
-
-    Args:
-        program: as it was loaded, in any form.
-        mesh: see `Program.partition`, as the next three.
-        argument_types: see there.
-        automatic_arg_analysis: see there.
-        result_presharded: see there.
-        num_links: of ttnn collectives.
-        on_step: called with the name of each step before it starts.
-
-    Raises:
-        CompileError: the program cannot be partitioned.
-    """
-    module = program.module
-    pipeline = TTStableHLOPipelinePass(
-        mesh_shape=tuple(mesh),
-        argument_types=argument_types,
-        automatic_arg_analysis=automatic_arg_analysis,
-        result_presharded=tuple(result_presharded),
-    )
-    steps = pipeline_steps(module, pipeline, num_links)
-    recorder = Recorder(module, program.source)
-    names = [stage.name for stage in pipeline.stages()]
-    context = make_context()
-    last = 0
-    with collect_remarks() as remarks:
-        for step in steps:
-            if on_step is not None:
-                on_step(str(step))
-            for number in range(last + 1, step.number or 0):
-                recorder.step(number, names[number - 1], seconds=0.0, skipped=True)
-            last = step.number or last
-            start = time.perf_counter()
-            try:
-                step.compiler_pass.apply(context, module)
-                step.verify(module)
-            except UnsupportedError as error:
-                if step.number is not None:
-                    raise
-                text = f"there is no {_form(step.name)} form of it: {error.message}"
-                remarks.append(Remark("warning", text, error.position))
-                break
-            seconds = time.perf_counter() - start
-            recorder.step(step.number, step.name, seconds=seconds)
-    told = [(one.severity, one.message, one.position) for one in remarks]
-    return recorder.data(__version__, told)
-
-
-def _form(lowering: str) -> str:
-    return lowering.rpartition("-")[2]
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -113,11 +39,10 @@ def execute(options: argparse.Namespace) -> int:
         def step(name: str) -> None:
             progress.update(task, description=name, advance=1)
 
-        data = report_data(
-            program,
-            **partition_options(options),
+        data = program.report_data(
             num_links=options.num_links,
             on_step=step,
+            **partition_options(options),
         )
     if options.json:
         print_json(data)

@@ -14,7 +14,6 @@ from ttxdsl.reporting.trace.origins import ScopeName
 from ttxdsl.reporting.trace.scopes import Scopes
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
-from ttxdsl.tools.report import report_data
 
 ROOT = Path(__file__).parents[3]
 CASES = ROOT / "tests" / "pipeline" / "seed_cases"
@@ -29,7 +28,7 @@ def nodes_by_op(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def mlp() -> dict[str, Any]:
-    return report_data(ttxdsl.load(ROOT / "examples" / "mlp_train_step.mlir"))
+    return ttxdsl.load(ROOT / "examples" / "mlp_train_step.mlir").report_data()
 
 
 def test_edges_are_the_operands(mlp: dict[str, Any]):
@@ -97,7 +96,7 @@ def test_ops_of_later_stages_belong_to_nodes(mlp: dict[str, Any]):
 
 
 def test_a_program_that_came_partitioned():
-    data = report_data(ttxdsl.load(CASES / "case2" / "00-input.mlir"))
+    data = ttxdsl.load(CASES / "case2" / "00-input.mlir").report_data()
     assert data["graph"]["stage"] == 13
     assert [s["skipped"] for s in data["stages"]][5:13] == [True] * 8
     kinds = [scope["kind"] for scope in data["graph"]["scopes"]]
@@ -111,7 +110,7 @@ def test_a_program_in_ttir(tmp_path: Path):
     path = tmp_path / "p.mlir"
     source = ttxdsl.load(ROOT / "examples" / "mlp_data_tensor_parallel.mlir")
     path.write_text(source.lower("ttir").text)
-    data = report_data(ttxdsl.load(path))
+    data = ttxdsl.load(path).report_data()
     assert [stage["name"] for stage in data["stages"]] == [
         *("as read", "convert-ttir-to-ttnn"),
     ]
@@ -142,7 +141,7 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 
 def test_loops_are_scopes():
-    data = report_data(ttxdsl.load(WHILE), mesh=(1, 2))
+    data = ttxdsl.load(WHILE).report_data(mesh=(1, 2))
     scopes = data["graph"]["scopes"]
     names = [scope["name"] for scope in scopes if scope["kind"] == "region"]
     assert [name.rpartition(" ")[2] for name in names] == ["condition", "body"]

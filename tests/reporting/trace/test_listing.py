@@ -24,7 +24,6 @@ from ttxdsl.reporting.trace.listing import (
     listing_of,
 )
 from ttxdsl.reporting.trace.origins import Origins
-from ttxdsl.tools.report import report_data
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = [
@@ -43,7 +42,7 @@ def text_of(data: dict[str, Any], rows: list[ROW]) -> str:
 @pytest.fixture(scope="module", params=PROGRAMS)
 def recorded(request: pytest.FixtureRequest) -> tuple[ttxdsl.Program, dict[str, Any]]:
     program = ttxdsl.load(ROOT / request.param)
-    return program, report_data(program)
+    return program, program.report_data()
 
 
 def test_every_stage_is_what_the_compiler_makes(

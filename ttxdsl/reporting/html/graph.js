@@ -360,11 +360,14 @@ function paintArrows(c, view, color, chosen) {
     arrow(c, a, b, length < 2500 || graph.scale > 0.1);
   }
   c.globalAlpha = 1;
-  c.lineWidth = Math.min(2.2, 2 / graph.scale);
+  // of an open scope there may be very many
+  c.globalAlpha = chosen?.open ? 0.55 : 1;
+  c.lineWidth = Math.min(2.2, (chosen?.open ? 1 : 2) / graph.scale);
   for (const [a, b] of near) {
     c.strokeStyle = a === chosen || (chosen.open && inside(a, chosen)) ? color.accent : kindColor("movement");
     arrow(c, a, b, true);
   }
+  c.globalAlpha = 1;
 }
 
 function inside(box, outer) {

@@ -1,6 +1,6 @@
 // Where the boxes of the graph are: every open scope is laid out by itself, in layers.
 
-const NODE = { width: 204, height: 42 };
+const NODE = { width: 232, height: 42 };
 const FOLDED = { width: 250, height: 56 };
 const GAP = { x: 22, y: 34, pad: 16, head: 30 };
 const MOST_IN_A_ROW = 10;
