@@ -17,6 +17,8 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -109,23 +111,69 @@ def _run_command(command: str) -> str:
     return done.stdout
 
 
+def _outputs(page: Path) -> Iterator[tuple[Block, str]]:
+    """Each block of a page with what it really prints, run in the current folder."""
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.language == "console":
+            yield block, _run_command(block.code)
+            continue
+        output = StringIO()
+        with redirect_stdout(output):
+            code = "\n" * (block.line - 1) + block.code
+            exec(compile(code, str(page), "exec"), namespace)
+        yield block, output.getvalue()
+
+
+def _as_shown(block: Block, printed: str) -> bool:
+    expected = block.printed.rstrip("\n").split("\n")
+    return matches(expected, printed.rstrip("\n").split("\n"))
+
+
 def run_page(page: Path) -> None:
     """Execute a page in the current folder.
 
     Raises:
         AssertionError: something is printed that the page does not show.
     """
-    namespace: dict[str, Any] = {"__name__": page.stem}
-    for block in blocks(page):
-        if block.language == "console":
-            printed = _run_command(block.code)
-        else:
-            output = StringIO()
-            with redirect_stdout(output):
-                code = "\n" * (block.line - 1) + block.code
-                exec(compile(code, str(page), "exec"), namespace)
-            printed = output.getvalue()
-        expected = block.printed.rstrip("\n").split("\n")
-        actual = printed.rstrip("\n").split("\n")
+    for block, printed in _outputs(page):
         where = f"{page.name}:{block.line}: {block.code}"
-        assert matches(expected, actual), f"{where}\nprinted:\n{printed}"
+        assert _as_shown(block, printed), f"{where}\nprinted:\n{printed}"
+
+
+def update_page(page: Path) -> None:
+    """Write what the commands of a page print now where it shows something else."""
+    text, at = page.read_text(), 0
+    for block, printed in _outputs(page):
+        old = f"{block.code.rstrip()}\n"
+        if block.language == "console" and "\n" not in block.code:
+            old += block.printed
+            lines = [line.rstrip() for line in printed.rstrip("\n").split("\n")]
+            new = "\n".join([block.code.rstrip(), *lines, ""])
+        else:
+            new = old
+        found = text.find(old, at)
+        if found < 0:
+            continue
+        if not _as_shown(block, printed):
+            text = text[:found] + new + text[found + len(old) :]
+            at = found + len(new)
+        else:
+            at = found + len(old)
+    page.write_text(text)
+
+
+def in_folder_of_its_own(folder: Path) -> None:
+    """Put what pages read into a folder."""
+    for name in ("examples", "docs", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+
+
+if __name__ == "__main__":
+    # python -m tests.docs.pages docs/PAGE.md: the page shows what is printed now
+    for argument in sys.argv[1:]:
+        path = Path(argument).resolve()
+        with tempfile.TemporaryDirectory() as made:
+            in_folder_of_its_own(Path(made))
+            os.chdir(made)
+            update_page(path)

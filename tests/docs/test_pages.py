@@ -1,4 +1,7 @@
-"""Every page of docs/ is executed: its commands and its Python print what it shows."""
+"""Every page of docs/ is executed: its commands and its Python print what it shows.
+
+If one fails for the better: `python -m tests.docs.pages docs/PAGE.md`, and look at it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, blocks, matches, run_page
+from tests.docs.pages import ROOT, blocks, in_folder_of_its_own, matches, run_page
 
 PAGES = sorted(
     page
@@ -18,8 +21,7 @@ PAGES = sorted(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for name in ("examples", "docs", "tests"):
-        (tmp_path / name).symlink_to(ROOT / name)
+    in_folder_of_its_own(tmp_path)
     monkeypatch.chdir(tmp_path)
     run_page(page)
 
