@@ -7,9 +7,29 @@ mend comes with a probe that shows the fault on the unmended xDSL;
 
 from __future__ import annotations
 
-from ttxdsl.compat import constraints, dense, functions, locations
+from ttxdsl.compat import (
+    constraints,
+    dense,
+    functions,
+    lexing,
+    lines,
+    locations,
+    printing,
+    scopes,
+    types,
+)
 
-_MENDS = (dense.mend, locations.mend, constraints.mend, functions.mend)
+_MENDS = (
+    dense.mend,
+    locations.mend,
+    constraints.mend,
+    functions.mend,
+    lexing.mend,
+    types.mend,
+    scopes.mend,
+    lines.mend,
+    printing.mend,
+)
 _applied = False
 
 

@@ -69,12 +69,14 @@ class FileLineColRange(ParametrizedAttribute, BuiltinAttribute):
             )
 
 
-@dataclass(frozen=True, eq=False)
 class SourceOffset:
-    """A place in a parsed text."""
+    """A place in a parsed text; there is one for each op that is parsed."""
 
-    source: Input
-    offset: int
+    __slots__ = ("offset", "source")
+
+    def __init__(self, source: Input, offset: int):
+        self.source = source
+        self.offset = offset
 
 
 @irdl_attr_definition
@@ -85,6 +87,9 @@ class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
     """
 
     name = "builtin.parsed_loc"
+
+    def __post_init__(self) -> None:
+        """There is nothing to check."""
 
     @property
     def position(self) -> str:
@@ -141,20 +146,31 @@ def _aliases(parser: AttrParser) -> _AliasTable:
     return table
 
 
-def _parse_alias(parser: AttrParser) -> Attribute:
-    token = parser._consume_token(MLIRTokenKind.HASH_IDENT)  # pyright: ignore[reportPrivateUsage]
-    name = token.text
+def location_of_alias(parser: AttrParser, name: str) -> Attribute | None:
+    """The location that the text defines an alias as, before or after this place.
+
+    The parser may stand elsewhere afterwards when the alias is used the first time.
+    """
     table = _aliases(parser)
     if (known := table.parsed.get(name)) is not None:
         return known
     if (offset := table.offsets.get(name)) is None:
-        parser.raise_error(f"undefined location alias '{name}'", token.span)
-    resume = parser.pos
+        return None
     parser._resume_from(offset)  # pyright: ignore[reportPrivateUsage]
     location = parser.parse_optional_location()
-    parser._resume_from(resume)  # pyright: ignore[reportPrivateUsage]
     assert location is not None
     table.parsed[name] = location
+    return location
+
+
+def _parse_alias(parser: AttrParser) -> Attribute:
+    token = parser._consume_token(MLIRTokenKind.HASH_IDENT)  # pyright: ignore[reportPrivateUsage]
+    resume = parser.pos
+    location = location_of_alias(parser, token.text)
+    if location is None:
+        parser.raise_error(f"undefined location alias '{token.text}'", token.span)
+    if parser.pos != resume:
+        parser._resume_from(resume)  # pyright: ignore[reportPrivateUsage]
     return location
 
 

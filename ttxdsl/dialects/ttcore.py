@@ -28,6 +28,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ttxdsl.dialects._verify_once import looks_around
+
 MESHES_ATTRIBUTE = "ttcore.meshes"
 """Name of the module attribute that lists the meshes of a ttir or ttnn module."""
 
@@ -363,6 +365,7 @@ TTCore = Dialect(
 
 def meshes_of(op: Operation) -> MeshesAttr | None:
     """The `ttcore.meshes` of the module around an op, or None when it has none."""
+    looks_around()
     scope: Operation | None = op
     while scope is not None:
         if isinstance(scope, ModuleOp):

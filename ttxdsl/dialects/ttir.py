@@ -37,7 +37,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -76,6 +75,7 @@ from ttxdsl.dialects._tt_elementwise import (
     class_name,
 )
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._verify_once import VerifiedOnce
 from ttxdsl.dialects.ttcore import (
     MeshShardDirectionAttr,
     MeshShardTypeAttr,
@@ -86,7 +86,7 @@ _PLACE_FREE = ("ttir.mesh_shard",)
 """Ops whose operands and results live in different places by their nature."""
 
 
-class DPSOp(IRDLOperation):
+class DPSOp(VerifiedOnce):
     """Base of ops in destination-passing style: the last operands are the outputs.
 
     Constraints: each output has its result's type; all tensors live in one place.
@@ -671,7 +671,7 @@ class Conv3dOp(ComputeOp):
 # --- creation ---------------------------------------------------------------
 
 
-class CreationOp(IRDLOperation):
+class CreationOp(VerifiedOnce):
     """Base of ops that make a tensor from nothing, the same on every device."""
 
     result = result_def(AnyTensorTypeConstr)
@@ -997,7 +997,7 @@ class MeshPartitionOp(OneInputOp):
 # --- control flow (additions: tt-mlir leaves it to the host) ------------------
 
 
-class RegionOp(IRDLOperation):
+class RegionOp(VerifiedOnce):
     """Base of ops with regions, whose ops may use the values around them."""
 
     traits = traits_def(RecursiveMemoryEffect())
@@ -1078,7 +1078,7 @@ class CaseOp(RegionOp):
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(VerifiedOnce):
     """The values that a region answers with."""
 
     name = "ttir.yield"

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal, TypeAlias, cast
 
@@ -44,7 +45,6 @@ from xdsl.ir import (
     TypeAttribute,
 )
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -79,6 +79,7 @@ from ttxdsl.dialects._tt_elementwise import (
     class_name,
 )
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._verify_once import VerifiedOnce
 from ttxdsl.dialects.ttcore import (
     MeshShardDirectionAttr,
     MeshShardTypeAttr,
@@ -101,6 +102,7 @@ class DeviceType(ParametrizedAttribute, TypeAttribute):
     name = "ttnn.device"
 
 
+@dataclass(frozen=True, init=False)  # else the sizes would not be compared
 @dataclass(frozen=True, init=False)  # else the sizes would not be compared
 class _Dimensions(ParametrizedAttribute):
     """Base of attributes that are a list of sizes, `2x4`."""
@@ -156,7 +158,7 @@ class MeshShapeAttr(_Dimensions, SpacedOpaqueSyntaxAttribute):
 # --- bases ------------------------------------------------------------------
 
 
-class TTNNOp(IRDLOperation):
+class TTNNOp(VerifiedOnce):
     """Base of ops on tensors. Constraint: these all live in one place."""
 
     def verify_(self) -> None:
@@ -201,7 +203,7 @@ class DeviceInputOp(ComputeOp):
 
 
 @irdl_op_definition
-class GetDeviceOp(IRDLOperation):
+class GetDeviceOp(VerifiedOnce):
     """The handle of the mesh of that shape."""
 
     name = "ttnn.get_device"
@@ -695,7 +697,7 @@ class Conv3dOp(ComputeOp):
 # --- creation ---------------------------------------------------------------
 
 
-class CreationOp(IRDLOperation):
+class CreationOp(VerifiedOnce):
     """Base of ops that make a tensor from nothing, the same on every device."""
 
     result = result_def(AnyTensorTypeConstr)
@@ -983,7 +985,7 @@ class MeshPartitionOp(OneInputOp):
 # --- control flow (additions: tt-mlir leaves it to the host) ------------------
 
 
-class RegionOp(IRDLOperation):
+class RegionOp(VerifiedOnce):
     """Base of ops with regions, whose ops may use the values around them."""
 
     traits = traits_def(RecursiveMemoryEffect())
@@ -1034,7 +1036,7 @@ class CaseOp(RegionOp):
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(VerifiedOnce):
     """The values that a region answers with."""
 
     name = "ttnn.yield"

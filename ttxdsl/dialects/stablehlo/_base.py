@@ -20,12 +20,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, BaseAttr, IRDLOperation, VerificationContext
+from xdsl.irdl import AttrConstraint, BaseAttr, VerificationContext
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ttxdsl.dialects._verify_once import VerifiedOnce
 from ttxdsl.dialects.stablehlo._syntax import (
     Codec,
     Types,
@@ -151,7 +152,7 @@ Layouts = ListOf(ElementsOf(index=True, rank=1))
 Tilings = ListOf(Layouts)
 
 
-class StableHLOOp(IRDLOperation, ABC):
+class StableHLOOp(VerifiedOnce, ABC):
     """Base of all ops of the dialect.
 
     `DEFAULTS` names the optional properties that the printed attribute dictionary

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects._verify_once import looks_around
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo._shapes import shapes_fit
 from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
@@ -177,6 +178,7 @@ def require_same_indices(indices: Sequence[SSAValue], constraint: str) -> None:
 
 def constant_ints(value: SSAValue) -> tuple[int, ...] | None:
     """The integers that a value holds if a constant op defines it."""
+    looks_around()
     owner = value.owner
     if isinstance(owner, Operation) and owner.has_trait(ConstantLike):
         found = owner.properties.get("value")

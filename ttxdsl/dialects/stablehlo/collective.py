@@ -43,6 +43,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
 
+from ttxdsl.dialects._verify_once import looks_around
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -223,6 +224,7 @@ def check_mesh_of(op: _GroupedOp, groups: ReplicaGroupMeshAxesAttr) -> None:
     """The mesh that replica groups name is there."""
     mesh = groups.mesh
     if isinstance(mesh, SymbolRefAttr):
+        looks_around()
         require(
             SymbolTable.lookup_symbol(op, mesh) is not None,
             "replica_groups: there is no mesh {}",

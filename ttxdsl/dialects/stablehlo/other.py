@@ -49,6 +49,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects._verify_once import looks_around
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -298,6 +299,7 @@ class CompositeOp(StableHLOOp):
             "C1: the name must be that of an op with its namespace, got '{}'",
             name,
         )
+        looks_around()
         function = SymbolTable.lookup_symbol(self, self.decomposition)
         require(
             isinstance(function, FuncOp),

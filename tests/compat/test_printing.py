@@ -1,0 +1,83 @@
+"""Attributes print as before, though the text of most is made once."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    TensorType,
+    UnknownLoc,
+    f32,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.printer import Printer
+
+from ttxdsl.api import load
+from ttxdsl.compat import printing
+from ttxdsl.dialects.ttnn import ShapeAttr
+
+EXAMPLE = Path(__file__).parents[2] / "examples/transformer_block.mlir"
+
+
+class PlainPrinter(Printer):
+    """A class of its own, which the mend leaves alone."""
+
+
+def text(printer: type[Printer], op: Operation, *, generic: bool) -> str:
+    stream = StringIO()
+    printer(stream=stream, print_generic_format=generic).print_op(op)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["stablehlo", "ttir", "ttnn"])
+@pytest.mark.parametrize("generic", [False, True], ids=["pretty", "generic"])
+def test_programs_print_the_same(form: str, generic: bool):
+    program = load(EXAMPLE)
+    module = program.module if form == "stablehlo" else program.lower(form).module  # pyright: ignore[reportArgumentType]
+    for _ in range(2):
+        assert text(Printer, module, generic=generic) == text(
+            PlainPrinter, module, generic=generic
+        )
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        TensorType(f32, [2, -1]),
+        TensorType(f32, [2], TensorType(i8, [])),
+        IntegerAttr(1, i1),
+        IntegerAttr(1, i64),
+        FloatAttr(0.0, f32),
+        FloatAttr(-0.0, f32),
+        DenseIntOrFPElementsAttr.from_list(TensorType(f32, [2]), [0.0, -0.0]),
+        DenseIntOrFPElementsAttr.from_list(TensorType(i32, [300]), list(range(300))),
+        ShapeAttr([2, 3]),
+        ShapeAttr([3, 2]),
+        UnknownLoc(),
+    ],
+    ids=str,
+)
+def test_attributes_print_the_same(attribute: Attribute):
+    def written(printer: type[Printer]) -> str:
+        stream = StringIO()
+        printer(stream=stream).print_attribute(attribute)
+        return stream.getvalue()
+
+    assert written(Printer) == written(Printer) == written(PlainPrinter)
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(printing, "_MOST_KEPT", 4)
+    for size in range(20):
+        assert str(TensorType(f32, [size, 77])) == f"tensor<{size}x77xf32>"
+    assert len(printing._by_value) <= 4  # pyright: ignore[reportPrivateUsage]
+    assert len(printing._by_identity) <= 4  # pyright: ignore[reportPrivateUsage]

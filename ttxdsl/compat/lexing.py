@@ -1,0 +1,96 @@
+"""Mend: xDSL's lexer takes half of the time that a module needs to be parsed.
+
+It calls four to eight functions a token and makes a table of punctuation for each one.
+Here one regular expression skips blanks and tells the token's kind; what it does not
+know (strings, characters outside ASCII, text that is wrong) goes to xDSL's own
+function, so that there is one place that says what a token is.
+
+A quotation mark without a second one in its line takes xDSL a time that doubles with
+each character behind it, by the expression that it looks for strings with: the same one
+is used without going back over what it has read, which never finds anything.
+"""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.utils.lexer import Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+
+_Kind = MLIRTokenKind
+
+_token = re.compile(
+    r"""(?:[ \t\r\n]++|//[^\n]*+)*+
+    (?:
+        ([a-zA-Z_][a-zA-Z0-9_$.]*)
+      | %(?:([0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))
+      | ([:,()\[\]<>=}+*?/|])
+      | ([0-9]+)(?![0-9.xX])
+      | \#(?!-\})(?:([0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))
+      | !(?:([0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))
+      | \^(?:([0-9]+|[a-zA-Z$._-][a-zA-Z0-9$._-]*))
+      | (->)
+      | (\{(?!-\#))
+      | ([0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?)
+      | (-(?!>))
+      | @([a-zA-Z_][a-zA-Z0-9_$.]*)
+    )""",
+    re.VERBOSE | re.ASCII,
+).match
+
+_string = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+_PUNCTUATION = 3
+_KINDS = (
+    _Kind.EOF,  # no group is 0
+    _Kind.BARE_IDENT,
+    _Kind.PERCENT_IDENT,
+    _Kind.EOF,  # punctuation, by its spelling
+    _Kind.INTEGER_LIT,
+    _Kind.HASH_IDENT,
+    _Kind.EXCLAMATION_IDENT,
+    _Kind.CARET_IDENT,
+    _Kind.ARROW,
+    _Kind.L_BRACE,
+    _Kind.FLOAT_LIT,
+    _Kind.MINUS,
+    _Kind.AT_IDENT,
+)
+"""The kind of each group of `_token`."""
+
+_WITH_SIGN = frozenset({2, 5, 6, 7, 12})
+"""Groups of `_token` that begin behind the token's first character."""
+
+_BY_SPELLING = {
+    kind.value: kind
+    for kind in (
+        *(_Kind.COLON, _Kind.COMMA, _Kind.L_PAREN, _Kind.R_PAREN, _Kind.L_SQUARE),
+        *(_Kind.R_SQUARE, _Kind.LESS, _Kind.GREATER, _Kind.EQUAL, _Kind.R_BRACE),
+        *(_Kind.PLUS, _Kind.STAR, _Kind.QUESTION, _Kind.SLASH, _Kind.VERTICAL_BAR),
+    )
+}
+
+
+def mend() -> None:
+    """Lex what is common with one regular expression."""
+    MLIRLexer._unescaped_characters_regex = _string  # pyright: ignore[reportPrivateUsage]
+    lex = MLIRLexer.lex
+
+    def lex_token(self: MLIRLexer) -> Token[MLIRTokenKind]:
+        if type(self) is not MLIRLexer:  # one with tokens of its own
+            return lex(self)
+        source = self.input
+        found = _token(source.content, self.pos)
+        if found is None or (group := found.lastindex) is None:
+            return lex(self)
+        start, end = found.span(group)
+        self.pos = end
+        if group == _PUNCTUATION:
+            kind = _BY_SPELLING[source.content[start]]
+        else:
+            kind = _KINDS[group]
+            if group in _WITH_SIGN:
+                start -= 1
+        return Token(kind, Span(start, end, source))
+
+    MLIRLexer.lex = lex_token

@@ -1,0 +1,125 @@
+"""Ops that are alike are verified once.
+
+Almost every rule of an op speaks of its class, the types of its operands and results,
+its properties, and what its regions take and return: its *signature*. A program has
+thousands of ops and few signatures, and it is verified after every stage, so a
+signature that was found right is remembered. What a rule sees beyond the signature (a
+constant that defines an operand, the module's meshes, a symbol) is announced with
+`looks_around`; ops of such rules are verified each time.
+
+Attributes never change, so a signature is made of identities: `_right` keeps the
+attributes alive that its keys stand for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from threading import local
+from typing import Any
+
+from xdsl.ir import Attribute, ErasedSSAValue, Operation, Region
+from xdsl.irdl import IRDLOperation
+from xdsl.traits import IsTerminator, OpTrait
+
+_MOST_KEPT = 1 << 16
+
+_right: dict[tuple[Any, ...], tuple[Attribute, ...]] = {}
+
+
+class _Running(local):
+    """The verification that a thread is in: whether it saw more than a signature."""
+
+    looked_around: bool = False
+
+
+_running = _Running()
+
+
+def looks_around() -> None:
+    """Say that the rule which is checked now depends on more than the signature."""
+    _running.looked_around = True
+
+
+_Traits = frozenset[OpTrait]
+
+_classes: dict[type[Operation], tuple[_Traits, bool | None]] = {}
+
+
+def _ends_blocks(op_class: type[IRDLOperation]) -> bool | None:
+    """Whether ops of a class end a block; None if more than signatures matters."""
+    traits = op_class.traits.traits
+    known = _classes.get(op_class)
+    if known is not None and known[0] is traits:
+        return known[1]
+    answer: bool | None = False
+    for trait in traits:
+        if isinstance(trait, IsTerminator):
+            answer = True
+        elif type(trait).verify is not OpTrait.verify:
+            answer = None
+            break
+    if op_class.get_irdl_definition().attributes:
+        answer = None
+    _classes[op_class] = (traits, answer)
+    return answer
+
+
+def _region_signature(region: Region, kept: list[Attribute]) -> object:
+    """How many blocks there are, and the ends of the first; its types go to `kept`."""
+    block = region.blocks.first
+    if block is None:
+        return 0
+    kept.extend(argument.type for argument in block.args)
+    last = block.last_op
+    if last is None:
+        return len(block.args), block.next_block is None
+    kept.extend(operand.type for operand in last.operands)
+    return (
+        len(block.args),
+        block.next_block is None,
+        type(last),
+        len(last.operands),
+        last is block.first_op,
+    )
+
+
+class VerifiedOnce(IRDLOperation, ABC):
+    """Base of ops that `verify` looks at once a signature, see the module."""
+
+    def verify(self, verify_nested_ops: bool = True) -> None:
+        """Check the op, and the ops in its regions.
+
+        Raises:
+            VerifyException: a constraint that does not hold.
+        """
+        op_class = type(self)
+        ends_block = _ends_blocks(op_class)
+        operands = self._operands
+        if (
+            ends_block is None
+            or self._successors
+            # whether an op may stand last, or must, is a rule about its block
+            or (self.parent is not None and (self.next_op is None) is not ends_block)
+            or ErasedSSAValue in map(type, operands)
+        ):
+            super().verify(verify_nested_ops)
+            return
+        kept = [operand.type for operand in operands]
+        kept += [result.type for result in self.results]
+        properties = self.properties
+        kept += properties.values()
+        shape: list[object] = [op_class, len(operands), *properties]
+        if self.regions:
+            if verify_nested_ops:
+                for region in self.regions:
+                    region.verify()
+            shape += [_region_signature(region, kept) for region in self.regions]
+        key = (*shape, *map(id, kept))
+        if key in _right:
+            return
+        _running.looked_around = False
+        super().verify(verify_nested_ops=False)
+        if not _running.looked_around:
+            if len(_right) >= _MOST_KEPT:
+                _right.clear()
+            _right[key] = tuple(kept)
