@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,25 @@ def test_mesh_shape(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         "  return %0 : tensor<8x2xf32>\n}\n"
     )
     assert main(["check", str(path), "--mesh-shape", "1,4"]) == 0
+
+
+def test_json(program: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["check", str(program), "-p", "inline,canonicalize", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["steps"] == ["inline", "canonicalize"]
+    assert (found["ok"], found["failure"], found["reproducer"]) == (True, None, None)
+
+
+def test_json_of_a_fault(
+    program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(program.parent)
+    fault = next(one for one in FAULTS if "canonicalization" in one.name)
+    program.write_text(fault.program)
+    fault.plant(monkeypatch)
+    assert main(["check", str(program), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] is False
+    assert found["failed_step"] in found["steps"]
+    assert "a result has changed" in found["failure"]
+    assert (program.parent / found["reproducer"]).exists()

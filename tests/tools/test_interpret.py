@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -218,3 +219,25 @@ func.func @main() {
 def test_collective_reduce(tmp_path: Path):
     """The group's sum, on its first process only."""
     assert interpret(tmp_path, COLLECTIVE_REDUCE) == 0
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "p.mlir"
+    path.write_text("""\
+func.func @main() -> (tensor<2xf32>, tensor<1xcomplex<f32>>, tensor<i1>, tensor<2xi4>) {
+  %0 = stablehlo.constant dense<[1.5, 0x7FC00000]> : tensor<2xf32>
+  %1 = stablehlo.constant dense<(1.0, 2.0)> : tensor<1xcomplex<f32>>
+  %2 = stablehlo.constant dense<true> : tensor<i1>
+  %3 = stablehlo.constant dense<[-1, 7]> : tensor<2xi4>
+  return %0, %1, %2, %3 : tensor<2xf32>, tensor<1xcomplex<f32>>, tensor<i1>, tensor<2xi4>
+}
+""")
+    assert main(["interpret", str(path), "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["function"] == "main"
+    assert [one["value"] for one in run["results"]] == [
+        [1.5, "nan"],
+        ["(1+2j)"],
+        True,
+        [-1, 7],
+    ]

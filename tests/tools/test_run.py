@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -247,3 +248,27 @@ func.func public @main(%a: tensor<4x6xf32>) -> tensor<4x6xf32> {
     assert "size 6 is not divisible by 4" in capsys.readouterr().err
     error = refused(capsys, "run", path, "--strict")
     assert "uneven.mlir:3" in error and "size 6 is not divisible by 4" in error
+
+
+def test_json(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", str(MLP), "--json"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert captured.err == ""
+    assert found["ok"] is True
+    assert found["meshes"] == {"mesh": {"data": 2, "model": 4}}
+    assert [stage["number"] for stage in found["stages"]][-3:] == [13, None, None]
+    (collective,) = found["collectives"]
+    assert (collective["kind"], collective["axes"]) == ("all_reduce", "model")
+    assert found["results"][0]["ok"] is True
+
+
+def test_json_and_a_program_need_two_places(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    message = refused(capsys, "run", small, "--json", "--emit", "ttir")
+    assert "--json and --emit cannot both have standard output" in message
+    out = tmp_path / "out.mlir"
+    assert main(["run", str(small), "--json", "--emit", "ttir", "-o", str(out)]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+    assert "ttir." in out.read_text()

@@ -13,7 +13,12 @@ from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
 from ttxdsl.errors import CompileError
 from ttxdsl.program import read_program
 from ttxdsl.tools.console import print_error, report_console
-from ttxdsl.tools.options import add_compiler_options, write_whole
+from ttxdsl.tools.options import (
+    add_compiler_options,
+    add_json_option,
+    print_json,
+    write_whole,
+)
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -35,7 +40,7 @@ def execute(options: argparse.Namespace) -> int:
             f"'{options.file}' is ttnn already: there is no step to check",
             hint="check the StableHLO program that it was made of",
         )
-    console = report_console()
+    console = report_console(to_stderr=options.json)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
@@ -53,6 +58,10 @@ def execute(options: argparse.Namespace) -> int:
             seconds=options.minimize_seconds,
             on_step=on_step,
         )
+    if options.json:
+        path = _write_reproducer(report, options)
+        print_json(_report_data(options.file, report, path))
+        return 0 if report.ok else 1
     console.print(
         f"[bold]{options.file}[/]: {', '.join(report.trials)}", soft_wrap=True
     )
@@ -66,16 +75,34 @@ def execute(options: argparse.Namespace) -> int:
         console.print(f"{len(report.steps)} steps compute what the program does")
         return 0
     print_error(f"error: {report.failure}")
-    _write_reproducer(report, options)
+    path = _write_reproducer(report, options)
+    if path is not None:
+        console.print(f"a small program that shows it: {path}")
     return 1
 
 
-def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> None:
+def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> Path | None:
     if report.reproducer is None:
-        return
+        return None
     path = options.reproducer or Path(f"{options.file.stem}.reproducer.mlir")
     write_whole(path, report.reproducer.text)
-    report_console().print(f"a small program that shows it: {path}")
+    return path
+
+
+def _report_data(
+    file: Path, report: CheckReport, reproducer: Path | None
+) -> dict[str, Any]:
+    """The report for JSON; the last step failed if any did."""
+    failure = report.failure
+    return {
+        "file": str(file),
+        "ok": report.ok,
+        "trials": report.trials,
+        "steps": [str(step).strip() for step in report.steps],
+        "failed_step": None if failure is None else str(failure.step).strip(),
+        "failure": None if failure is None else str(failure),
+        "reproducer": None if reproducer is None else str(reproducer),
+    }
 
 
 def add_command(commands: Any) -> None:
@@ -131,4 +158,5 @@ def add_command(commands: Any) -> None:
         help="where to write it (NAME.reproducer.mlir)",
     )
     add_compiler_options(parser)
+    add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -21,12 +22,13 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from ttxdsl.errors import CompileError
-from ttxdsl.interpreters.elements import constant
+from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program, read_text, split_programs
 from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.tools.options import add_json_option, print_json
 from ttxdsl.transforms.function_attributes import entry_functions
 
 Array = NDArray[Any]
@@ -84,22 +86,48 @@ def _inputs(options: argparse.Namespace, function: FuncOp) -> Sequence[Array]:
     return ()
 
 
+def _plain(value: Any) -> Any:
+    """An array as nested lists for JSON; what JSON has no number for is text."""
+    if isinstance(value, list):
+        return [_plain(item) for item in cast("list[Any]", value)]
+    if isinstance(value, complex):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _result_data(value: Array, type_: Attribute) -> dict[str, Any]:
+    data: dict[str, Any] = {"type": str(type_)}
+    if isinstance(type_, ShapedType):
+        data["value"] = _plain(widen(np.asarray(value)).tolist())
+    return data
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; an assertion that does not hold is an error."""
     saved: dict[str, Any] = {}
+    runs: list[dict[str, Any]] = []
     for text in split_programs(read_text(options.file)):
         module = parse_program(text, str(options.file))
         for function in _entries(module, options.entry):
             inputs = _inputs(options, function)
             results = run_module(module, inputs, entry=function.sym_name.data)
             types = function.function_type.outputs.data
+            listed = [
+                _result_data(value, type_) if options.json else {}
+                for value, type_ in zip(results, types, strict=True)
+            ]
+            runs.append({"function": function.sym_name.data, "results": listed})
             for at, (value, type_) in enumerate(zip(results, types, strict=True)):
-                if options.output is None:
+                if options.output is None and not options.json:
                     print(tensor_text(value, type_))
                 if isinstance(type_, ShapedType):
                     saved[f"result{at}"] = value
     if options.output is not None:
         np.savez(options.output, **saved)
+    if options.json:
+        print_json({"file": str(options.file), "runs": runs})
     return 0
 
 
@@ -141,4 +169,5 @@ def add_command(commands: Any) -> None:
         metavar="NPZ",
         help="write result0, result1, … there and print nothing",
     )
+    add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
@@ -70,6 +71,11 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object, no tables"
     )
+
+
+def finite(number: float) -> float | None:
+    """The number for JSON, None for a NaN or an infinity, which JSON has not."""
+    return number if math.isfinite(number) else None
 
 
 def print_json(data: Any) -> None:

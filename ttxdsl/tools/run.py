@@ -6,10 +6,12 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -19,11 +21,15 @@ from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
+from ttxdsl.reporting.units import bytes_text
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     add_compiler_options,
+    add_json_option,
+    finite,
     partition_options,
+    print_json,
     write_whole,
 )
 
@@ -36,15 +42,6 @@ _SDY_STAGE = 10
 
 _STEPS = 18
 """Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
-
-
-def _bytes(count: int) -> str:
-    size, unit = float(count), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            break
-        size /= 1024
-    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
 def _stage_table(stages: Sequence[Stage]) -> Table:
@@ -69,12 +66,12 @@ def _collective_table(collectives: Sequence[Collective]) -> Table:
             collective.kind,
             collective.axes_text,
             collective.tensor,
-            _bytes(collective.bytes_per_device),
+            bytes_text(collective.bytes_per_device),
             collective.reason,
         )
     total = sum(collective.bytes_per_device for collective in collectives)
     table.add_section()
-    table.add_row(f"{len(collectives)} in all", "", "", _bytes(total), "")
+    table.add_row(f"{len(collectives)} in all", "", "", bytes_text(total), "")
     return table
 
 
@@ -94,6 +91,63 @@ def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
             "[green]pass[/]" if comparison.ok else "[bold red]FAIL[/]",
         )
     return table
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a run found, for a report in either form."""
+
+    lowered: Program
+    results: list[tuple[Array, Comparison]]
+    reference_seconds: float
+    simulation_seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return all(comparison.ok for _, comparison in self.results)
+
+
+def _print_report(console: Console, file: Path, outcome: _Outcome) -> None:
+    lowered = outcome.lowered
+    meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
+    console.print(f"[bold]{file}[/]  mesh {meshes or 'none'}", soft_wrap=True)
+    console.print(_stage_table(lowered.stages))
+    console.print(_collective_table(lowered.collectives()))
+    console.print(_result_table(outcome.results))
+    console.print(
+        f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
+        f" virtual mesh {outcome.simulation_seconds * 1e3:.1f} ms"
+    )
+
+
+def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
+    """The same as `_print_report`, and the remarks, for JSON."""
+    lowered = outcome.lowered
+    return {
+        "file": str(file),
+        "ok": outcome.ok,
+        "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
+        "stages": [asdict(stage) for stage in lowered.stages],
+        "collectives": [
+            {**asdict(one), "axes": one.axes_text} for one in lowered.collectives()
+        ],
+        "results": [
+            {
+                "shape": array.shape,
+                "dtype": str(array.dtype),
+                "ok": comparison.ok,
+                "max_abs": finite(comparison.max_abs),
+                "max_rel": finite(comparison.max_rel),
+                "pcc": finite(comparison.pcc),
+                "tolerance": finite(comparison.tolerance),
+                "differing": int(comparison.differing),
+            }
+            for array, comparison in outcome.results
+        ],
+        "reference_seconds": outcome.reference_seconds,
+        "simulation_seconds": outcome.simulation_seconds,
+        "remarks": [asdict(remark) for remark in lowered.remarks],
+    }
 
 
 def _inputs(options: argparse.Namespace, program: Program) -> list[Array]:
@@ -128,12 +182,18 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     if options.output is not None and not options.output.parent.is_dir():
         raise CompileError(f"cannot write '{options.output}': no such directory")
+    if options.json and options.emit and options.output is None:
+        raise CompileError(
+            "--json and --emit cannot both have standard output",
+            hint="say where the program goes: -o FILE",
+        )
     emit: str | None = options.emit or ("ttnn" if options.output else None)
     program = load(options.file)
     inputs = _inputs(options, program)
     reference = program.module
     summed = summed_numbers(reference)
-    report = report_console(to_stderr=emit is not None and options.output is None)
+    to_stderr = options.json or (emit is not None and options.output is None)
+    report = report_console(to_stderr=to_stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(
         *columns, console=report, transient=True, disable=not report.is_terminal
@@ -157,24 +217,20 @@ def execute(options: argparse.Namespace) -> int:
         for pair in zip(found, expected, strict=True)
     ]
     lowered = forms["ttnn"]
-    for remark in lowered.remarks:
-        print_remark(remark)
-    meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
-    report.print(f"[bold]{options.file}[/]  mesh {meshes or 'none'}", soft_wrap=True)
-    report.print(_stage_table(lowered.stages))
-    report.print(_collective_table(lowered.collectives()))
-    report.print(_result_table(results))
-    report.print(
-        f"single device {reference_seconds * 1e3:.1f} ms,"
-        f" virtual mesh {simulation_seconds * 1e3:.1f} ms"
-    )
+    outcome = _Outcome(lowered, results, reference_seconds, simulation_seconds)
+    if options.json:
+        print_json(_report_data(options.file, outcome))
+    else:
+        for remark in lowered.remarks:
+            print_remark(remark)
+        _print_report(report, options.file, outcome)
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(_SDY_STAGE)
         if options.output is not None:
             write_whole(options.output, shown.text)
         else:
             sys.stdout.write(shown.text)
-    return 0 if all(comparison.ok for _, comparison in results) else 1
+    return 0 if outcome.ok else 1
 
 
 def add_command(commands: Any) -> None:
@@ -191,6 +247,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl run model.mlir\n"
             "  ttxdsl run model.mlir --inputs in.npz --emit ttir -o model.ttir.mlir\n"
             "  ttxdsl run single_chip.mlir --mesh-shape 1,8\n"
+            "  ttxdsl run model.mlir --json | jq .results\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -219,4 +276,5 @@ def add_command(commands: Any) -> None:
         action="store_true",
         help="refuse what would be computed replicated with a warning",
     )
+    add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -1,0 +1,67 @@
+"""What all commands share: examples in --help, --json, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from ttxdsl.tools.main import COMMANDS, main, make_parser
+
+WITHOUT_JSON = {"completion"}
+"""They print a script."""
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    (action,) = (
+        one
+        for one in make_parser(command)._actions  # pyright: ignore[reportPrivateUsage]
+        if isinstance(one, argparse._SubParsersAction)  # pyright: ignore[reportPrivateUsage]
+    )
+    return cast("dict[str, argparse.ArgumentParser]", action.choices)[command]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(command: str):
+    parser = parser_of(command)
+    assert parser.description
+    assert f"examples:\n  ttxdsl {command} " in (parser.epilog or "")
+    assert f"usage: ttxdsl {command}" in parser.format_help()
+
+
+@pytest.mark.parametrize(
+    "command", [name for name in COMMANDS if name not in WITHOUT_JSON]
+)
+def test_every_command_has_json(command: str):
+    assert "--json" in parser_of(command).format_usage()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_wrong_command_line_is_2(command: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as raised:
+        main([command, "--no-such-option"])
+    assert raised.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+ARGUMENTS = {"doctor": ["--devices", "2"], "diff": ["--mesh-shape", "2"], "report": ["-o", "r.html"]}  # fmt: skip
+CODES = {"diff": 2}
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "completion"])
+def test_a_missing_file_is_one_diagnostic(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.chdir(tmp_path)
+    code = main([command, "none.mlir", *ARGUMENTS.get(command, [])])
+    assert code == CODES.get(command, 1)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("error:") == 1
+    assert "none.mlir" in captured.err
+    assert not list(tmp_path.iterdir())
