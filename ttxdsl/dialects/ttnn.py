@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal, TypeAlias, cast
 
@@ -102,7 +101,6 @@ class DeviceType(ParametrizedAttribute, TypeAttribute):
     name = "ttnn.device"
 
 
-@dataclass(frozen=True, init=False)  # else the sizes would not be compared
 @dataclass(frozen=True, init=False)  # else the sizes would not be compared
 class _Dimensions(ParametrizedAttribute):
     """Base of attributes that are a list of sizes, `2x4`."""
