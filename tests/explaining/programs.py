@@ -127,6 +127,29 @@ BORDER = function(
   return %mapped : tensor<8x16xf32>""",
 )
 
+BORDER_OF_ARGUMENT = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %mapped = sdy.manual_computation(%x) in_shardings=[<@mesh, [{}, {"a"}]>] out_shardings=[<@mesh, [{}, {"a"}]>] manual_axes={"a"} (%local: tensor<8x8xf32>) {
+    %inner = stablehlo.exponential %local : tensor<8x8xf32>
+    sdy.return %inner : tensor<8x8xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %mapped : tensor<8x16xf32>""",
+)
+
+ORDER = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]')
+    + ", "
+    + given("%y: tensor<8x16xf32>", '[{}, {"a"}]'),
+    "tensor<8x16xf32>",
+    """  %first = stablehlo.negate %x : tensor<8x16xf32>
+  %second = stablehlo.negate %first : tensor<8x16xf32>
+  %sum = stablehlo.add %second, %y : tensor<8x16xf32>
+  %third = stablehlo.negate %y : tensor<8x16xf32>
+  %both = stablehlo.add %sum, %third : tensor<8x16xf32>
+  return %both : tensor<8x16xf32>""",
+)
+
 TABLE = function(
     given("%table: tensor<64x16xf32>", '[{"b"}, {}]') + ", %ids: tensor<8x1xi32>",
     "tensor<8x16xf32>",

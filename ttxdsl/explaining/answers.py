@@ -52,6 +52,16 @@ class Origin:
     index: int | None = None
     """Which argument, result, operand or constraint (in program order)."""
 
+    @property
+    def short(self) -> str:
+        """`argument 3 (params['up'])`, `constraint %7`."""
+        name = self.place.value
+        if self.kind == "argument":
+            return f"argument {self.index} ({self.place.scope or name})"
+        if self.kind == "result":
+            return f"result {self.index}"
+        return f"{self.kind} {name}" if name else self.kind
+
     def __str__(self) -> str:
         return self.text
 
@@ -319,6 +329,7 @@ class Side:
     sharding: str | None
     causes: tuple[AxisCause, ...]
     obstacles: tuple[Obstacle, ...] = ()
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +347,7 @@ class WhyCollective:
         cause: what makes it necessary.
         op: the op of the program that needs it.
         dims: dimensions of the moved value (of its operand for a reduction).
+        summary: a few words, without the op and where it stands.
         reason: one sentence.
         details: sentences on each factor that disagrees.
         reshard: from which sharding to which, if it is part of a reshard.
@@ -356,6 +368,7 @@ class WhyCollective:
     cause: Cause
     op: Place
     dims: tuple[int, ...]
+    summary: str
     reason: str
     details: tuple[str, ...] = ()
     reshard: tuple[str, str] | None = None

@@ -119,6 +119,16 @@ class Chains:
         called = self.places.called(first)
         own = sharding_text(recorded.initial.get(recorded.holders.get(first, first)))
         if name is None or recorder is None:
+            given = recorded.original_value(first)
+            owner = None if given is None else sdy.owning_op(given)
+            if isinstance(given, BlockArgument) and isinstance(
+                owner, sdy.ManualComputationOp
+            ):
+                text = (
+                    f"a manual computation takes operand {given.index} as"
+                    f" {sharding_text(owner.in_shardings.data[given.index])}"
+                )
+                return Origin("manual computation", text, place, given.index)
             return Origin("unknown", f"{called} had it from the start", place)
         head, _, number = name.partition(":")
         index = int(number) if number else None
@@ -170,7 +180,7 @@ class Chains:
         written = sdy.get_func_argument_sharding(self.places.names.entry, index)
         if place.scope and place.scope not in called:
             called = f"{called}, {place.scope}"
-        if written is None:
+        if written is None or self.recorded.invented:
             text = f"stage 4 found the batch in argument {index} ({called}): {own}"
         else:
             text = f"argument {index} ({called}) is annotated {sharding_text(written)}"

@@ -67,6 +67,7 @@ class _Story:
 
     cause: Cause
     op: Place
+    summary: str
     reason: str
     dims: tuple[int, ...] = ()
     details: tuple[str, ...] = ()
@@ -129,6 +130,7 @@ class WhyCollectives:
             cause=story.cause,
             op=story.op,
             dims=story.dims,
+            summary=story.summary,
             reason=story.reason,
             details=story.details,
             reshard=texts,
@@ -179,7 +181,7 @@ class WhyCollectives:
         if demand is None or note.side == "operand":
             name = self.places.called(self.at_stage_6(note.value))
             reason = f"{place} takes {name} as a whole result, and it is a partial sum"
-            return _Story("reduction", place, reason)
+            return _Story("reduction", place, f"takes {name} whole", reason)
         along = collective.axes or demand.reduction
         projection = _projection_after(demand)
         sides: list[Side] = []
@@ -209,8 +211,18 @@ class WhyCollectives:
             f"{place} sums over a dimension that {axes_text(along)} splits"
             f" ({what or 'its own'}): each device has a partial result"
         )
+        short = ", ".join(
+            f"dimension {dim} of {side.value or side.label}"
+            for dim, side in zip(dims, sides, strict=True)
+        )
         return _Story(
-            "reduction", place, reason, tuple(dims), tuple(details), tuple(sides)
+            "reduction",
+            place,
+            f"sums over {short or 'a split dimension'}",
+            reason,
+            tuple(dims),
+            tuple(details),
+            tuple(sides),
         )
 
     def _disagreement(
@@ -225,20 +237,30 @@ class WhyCollectives:
         value = self.at_stage_6(demand.values[tensor])
         label = self.places.tensor(note.user, count, tensor, value)
         reasons: list[str] = []
+        short: list[str] = []
         details: list[str] = self._shared(value)
         sides: list[Side] = []
         for dim in dims:
             had = given.dims[dim].axes if given is not None else ()
             gets = wanted.dims[dim].axes if wanted is not None else ()
             reasons.append(_clash(place, note.side, dim, label, had, gets))
+            name = self.places.name(value) or label
+            short.append(_clash_in_short(note.side, dim, name, had, gets))
             sides.append(self._side(demand, tensor, dim, had))
             for factor in demand.rule.tensors[tensor][dim]:
                 text, more = self._factor(demand, tensor, factor, had)
                 details.extend(text)
                 sides.extend(side for side in more if side not in sides)
         reason = "; ".join(reasons) or f"{place} needs {label} on other devices"
+        summary = "; ".join(short) or f"needs {label} on other devices"
         return _Story(
-            note.side, place, reason, tuple(dims), tuple(details), tuple(sides)
+            note.side,
+            place,
+            summary,
+            reason,
+            tuple(dims),
+            tuple(details),
+            tuple(sides),
         )
 
     def _shared(self, value: SSAValue) -> list[str]:
@@ -346,12 +368,14 @@ class WhyCollectives:
                 f"the function returns {called} as result {note.index}, which shall be"
                 f" {wants}"
             )
-            return _Story("return", place, reason, tuple(dims), (), (side,))
+            summary = f"returned as {wants}"
+            return _Story("return", place, summary, reason, tuple(dims), (), (side,))
         owner = note.parent if returns else user
         place = self.places.op(owner if owner is not None else user)
         way = "hands back" if returns else "takes"
         reason = f"{place} {way} value {note.index} ({called}) as {wants}"
-        return _Story("border", place, reason, tuple(dims), (), (side,))
+        summary = f"{way} {called} as {wants}"
+        return _Story("border", place, summary, reason, tuple(dims), (), (side,))
 
     # Made of a constraint by stage 7
 
@@ -376,6 +400,7 @@ class WhyCollectives:
         story = _Story(
             "constraint",
             place,
+            f"asks for {called} as {sharding_text(target)}",
             reason,
             tuple(dims),
             (),
@@ -414,17 +439,19 @@ class WhyCollectives:
         )
         if written or self.recorded.skipped:
             reason = f"{place} is written in the program: no stage chose it"
-            story = _Story("written", place, reason)
+            story = _Story("written", place, "written in the program", reason)
             return Found(self._answer(number, collective, story), op=step)
         rule = sharding_rule(step)
         dims = _own_dims(op)
         name = place.value or place.op
+        summary = "computed whole: it has no sharding rule"
         if rule is None:
             reason = (
                 f"{place} has no sharding rule: every device computes all of {name}"
                 " from whole operands"
             )
         else:
+            summary = "not computed from shards alone"
             reason = (
                 f"stage 11 cannot compute {place} from shards alone: what a device needs"
                 " is on others"
@@ -447,7 +474,7 @@ class WhyCollectives:
                 if axes:
                     label = f"operand {index} ({self.places.called(stage_6)})"
                     sides.append(self._axes_side(label, stage_6, dim, axes))
-        story = _Story("local", place, reason, dims, details, tuple(sides))
+        story = _Story("local", place, summary, reason, dims, details, tuple(sides))
         return Found(self._answer(number, collective, story), op=step)
 
     # Sides
@@ -485,7 +512,11 @@ class WhyCollectives:
             causes = self.shardings.chains.causes(value, dim, here)
         if not axes and value in self.recorded.holders and dim < len(shape_of(value)):
             obstacles = self.shardings.obstacles.of(value, dim)
+        note = None
+        if axes and not causes:
+            note = f"resharded for this op, to be split by {axes_text(axes)} here"
         return Side(
+            note=note,
             label=label,
             dims=(dim,),
             value=self.places.name(value),
@@ -523,6 +554,14 @@ def _clash(place: Place, side: str, dim: int, label: str, had: Axes, gets: Axes)
     makes = f"split by {axes_text(gets)}" if gets else "whole"
     shall = f"split by {axes_text(had)}" if had else "whole"
     return f"{place} makes dimension {dim} of {label} {makes}, and it shall be {shall}"
+
+
+def _clash_in_short(side: str, dim: int, name: str, had: Axes, gets: Axes) -> str:
+    has = axes_text(had) if had else "whole"
+    wants = axes_text(gets) if gets else "whole"
+    if side == "operand":
+        return f"needs dimension {dim} of {name} {wants}, not {has}"
+    return f"makes dimension {dim} of {name} {wants}, not {has}"
 
 
 def _projection_after(demand: Demand) -> Projection:

@@ -21,11 +21,12 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
 from ttxdsl.explaining.answers import Change, Counterfactual, Figures, Origin
 from ttxdsl.explaining.collectives import Found, WhyCollectives
+from ttxdsl.explaining.compiling import compile_plainly
 from ttxdsl.explaining.figures import measure
 from ttxdsl.explaining.marks import unmarked
 from ttxdsl.explaining.names import enclosing_function
 from ttxdsl.explaining.places import Places, shape_of, sharding_text
-from ttxdsl.explaining.recording import Demand, Recorded, compile_plainly
+from ttxdsl.explaining.recording import Demand, Recorded
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
 from ttxdsl.sharding.factors import OpShardingRule

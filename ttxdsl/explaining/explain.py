@@ -18,10 +18,11 @@ from xdsl.printer import Printer
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
 from ttxdsl.explaining.collectives import WhyCollectives
+from ttxdsl.explaining.compiling import as_stage_4_annotates, compile_and_record
 from ttxdsl.explaining.counterfactuals import Counterfactuals, best
 from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.places import Places
-from ttxdsl.explaining.recording import PropagationName, compile_and_record
+from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.reporting.collectives import meshes_of
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
@@ -67,8 +68,13 @@ class Explainer:
                 f"'{source}' is lowered already: its shardings are gone",
                 hint="ask the StableHLO program that it was made of",
             )
-        self._recorded = compile_and_record(module, self._pipeline, propagation)
-        self._names = Names(module, _printed(module) if text is None else text, source)
+        text = _printed(module) if text is None else text
+        annotated = as_stage_4_annotates(module, self._pipeline)
+        module = module if annotated is None else annotated
+        self._names = Names(module, text, source)
+        self._recorded = compile_and_record(
+            module, self._pipeline, propagation, invented=annotated is not None
+        )
         self._places = Places(self._recorded, self._names)
         self._shardings = Shardings(self._recorded, self._places)
         self._collectives = WhyCollectives(self._recorded, self._shardings, link)

@@ -183,7 +183,8 @@ class Obstacles:
             )
             name = axis_text(axes[0])
             return Obstacle("conflict", dim, text, name, place, conflict)
-        axis = axes[len(own.axes)]
+        # of the last axis there may be a part here and the whole there
+        axis = axes[min(len(own.axes), len(axes) - 1)]
         name = axis_text(axis)
         head = f"{from_} has {axes_text(axes)}, but"
         if factor in rule.blocked:
@@ -214,11 +215,10 @@ class Obstacles:
             return Obstacle("not divisible", dim, f"{head} {odd}", name, place)
         third = self._third(meeting, factor, axis, len(own.axes))
         if third is not None:
-            conflict = self._prefix_conflict(meeting, factor, other, third)
-            text = (
-                f"{head} {self._end(meeting, third, factor)} disagrees: {conflict.rule}"
-            )
-            return Obstacle("conflict", dim, text, name, place, conflict)
+            first, second = sorted((other, third))
+            conflict = self._prefix_conflict(meeting, factor, first, second)
+            text = f"{conflict.winner} meets {conflict.loser}: {conflict.rule}"
+            return Obstacle("conflict", dim, text, None, place, conflict)
         objector = self._objector(meeting, factor, axis)
         if objector is not None:
             where, conflict = objector
@@ -508,11 +508,14 @@ class Obstacles:
                 "closed dimension", dim, text, None, self.places.value(value)
             )
             return
-        yield from self._without_rule(value, dim)
+        without = list(self._without_rule(value, dim))
+        yield from without
         asked: list[Place] = []
+        others = 0
         for meeting in meetings:
             if meeting.node.behaviour is None or isinstance(meeting.op, FuncOp):
                 continue
+            others += 1
             mapping = meeting.rule.tensors[meeting.tensor][dim]
             place = self.places.op(meeting.op)
             alone = [f for f in mapping if not self._is_shared(meeting, f)]
@@ -538,6 +541,13 @@ class Obstacles:
                 f" on; no annotation reached dimension {dim} of {called}"
             )
             yield Obstacle("no op reached it", dim, text, None, asked[0])
+        elif not others and not without:
+            text = (
+                f"no op that computes makes or uses {called}, and it is not annotated"
+            )
+            yield Obstacle(
+                "no op reached it", dim, text, None, self.places.value(value)
+            )
 
     def _is_shared(self, meeting: _Meeting, factor: int) -> bool:
         """Whether another operand or result has the factor."""

@@ -1,56 +1,42 @@
-"""Compiling a program while taking notes: the same thirteen stages, watched.
+"""What is noted while a program is compiled, so that questions can be answered later.
 
 Nothing in the passes knows of it: stage 6 is run with a history, stage 8 by an inserter
 that tells what it inserts for whom, and between the stages every op gets a number by
-which its successors are found (`marks.py`).
+which its successors are found (`marks.py`). `compiling.py` puts these in their places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.data_flow import Operand
 from ttxdsl.explaining.marks import Marks
-from ttxdsl.program import make_context
-from ttxdsl.remarks import Remark, collect_remarks
+from ttxdsl.remarks import Remark
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.sharding.step import StepSignature, Strategy
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.propagation.engine import DirectionsOf, Propagation
 from ttxdsl.transforms.propagation.history import History, Hop
 from ttxdsl.transforms.propagation.op_priority import (
     SCHEDULE,
-    OpPriorityPropagatePass,
 )
-from ttxdsl.transforms.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.sdy_insert_explicit_reshards import (
-    InsertExplicitReshardsPass,
     ReshardInserter,
     Shardings,
 )
 
 PropagationName = Literal["aggressive", "op-priority", "user-priority"]
-
-PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
-    "aggressive": AggressivePropagatePass(),
-    "op-priority": OpPriorityPropagatePass(),
-    "user-priority": UserPriorityPropagatePass(),
-}
-"""What stage 6 can be; the pipeline's own is the first."""
 
 COLLECTIVES = (
     stablehlo.AllGatherOp,
@@ -298,6 +284,8 @@ class Recorded:
     original: ModuleOp
     compiled: ModuleOp
     propagation: PropagationName
+    invented: bool = False
+    """Whether stage 4 chose the annotations of `original`, which came without any."""
     marks: Marks = field(default_factory=Marks)
     skipped: bool = False
     recorder: Recorder | None = None
@@ -565,131 +553,3 @@ class Recorded:
                     self.moved[op.result] = self.constraints[source].results[0]
                     break
         self.marks.mark(module)
-
-
-@dataclass(frozen=True)
-class _RecordingPass(ModulePass):
-    """A stage that is run by a function, under the name of the pass that it replaces."""
-
-    name = "recorded"
-
-    run: Callable[[ModuleOp], None] = lambda module: None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
-        self.run(op)
-
-
-@dataclass(frozen=True)
-class _RecordingPipeline(TTStableHLOPipelinePass):
-    """The pipeline with stages 6 and 8 replaced by recording ones."""
-
-    recorded: Recorded | None = None
-
-    def stages(self) -> list[ModulePass]:
-        """The thirteen stages."""
-        stages, recorded = super().stages(), self.recorded
-        assert recorded is not None
-        inner = PROPAGATIONS[recorded.propagation]
-        assert isinstance(stages[5], AggressivePropagatePass)
-        assert isinstance(stages[7], InsertExplicitReshardsPass)
-        stages[5] = _RecordingPass(lambda module: recorded.propagate(module, inner))
-        stages[7] = _RecordingPass(recorded.insert_reshards)
-        return stages
-
-
-def compile_and_record(
-    original: ModuleOp,
-    pipeline: TTStableHLOPipelinePass,
-    propagation: PropagationName = "aggressive",
-) -> Recorded:
-    """Compile a copy of a program through the thirteen stages and take notes.
-
-    Args:
-        original: the program; it is not changed.
-        pipeline: the options; all thirteen stages are run.
-        propagation: what stage 6 is.
-
-    Raises:
-        CompileError: the program cannot be compiled.
-    """
-    module = original.clone()
-    recorded = Recorded(original, module, propagation)
-    marks = recorded.marks
-    marks.mark_like(module, original)
-    watched = _pipeline(pipeline, recorded)
-    with collect_remarks() as remarks:
-        for result in watched.run(make_context(), module):
-            match result.number:
-                case 5:
-                    recorded.skipped = result.skipped
-                    recorded.start_stage_6(module)
-                case 7:
-                    for op in module.walk():
-                        source = marks.origin(op)
-                        if isinstance(op, sdy.ReshardOp) and isinstance(
-                            source, sdy.ShardingConstraintOp
-                        ):
-                            recorded.constraints[op] = source
-                case 9:
-                    marks.mark(module)
-                case 10:
-                    recorded.end_stage_10(module)
-                case _:
-                    pass
-    recorded.remarks = remarks
-    for op in module.walk():
-        if isinstance(op, COLLECTIVES):
-            recorded.sources[op] = marks.origins(op)
-    return recorded
-
-
-def _pipeline(
-    pipeline: TTStableHLOPipelinePass, recorded: Recorded
-) -> _RecordingPipeline:
-    return _RecordingPipeline(
-        mesh_shape=pipeline.mesh_shape,
-        argument_types=pipeline.argument_types,
-        automatic_arg_analysis=pipeline.automatic_arg_analysis,
-        result_presharded=pipeline.result_presharded,
-        strict=pipeline.strict,
-        recorded=recorded,
-    )
-
-
-def compile_plainly(
-    original: ModuleOp,
-    pipeline: TTStableHLOPipelinePass,
-    propagation: PropagationName = "aggressive",
-) -> ModuleOp:
-    """The same program without notes: what a change is judged by.
-
-    Raises:
-        CompileError: the program cannot be compiled.
-    """
-    module = original.clone()
-    plain = _PlainPipeline(
-        mesh_shape=pipeline.mesh_shape,
-        argument_types=pipeline.argument_types,
-        automatic_arg_analysis=pipeline.automatic_arg_analysis,
-        result_presharded=pipeline.result_presharded,
-        strict=pipeline.strict,
-        propagation=propagation,
-    )
-    with collect_remarks():
-        plain.apply(make_context(), module)
-    module.verify()
-    return module
-
-
-@dataclass(frozen=True)
-class _PlainPipeline(TTStableHLOPipelinePass):
-    """The pipeline with another stage 6."""
-
-    propagation: PropagationName = "aggressive"
-
-    def stages(self) -> list[ModulePass]:
-        """The thirteen stages."""
-        stages = super().stages()
-        stages[5] = PROPAGATIONS[self.propagation]
-        return stages

@@ -155,14 +155,16 @@ def _made(answer: WhySharding) -> str:
 
 def _add_side(tree: Tree, side: Side, shown: _Shown) -> None:
     dims = ", ".join(map(str, side.dims))
-    where = f", dimension {dims}" if side.dims else ""
+    where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
     sharding = side.sharding or "replicated"
     branch = tree.add(Text(f"{side.label} is {sharding}{where}:"))
     for cause in side.causes:
         _add_cause(branch, cause, shown)
     for obstacle in side.obstacles:
         _add_obstacle(branch, obstacle)
-    if not side.causes and not side.obstacles:
+    if side.note is not None:
+        branch.add(Text(side.note))
+    elif not side.causes and not side.obstacles:
         branch.add(Text("not split there"))
 
 
@@ -210,30 +212,32 @@ def collective_tree(answer: WhyCollective, link: Link, *, whole: bool = False) -
 
 
 def _program_table(answer: WhyProgram) -> Table:
-    table = Table("#", "collective", "axis", title="Collectives", title_justify="left")
+    table = Table("#", "collective", title="Collectives", title_justify="left")
     table.add_column("bytes/device", justify="right")
     table.add_column("time", justify="right")
+    table.add_column("op")
     table.add_column("why")
     for one in answer.collectives:
-        causes = [c for side in one.sides for c in side.causes]
-        origins = dict.fromkeys(f"{c.axis}: {c.origin.text}" for c in causes)
-        why = "\n".join((one.reason, *(f"  {origin}" for origin in origins)))
+        causes = [cause for side in one.sides for cause in side.causes]
+        origins = dict.fromkeys(f"{c.axis} from {c.origin.short}" for c in causes)
+        place = replace(one.op, position=None)
+        position = (one.op.position or "").rpartition("/")[2]
         table.add_row(
             str(one.number),
-            one.kind,
-            one.axes,
+            f"{one.kind}\n{escape(one.axes)}",
             bytes_text(one.bytes),
             seconds_text(one.seconds),
-            escape(why),
+            escape(f"{place}\n{position}".strip()),
+            escape("\n".join((one.summary, *origins))),
         )
     figures = answer.figures
     table.add_section()
     table.add_row(
         "",
         f"{figures.count} in all",
-        "",
         bytes_text(figures.bytes),
         seconds_text(figures.seconds),
+        "",
         "",
     )
     return table
@@ -294,7 +298,8 @@ def execute(options: argparse.Namespace) -> int:
             console.print(collective_tree(answer, link, whole=options.all))
         case WhyProgram():
             meshes = ", ".join(answer.meshes) or "none"
-            console.print(Text(f"{answer.source}  mesh {meshes}; links {link}"))
+            head = f"{answer.source}  mesh {meshes}; links {link}"
+            console.print(Text(head), soft_wrap=True)
             for note in answer.notes:
                 console.print(Text(note))
             if answer.collectives:

@@ -1,0 +1,159 @@
+"""Counterfactuals: their figures are those of the program that a user would write."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
+from tests.explaining import programs
+from ttxdsl.explaining.answers import Change, Figures
+from ttxdsl.explaining.explain import Explainer
+from ttxdsl.explaining.recording import PropagationName
+from ttxdsl.program import parse_program
+from ttxdsl.reporting.memory import memory_profile
+from ttxdsl.sharding.cost import Ring
+from ttxdsl.sharding.links import DEFAULT_LINK, Link
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def edited(text: str, change: Change) -> str:
+    """The text with a change, made by hand: no code of the package has a part in it."""
+    name = re.escape(change.value)
+    attribute = f"{{sdy.sharding = #sdy.sharding<@mesh, {change.sharding}>}}"
+    match change.kind:
+        case "annotate argument":
+            old = rf"({name}: tensor<[^>]*>)(?: \{{sdy\.sharding = [^>]*>\}})?"
+            new, count = re.subn(old, lambda m: f"{m[1]} {attribute}", text, count=1)
+        case "annotate result":
+            old = r"(-> \(tensor<[^>]*>)(?: \{sdy\.sharding = [^>]*>\})?"
+            given = "" if change.sharding is None else f" {attribute}"
+            new, count = re.subn(old, lambda m: m[1] + given, text, count=1)
+        case "constrain":
+            new, count = constrained(text, change)
+        case "remove constraint":
+            old = rf"\n *{name} = sdy\.sharding_constraint (%\w+) [^\n]*"
+            found = re.search(old, text)
+            assert found is not None
+            new, count = re.subn(old, "", text)
+            new = re.sub(rf"{name}\b", found[1], new)
+        case "copy constant":
+            line = re.search(rf"\n *{name} = ([^\n]*)", text)
+            assert line is not None and change.user is not None
+            user = re.escape(change.user)
+            old = rf"(\n *{user} = [^\n]*?){name}\b"
+            new, count = re.subn(old, rf"\n %copy = {line[1]}\1%copy", text)
+    assert count == 1
+    return new
+
+
+def constrained(text: str, change: Change) -> tuple[str, int]:
+    """A constraint behind the line of a value, or at the start for an argument."""
+    name = re.escape(change.value)
+    made = re.search(rf"\n *{name} = [^\n]*(tensor<[^>]*>)(?=\n)", text)
+    argument = re.search(rf"{name}: (tensor<[^>]*>)[^\n]*\n", text)
+    found = made or argument
+    assert found is not None
+    head, tail = text[: found.end()], text[found.end() :]
+    tail = re.sub(rf"{name}\b", "%constrained", tail)
+    line = (
+        f"\n  %constrained = sdy.sharding_constraint {change.value}"
+        f" <@mesh, {change.sharding}> : {found[1]}\n"
+    )
+    return head + line + tail, 1
+
+
+def figures(text: str, link: Link = DEFAULT_LINK) -> Figures:
+    """What the program costs, through the public interface only."""
+    program = ttxdsl.load(text).partition()
+    collectives = program.collectives()
+    counts = Counter(one.kind for one in collectives)
+    return Figures(
+        collectives=tuple(sorted(counts.items())),
+        bytes=sum(one.bytes_per_device for one in collectives),
+        seconds=sum(
+            link.seconds_of_bytes(Ring(one.kind), one.bytes_per_device, one.group_size)
+            for one in collectives
+        ),
+        peak_bytes=memory_profile(program.module).peak_bytes,
+    )
+
+
+def explainer(
+    text: str, propagation: PropagationName = "aggressive", *, tries: int = 16
+) -> Explainer:
+    module = parse_program(text, "p.mlir")
+    return Explainer(module, text, propagation=propagation, keep=1000, tries=tries)
+
+
+@pytest.mark.parametrize("name", programs.ALL)
+def test_figures_are_those_of_the_recompiled_program(name: str):
+    text = programs.ALL[name]
+    ask = explainer(text, tries=1000)
+    base = figures(text)
+    assert ask.program().figures == base
+    known: dict[str, Figures] = {}
+    for number in range(len(ask.program().collectives)):
+        answer = ask.collective(number)
+        for one in answer.counterfactuals:
+            assert one.base == base
+            new = edited(text, one.change)
+            assert new != text
+            if new not in known:
+                known[new] = figures(new)
+            assert one.figures == known[new], one.change
+            assert one.figures.seconds < base.seconds
+
+
+def test_each_kind_of_change_is_found():
+    kinds: set[str] = set()
+    for text in programs.ALL.values():
+        ask = explainer(text)
+        for number in range(len(ask.program().collectives)):
+            changes = ask.collective(number).counterfactuals
+            kinds.update(one.change.kind for one in changes)
+    assert kinds == {
+        "constrain",
+        "annotate argument",
+        "annotate result",
+        "remove constraint",
+        "copy constant",
+    }
+
+
+def test_best_first():
+    changes = explainer(programs.TABLE).collective(0).counterfactuals
+    assert str(changes[0].change) == '%table annotated [{}, {"b"}]'
+    assert changes[0].figures.count == 0
+    assert [c.figures.seconds for c in changes] == sorted(
+        c.figures.seconds for c in changes
+    )
+
+
+def test_a_copied_constant():
+    first = explainer(programs.SHARED_CONSTANT).collective(0).counterfactuals[0]
+    assert str(first.change) == "a copy of %c for %second"
+    assert first.figures.difference(first.base) == (("all_to_all", -1),)
+
+
+def test_nothing_helps():
+    text = (EXAMPLES / "mlp_train_step.mlir").read_text()
+    answer = explainer(text, tries=4).collective(0)
+    assert answer.counterfactuals == ()
+    assert answer.tried == 4
+
+
+def test_tries_are_bounded_and_may_be_none():
+    answer = explainer(programs.TRANSPOSED, tries=2).collective(0)
+    assert answer.tried == 2
+    assert explainer(programs.TRANSPOSED, tries=0).collective(0).tried is None
+
+
+def test_user_priorities_are_compiled_as_such():
+    answer = explainer(programs.PRIORITY, "user-priority").collective(0)
+    assert answer.failed == 0
+    assert answer.counterfactuals
