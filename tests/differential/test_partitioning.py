@@ -28,6 +28,7 @@ from tests.differential.partitioning import (
     with_even_borders,
     with_statuses,
 )
+from tests.differential.random_modules import Features, random_module
 from tests.differential.random_programs import (
     FAMILIES,
     NUMBERS,
@@ -44,6 +45,9 @@ MOVING = ("creation", "data_movement", "any_movement", "any_indexing")
 """Families of which many programs only move data."""
 
 COMMON = ("f32", "f32", "f32", "i32", "bf16", "i1")
+CALLS = Features(named_computations=False, manual_computations=False, numbers=True)
+"""Every tenth program has several functions."""
+
 EVEN_SIZES = (2, 4, 4, 6, 8, 8, 8, 12, 16, 16, 5, 1)
 """Sizes that small meshes divide, mostly."""
 
@@ -81,7 +85,10 @@ def options_of(seed: int) -> Options:
 
 def random_case(seed: int) -> tuple[ModuleOp, list[Array], bool]:
     """A program, its arguments, and whether they are tagged with their indices."""
-    text = random_program(seed, options_of(seed))
+    if seed % 10 == 9:
+        text = random_module(seed, CALLS)
+    else:
+        text = random_program(seed, options_of(seed))
     module = with_statuses(with_even_borders(parse_program(text)), seed)
     tagged = only_moves(module)
     return module, arguments_of(module, seed, tagged=tagged), tagged
