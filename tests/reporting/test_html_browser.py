@@ -15,6 +15,10 @@ from playwright.sync_api import Browser, Page, expect
 import ttxdsl
 from tests.reporting.browser import chromium, open_page
 from ttxdsl.reporting.html.page import report_page
+from ttxdsl.reporting.picture import device_ranges
+from ttxdsl.reporting.trace.layouts import LayoutTable
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -88,6 +92,44 @@ def test_it_is_drawn(report: Report):
     cell.hover()
     said = page.locator("#details .said").inner_text()
     assert said.split("\n") == ["[16:32, 128:192]", "on device 6"]
+
+
+def test_pictures_of_any_rank_on_any_mesh(report: Report):
+    mesh = Mesh((("a", 2), ("b", 4), ("c", 3)), tuple(reversed(range(24))))
+    dims = (
+        DimSharding((AxisRef("c"),)),
+        DimSharding(),
+        DimSharding((AxisRef("b", 1, 2),)),
+        DimSharding((AxisRef("b", 2, 2), AxisRef("a"))),
+    )
+    ranks = [dims, dims[:3], dims[:2], dims[3:], (*dims[2:], dims[1]), ()]
+    for chosen in ranks:
+        sharding = TensorSharding("m", chosen)
+        shape = (6, 5, 4, 7)[: len(chosen)]
+        table = LayoutTable()
+        table.layout(mesh, sharding)
+        expected: dict[str, list[int]] = {}
+        for position, device in zip(mesh_positions(mesh), mesh.devices(), strict=True):
+            slices = sharding.shard_slices(position, shape, mesh)
+            text = ", ".join(f"{one.start}:{one.stop}" for one in slices)
+            expected.setdefault(f"[{text}]", []).append(device)
+        found = report.js(
+            f"""() => {{
+              data.meshes.push({json.dumps(table.meshes_data()[0])});
+              data.layouts.push({json.dumps(table.layouts[0])});
+              data.layouts.at(-1).mesh = data.meshes.length - 1;
+              const value = {{ layout: data.layouts.length - 1, shape: {list(shape)} }};
+              const [shards, devices] = pictureOf(value).querySelectorAll("svg");
+              const titles = (svg) => [...svg.querySelectorAll("title")];
+              return [shards, devices].map((svg) =>
+                titles(svg).map((title) => title.textContent)); }}"""
+        )
+        shards = {text: device_ranges(held) for text, held in expected.items()}
+        # every shard with its devices, every device with its shard
+        assert dict(one.split(" on ") for one in found[0]) == shards
+        assert len(found[0]) == len(shards)
+        on_device = {f"device {d}": t for t, held in expected.items() for d in held}
+        assert dict(one.split(": ", 1) for one in found[1]) == on_device
 
 
 def test_search(report: Report):

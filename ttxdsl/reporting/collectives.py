@@ -90,6 +90,8 @@ def _local_bytes(values: Sequence[SSAValue]) -> int:
 
 
 def _short(op: Operation) -> str:
+    if isinstance(op, stablehlo.CompositeOp):
+        return op.composite_name.data.removeprefix("sdy.")
     return op.name.removeprefix("stablehlo.")
 
 

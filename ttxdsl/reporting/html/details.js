@@ -81,7 +81,7 @@ function aboutNode(at) {
       !layout && value.bytes !== null && ["bytes", bytesText(value.bytes)],
     ));
     if (value.partial.length)
-      parts.push(h("div", { class: "note" }, `Along ${value.partial.join(", ")} each device has a sum of its own here; they are added up afterwards.`));
+      parts.push(h("div", { class: "note" }, `Along ${value.partial.join(", ")} each device has its own part of a sum here; the next op adds them up.`));
     if (layout?.manual.length)
       parts.push(h("div", { class: "note" }, `Written per device along ${layout.manual.join(", ")}: there each device has a tensor of its own, and the picture shows how that is split further.`));
     if (layout) parts.push(pictureOf(value));

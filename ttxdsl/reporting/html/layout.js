@@ -87,12 +87,16 @@ function layersOf(items, edges) {
     const a = index.get(from), b = index.get(to);
     if (a < b) before[b].push(a), after[a].push(b); // an edge back would make a circle
   }
-  const depth = items.map(() => 0);
-  items.forEach((_, at) => {
-    for (const one of before[at]) depth[at] = Math.max(depth[at], depth[one] + 1);
-  });
-  const floats = [];
+  const depth = items.map(() => 0), floats = [], needs = [];
   items.forEach((item, at) => (floats[at] = item.node !== undefined && before[at].every((one) => floats[one])));
+  items.forEach((item, at) => {
+    // rows that what hangs on nothing takes above its user, below a box that is tall
+    needs[at] = Math.max(0, ...before[at].filter((one) => floats[one]).map((one) => 1 + needs[one]));
+    for (const one of before[at]) {
+      const tall = !floats[at] && !floats[one] && items[one].height > 3 * NODE.height;
+      depth[at] = Math.max(depth[at], depth[one] + 1 + (tall ? needs[at] : 0));
+    }
+  });
   for (let at = items.length - 1; at >= 0; at--) {
     if (floats[at] && after[at].length) depth[at] = Math.max(0, Math.min(...after[at].map((one) => depth[one])) - 1);
   }

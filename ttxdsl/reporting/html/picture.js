@@ -18,6 +18,16 @@ function shardFill(layout, shard) {
   return `hsl(${color.hue} ${dark() ? 46 : 64}% ${base + color.light * span}%)`;
 }
 
+/**
+ * The dimensions that are drawn: those that are split, the last two as rows and columns.
+ * Rows stay rows: one split dimension that is not the last has no columns beside it.
+ */
+function drawnDims(layout) {
+  const split = layout.parts.map((size, dim) => ({ size, dim })).filter(({ size }) => size > 1);
+  const rows = split.length === 1 && split[0].dim < layout.parts.length - 1;
+  return rows ? [...split, { size: 1, dim: -1 }] : split;
+}
+
 /** For each shard the devices that hold it: a map from "i,j,…" to { shard, devices }. */
 function holders(layout) {
   if (layout.holders) return layout.holders;
@@ -57,21 +67,25 @@ function gridOf(dims, { width, cell, label, captions }) {
   const high = Math.max(9, Math.min(rows.size > 8 ? 20 : 30, wide));
   const head = panels > 1 ? 16 : 0;
   const panelWidth = wide * columns.size, panelHeight = high * rows.size + head;
+  // rows are named at their side if the name has room there, else above
+  const beside = captions[0].length * 6 < panelHeight;
+  const above = [!beside && captions[0] && `↓ ${captions[0]}`, captions[1] && (beside ? captions[1] : `→ ${captions[1]}`)].filter(Boolean);
+  const top = 3 + 14 * above.length;
   const svg = s("svg", {
-    width: 18 + across * (panelWidth + 12),
-    height: 16 + Math.ceil(panels / across) * (panelHeight + 12),
+    width: Math.max(18 + across * (panelWidth + 12), 18 + 6.4 * Math.max(0, ...above.map((line) => line.length))),
+    height: top + Math.ceil(panels / across) * (panelHeight + 12),
     role: "img",
   });
   const axis = (x, y, text, turn = "") => s("text", { class: "axis", x, y, transform: turn }, text);
-  if (captions[1]) svg.append(axis(18, 11, captions[1]));
-  if (captions[0]) svg.append(axis(12, 16 + panelHeight, captions[0], `rotate(-90 12 ${16 + panelHeight})`));
+  above.forEach((line, at) => svg.append(axis(18, 11 + 14 * at, line)));
+  if (beside && captions[0]) svg.append(axis(12, top + panelHeight, captions[0], `rotate(-90 12 ${top + panelHeight})`));
   for (let panel = 0; panel < panels; panel++) {
     const place = [];
     for (let rest = panel, at = outer.length - 1; at >= 0; at--) {
       place.unshift(rest % outer[at].size);
       rest = Math.floor(rest / outer[at].size);
     }
-    const x = 18 + (panel % across) * (panelWidth + 12), y = 16 + Math.floor(panel / across) * (panelHeight + 12);
+    const x = 18 + (panel % across) * (panelWidth + 12), y = top + Math.floor(panel / across) * (panelHeight + 12);
     if (panels > 1) svg.append(axis(x, y + 11, outer.map((dim, at) => label(dim, place[at])).join(", ")));
     for (let row = 0; row < rows.size; row++)
       for (let column = 0; column < columns.size; column++) {
@@ -119,8 +133,8 @@ function pictureOf(value) {
     groups.push({ group, key });
     return group;
   };
-  const split = layout.parts.map((size, dim) => ({ size, dim })).filter(({ size }) => size > 1);
-  const named = ({ dim }) => `dim ${dim} (${value.shape[dim]}) by ${layout.dims[dim].join(" + ")}`;
+  const split = drawnDims(layout);
+  const named = ({ dim }) => dim < 0 ? "" : `dim ${dim} (${value.shape[dim]}) by ${layout.dims[dim].join(" + ")}`;
   const sliced = ({ dim }, at) => {
     const local = Math.ceil(value.shape[dim] / layout.parts[dim]);
     return `dim ${dim} ${at * local}:${Math.min(value.shape[dim], (at + 1) * local)}`;
@@ -132,7 +146,7 @@ function pictureOf(value) {
     captions: [split.length > 1 ? named(split.at(-2)) : "", split.length ? named(split.at(-1)) : "not split"],
     cell: (index, x, y, wide, high) => {
       const shard = layout.parts.map(() => 0);
-      split.forEach(({ dim }, at) => (shard[dim] = index[at]));
+      split.forEach(({ dim }, at) => dim >= 0 && (shard[dim] = index[at]));
       const { devices } = held.get(shard.join()) ?? { devices: [] };
       const text = ranges(devices);
       return cellOf(shard.join(), text, `${sliceText(layout, shard, value.shape)} on ${text}`, x, y, wide, high);
@@ -167,9 +181,9 @@ function pictureOf(value) {
 function drawIcon(context, value, x, y, size) {
   const layout = layoutOf(value);
   if (!layout) return;
-  const split = layout.parts.map((count, dim) => [count, dim]).filter(([count]) => count > 1);
-  const [columns, columnDim] = split.at(-1) ?? [1, -1];
-  const [rows, rowDim] = split.length > 1 ? split.at(-2) : [1, -1];
+  const split = drawnDims(layout);
+  const { size: columns, dim: columnDim } = split.at(-1) ?? { size: 1, dim: -1 };
+  const { size: rows, dim: rowDim } = split.length > 1 ? split.at(-2) : { size: 1, dim: -1 };
   const across = Math.min(6, columns), down = Math.min(6, rows);
   const wide = size / across, high = size / down;
   for (let row = 0; row < down; row++)

@@ -155,13 +155,30 @@ function difference(old, now) {
   let gone = [], fresh = [];
   const mark = (tag, list) => list.length && parts.push(h(tag, {}, ...coloured(list)));
   const flush = () => (mark("del", gone), mark("ins", fresh), (gone = []), (fresh = []));
-  for (const [i, j] of editsOf(a.length, b.length, same)) {
+  const steps = editsOf(a.length, b.length, same);
+  for (const [i, j] of joined(steps, (i) => a[i].word.trim() !== "")) {
     if (i >= 0 && j >= 0) flush(), parts.push(...coloured([b[j]]));
     else if (i >= 0) gone.push(a[i]);
     else fresh.push(b[j]);
   }
   flush();
   return parts;
+}
+
+/** A word or two that stayed within a replacement are easier to read as replaced with it. */
+function joined(steps, counts) {
+  const stays = ([i, j]) => i >= 0 && j >= 0;
+  const runs = [];
+  for (const step of steps) {
+    if (runs.length && stays(runs.at(-1)[0]) === stays(step)) runs.at(-1).push(step);
+    else runs.push([step]);
+  }
+  return runs.flatMap((run, at) => {
+    const around = [...(runs[at - 1] ?? []), ...(runs[at + 1] ?? [])];
+    const within = at > 0 && at < runs.length - 1 && around.some(([, j]) => j < 0) && around.some(([i]) => i < 0);
+    const few = stays(run[0]) && run.filter(([i]) => counts(i)).length <= 2;
+    return within && few ? run.flatMap(([i, j]) => [[i, -1], [-1, j]]) : run;
+  });
 }
 
 const MOST_EDITS = 3000;
