@@ -23,7 +23,7 @@ from ttxdsl.program import parse_program, read_program
         ('%0 = stablehlo.constant dense<"0x1"> : tensor<i8>', "Hex string"),
         ("%0 = stablehlo.nonsense : i32", "stablehlo.nonsense is not registered"),
         ('sdy.mesh @m = <["x"=0]>', ""),
-        ("", "Could not parse"),
+        ("", "the text is empty"),
         ("\x00", ""),
         (
             "func.func @f(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<2xf32> }",

@@ -60,6 +60,8 @@ def parse_program(
     Raises:
         CompileError: the text is no module or breaks a rule of its dialects.
     """
+    if not text.strip():
+        raise CompileError("there is no program: the text is empty", position=source)
     parser: Parser | None = None
     try:
         parser = Parser(context or make_context(), text, source)
