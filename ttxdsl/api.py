@@ -31,7 +31,7 @@ from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.steps import pipeline_steps
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.interpreters.inputs import random_inputs
@@ -419,11 +419,11 @@ class Program:
                 try:
                     step.compiler_pass.apply(context, module)
                     step.verify(module)
-                except UnsupportedError as error:
+                except CompileError as error:
                     if step.number is not None:
                         raise
                     form = step.name.rpartition("-")[2]
-                    text = f"there is no {form} form of it: {error.message}"
+                    text = f"it does not lower to {form}: {error.message}"
                     remarks.append(Remark("warning", text, error.position))
                     break
                 seconds = time.perf_counter() - began

@@ -64,7 +64,7 @@ def test_what_has_no_lower_form_is_a_warning(
     monkeypatch.setattr(ConvertStableHLOToTTIRPass, "apply", refuse)
     out = tmp_path / "out.html"
     assert main(["report", str(MLP), "-o", str(out)]) == 0
-    warning = "there is no ttir form of it: it is Tuesday"
+    warning = "it does not lower to ttir: it is Tuesday"
     assert f"mlp_data_tensor_parallel.mlir:4:5: warning: {warning}" in (
         capsys.readouterr().err
     )

@@ -95,6 +95,22 @@ def test_ops_of_later_stages_belong_to_nodes(mlp: dict[str, Any]):
     assert {nodes[node]["name"] for node in matmuls} == {"dot_general"}
 
 
+@pytest.mark.parametrize("case", range(1, 7))
+def test_seed_cases(case: int):
+    data = ttxdsl.load(CASES / f"case{case}" / "00-input.mlir").report_data()
+    nodes = data["graph"]["nodes"]
+    for node in nodes:
+        for source, result in node["inputs"]:
+            assert result < len(nodes[source]["outputs"])
+        assert 0 <= node["scope"] < len(data["graph"]["scopes"])
+    assert {key for key in data["keys"] if key >= 0} <= set(range(len(nodes)))
+    # case 5 has a collective that does not fit its groups
+    warned = [one["message"] for one in data["remarks"] if one["severity"] == "warning"]
+    assert [text.partition(":")[0] for text in warned] == (
+        ["it does not lower to ttir"] if case == 5 else []
+    )
+
+
 def test_a_program_that_came_partitioned():
     data = ttxdsl.load(CASES / "case2" / "00-input.mlir").report_data()
     assert data["graph"]["stage"] == 13
