@@ -92,7 +92,9 @@ def inline_call(call: CallOp, callee: FuncOp) -> None:
     """
     if callee.is_declaration:
         raise CompileError(
-            f"function '@{callee.sym_name.data}' is declared but has no body", call
+            f"function '@{callee.sym_name.data}' is declared but has no body",
+            call,
+            hint="give it a body, or call it by stablehlo.custom_call",
         )
     if len(callee.body.blocks) != 1:
         raise UnsupportedError(

@@ -20,6 +20,8 @@ Stages 5 to 12 have nothing to do when somebody already partitioned everything.
 
 Some stages need more than their own pass, as Shardy's do in its own pipeline:
 
+- Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
+- Meshes that are written inside shardings get a name before stage 4.
 - Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
   one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
   writes rules on those ops; stage 11 removes them with the other annotations.
@@ -45,7 +47,9 @@ from xdsl.printer import Printer
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.collector import without_collections
+from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
+from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.apply_argument_shard_status import ApplyArgumentShardStatusPass
 from ttxdsl.transforms.apply_shardy_argument_annotations import (
     ApplyShardyArgumentAnnotationsPass,
@@ -57,6 +61,7 @@ from ttxdsl.transforms.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
 )
+from ttxdsl.transforms.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.inline import InlinePass
 from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
@@ -66,6 +71,7 @@ from ttxdsl.transforms.sdy_apply_sharding_constraints import (
 )
 from ttxdsl.transforms.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshardsPass
+from ttxdsl.transforms.sdy_lift_inlined_meshes import LiftInlinedMeshesPass
 from ttxdsl.transforms.sdy_manual_axes_cleanup import ManualAxesCleanupPass
 from ttxdsl.transforms.sdy_remove_sharding_groups import RemoveShardingGroupsPass
 from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPass
@@ -147,9 +153,11 @@ class TTStableHLOPipelinePass(ModulePass):
             CanonicalizePass(),
         ]
 
-    def _before(self, number: int) -> list[ModulePass]:
+    def _before(self, number: int, module: ModuleOp) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
+            case 4 if _has_inlined_meshes(module):
+                return [LiftInlinedMeshesPass()]
             case 6:
                 return [
                     SupplyShardingRulesPass(),
@@ -165,6 +173,8 @@ class TTStableHLOPipelinePass(ModulePass):
     def _after(self, number: int) -> list[ModulePass]:
         """What cleans up behind a stage."""
         match number:
+            case 1:
+                return [FoldTuplesPass()]
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
@@ -198,8 +208,9 @@ class TTStableHLOPipelinePass(ModulePass):
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
             if not skipped:
+                passes = (*self._before(number, module), stage, *self._after(number))
                 with without_collections():
-                    for one in (*self._before(number), stage, *self._after(number)):
+                    for one in passes:
                         one.apply(ctx, module)
             seconds = time.perf_counter() - start
             if self.verify_each:
@@ -213,6 +224,18 @@ class TTStableHLOPipelinePass(ModulePass):
         """Run all stages."""
         for _ in self.run(ctx, op):
             pass
+
+
+def _has_inlined_meshes(module: ModuleOp) -> bool:
+    found: list[Mesh] = []
+
+    def look(sharding: TensorSharding) -> TensorSharding:
+        if isinstance(sharding.mesh, Mesh):
+            found.append(sharding.mesh)
+        return sharding
+
+    sdy.transform_shardings(module, look)
+    return bool(found)
 
 
 def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:

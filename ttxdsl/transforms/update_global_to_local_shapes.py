@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.sharding.axes import sort_by_mesh
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.function_attributes import (
@@ -66,8 +66,11 @@ def drop_boundary_shardings(function: FuncOp) -> None:
 def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) -> Mesh:
     """The mesh that the wrapper's shardings name; they all name one.
 
+    One of a single device is left to where its value is looked at.
+
     Raises:
-        CompileError: if they name several, or one that the module does not have.
+        CompileError: if they name one that the module does not have.
+        UnsupportedError: if they name several.
     """
     named = {s.mesh for s in (*wrapper.in_shardings.data, *wrapper.out_shardings.data)}
     found = {
@@ -75,10 +78,15 @@ def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) 
         for mesh in named
     }
     if len(found) > 1:
-        raise CompileError(
-            "its arguments and results are on several meshes",
+        found = {mesh for mesh in found if not mesh.is_maximal}
+    if len(found) > 1:
+        listed = " and ".join(sorted(map(str, found)))
+        raise UnsupportedError(
+            f"its arguments and results are on several meshes, {listed}: Shardy's"
+            " manual computation knows one",
             wrapper,
-            hint="shard arguments and results over one mesh",
+            hint="shard arguments and results over one mesh; values inside may be on"
+            " others",
         )
     # a function without arguments and results: any mesh will do
     return next(iter(found), None) or next(iter(meshes.values()), Mesh(()))

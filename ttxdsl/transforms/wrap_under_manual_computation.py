@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
@@ -95,10 +95,22 @@ def _boundary_shardings(
     types: Iterable[Attribute],
     entries: Sequence[Mapping[str, Attribute]],
     mesh: str | Mesh,
+    function: FuncOp,
 ) -> list[TensorSharding]:
-    """One sharding a value: the written one, else replicated (tokens have rank 0)."""
+    """One sharding a value: the written one, else replicated (tokens have rank 0).
+
+    Raises:
+        UnsupportedError: a value is a tuple, of which nobody says how it is split.
+    """
     shardings: list[TensorSharding] = []
     for type_, entry in zip(types, entries, strict=True):
+        if isinstance(type_, TupleType):
+            raise UnsupportedError(
+                f"function '@{function.sym_name.data}' takes or returns {type_}:"
+                " the pipeline does not support tuples",
+                function,
+                hint="take and return the elements as values of their own",
+            )
         match entry.get(sdy.SHARDING):
             case sdy.TensorShardingAttr() as written:
                 shardings.append(written.data)
@@ -115,7 +127,7 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
     gets a new entry block.
 
     Raises:
-        UnsupportedError: the function has control flow between blocks.
+        UnsupportedError: the function has control flow between blocks, or tuples.
         CompileError: there is no mesh to run on.
     """
     if len(function.body.blocks) != 1:
@@ -127,10 +139,10 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
     mesh = wrapping_mesh(function, meshes)
     types = function.function_type
     in_shardings = _boundary_shardings(
-        types.inputs, argument_attributes(function), mesh
+        types.inputs, argument_attributes(function), mesh, function
     )
     out_shardings = _boundary_shardings(
-        types.outputs, result_attributes(function), mesh
+        types.outputs, result_attributes(function), mesh, function
     )
 
     body = function.body.detach_block(0)

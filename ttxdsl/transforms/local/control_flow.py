@@ -235,6 +235,23 @@ def as_it_is(ctx: Localizer, op: Operation) -> None:
         ctx.define(result, made)
 
 
+def place_of_device(
+    ctx: Localizer, op: stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp
+) -> None:
+    """What a program that is already per device knows of its place.
+
+    Raises:
+        UnsupportedError: in a global program, of which there are not several.
+    """
+    if not ctx.is_manual and ctx.mesh.total_size > 1:
+        raise UnsupportedError(
+            "has no meaning in a program that all devices run as one",
+            op,
+            hint="use it inside of an sdy.manual_computation (JAX: shard_map)",
+        )
+    as_it_is(ctx, op)
+
+
 LOCALIZERS: Table = {
     stablehlo.WhileOp: while_,
     stablehlo.CaseOp: branches,
@@ -255,6 +272,6 @@ LOCALIZERS: Table = {
     stablehlo.CollectivePermuteOp: as_it_is,
     stablehlo.CrossReplicaSumOp: as_it_is,
     stablehlo.ReduceScatterOp: as_it_is,
-    stablehlo.PartitionIdOp: as_it_is,
-    stablehlo.ReplicaIdOp: as_it_is,
+    stablehlo.PartitionIdOp: place_of_device,
+    stablehlo.ReplicaIdOp: place_of_device,
 }

@@ -7,9 +7,15 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     BytesAttr,
+    ComplexType,
     DenseIntOrFPElementsAttr,
+    Float32Type,
     IntegerType,
     TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
 )
 from xdsl.ir import Attribute, Operation
 
@@ -18,7 +24,7 @@ from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import element_of, shape_of
+from ttxdsl.transforms.local.emitter import element_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table, local_type
 
@@ -62,18 +68,45 @@ def constant(ctx: Localizer, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
     ctx.define_results(op, [Local(new.results[0], layout)])
 
 
+_EXACT_INTEGERS: dict[Attribute, int] = {
+    bf16: 1 << 8,
+    f16: 1 << 11,
+    f32: 1 << 24,
+    f64: 1 << 53,
+}
+"""Up to where float types hold every integer; others are said to hold none."""
+
+
+def _counts_exactly(element: Attribute, size: int) -> bool:
+    """Whether positions may be added up in an element type; integers wrap around."""
+    if isinstance(element, ComplexType):
+        element = cast("ComplexType[Float32Type]", element).element_type
+    if isinstance(element, IntegerType):
+        return True
+    return size <= _EXACT_INTEGERS.get(element, 0)
+
+
 def iota(ctx: Localizer, op: stablehlo.IotaOp) -> None:
     """Positions start where the device's shard starts."""
     target = ctx.target(op.output)
-    (made,) = ctx.rebuild(op, [], [target])
     dim = op.iota_dimension.value.data
-    if target is not None and target.axes[dim]:
-        emit = ctx.emitter
-        element = element_of(made.value)
-        offset = emit.convert(ctx.offset(target, dim), element)
-        everywhere = emit.broadcast(offset, shape_of(made.value))
-        made = Local(emit.add(made.value, everywhere), target)
-    ctx.define(op.output, made)
+    if target is None or not target.axes[dim]:
+        (made,) = ctx.rebuild(op, [], [target])
+        ctx.define(op.output, made)
+        return
+    emit, element = ctx.emitter, element_of(op.output)
+    offset = ctx.offset(target, dim)
+    if _counts_exactly(element, target.shape[dim]):
+        (made,) = ctx.rebuild(op, [], [target])
+        offset = emit.convert(offset, element)
+        everywhere = emit.broadcast(offset, target.local_shape)
+        value = emit.add(made.value, everywhere)
+    else:
+        # a sum of two rounded positions is not the rounded position
+        positions = emit.iota(target.local_shape, dim)
+        everywhere = emit.broadcast(offset, target.local_shape)
+        value = emit.convert(emit.add(positions, everywhere), element)
+    ctx.define(op.output, Local(value, target))
 
 
 def random_bits(ctx: Localizer, op: stablehlo.RngBitGeneratorOp) -> None:

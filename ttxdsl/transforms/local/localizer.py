@@ -139,6 +139,11 @@ class Localizer:
         ] = {}
         self._sliced: dict[SSAValue, tuple[SSAValue, AllSlice]] = {}
 
+    @property
+    def is_manual(self) -> bool:
+        """Whether what is written now is in a computation that was already per device."""
+        return bool(self._manual_axes)
+
     # Layouts of old values
 
     def mesh_of(self, sharding: TensorSharding | None, where: Operation) -> Mesh:
