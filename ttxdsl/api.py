@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -27,25 +27,24 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from ttxdsl import __version__
-from ttxdsl.checking.check import CheckReport, check_steps
-from ttxdsl.checking.steps import pipeline_steps
+from ttxdsl.collector import without_collections
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import CompileError
-from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
-from ttxdsl.explaining.explain import Explainer
-from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program, read_program
 from ttxdsl.remarks import Remark, collect_remarks
-from ttxdsl.reporting.collectives import Collective, list_collectives, meshes_of
-from ttxdsl.reporting.html.page import report_page
-from ttxdsl.reporting.picture import program_html
-from ttxdsl.reporting.trace.data import Recorder
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.pipeline import StageResult, TTStableHLOPipelinePass
+
+# What compiling does not need is imported by the methods that do: it takes as long to
+# load as a small program takes to compile.
+if TYPE_CHECKING:
+    from ttxdsl.checking.check import CheckReport
+    from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
+    from ttxdsl.explaining.explain import Explainer
+    from ttxdsl.reporting.collectives import Collective
 
 Array = NDArray[Any]
 
@@ -142,7 +141,8 @@ class Program:
     @property
     def module(self) -> ModuleOp:
         """A copy of the xDSL module, to do with as you like."""
-        return self._module.clone()
+        with without_collections():
+            return self._module.clone()
 
     @property
     def source(self) -> str:
@@ -160,6 +160,7 @@ class Program:
         return self.form != "stablehlo" or is_solved(self._module)
 
     @cached_property
+    @without_collections()
     def text(self) -> str:
         """The program as MLIR text, which the C++ tools parse too."""
         stream = StringIO()
@@ -179,6 +180,8 @@ class Program:
     @cached_property
     def meshes(self) -> dict[str, Mesh]:
         """The meshes by name; those of a ttir or ttnn file have axes `axis0`, ...."""
+        from ttxdsl.reporting.collectives import meshes_of
+
         return meshes_of(self._shardy)
 
     @property
@@ -188,6 +191,8 @@ class Program:
         return self._module if partitioned is None else partitioned._module
 
     def __repr__(self) -> str:
+        from ttxdsl.interpreters.run import entry_function
+
         function = entry_function(self._module)
         types = function.function_type
         inputs = ", ".join(str(type_) for type_ in types.inputs)
@@ -202,6 +207,9 @@ class Program:
 
     def _repr_html_(self) -> str:
         """For notebooks: what comes in and goes out, and which device holds what."""
+        from ttxdsl.interpreters.run import entry_function
+        from ttxdsl.reporting.picture import program_html
+
         return program_html(
             entry_function(self._shardy), repr(self), self._collectives_or_none()
         )
@@ -252,7 +260,7 @@ class Program:
             last_stage=last_stage,
             strict=strict,
         )
-        module = self._module.clone()
+        module = self.module
         stages: list[Stage] = []
         with collect_remarks() as remarks:
             for result in pipeline.run(make_context(), module):
@@ -311,16 +319,20 @@ class Program:
         if program.form == "stablehlo":
             program = program._lowered(ConvertStableHLOToTTIRPass(), num_links)
         if program.form == "ttir" and form == "ttnn":
-            program = program._lowered(ConvertTTIRToTTNNPass(num_links), num_links)
+            lowering = ConvertTTIRToTTNNPass(num_links)
+            program = program._lowered(lowering, num_links, copy=program is self)
         return program
 
-    def _lowered(self, lowering: ModulePass, num_links: int) -> Program:
-        module = self._module.clone()
-        start = time.perf_counter()
-        with collect_remarks() as remarks:
-            lowering.apply(make_context(), module)
-        seconds = time.perf_counter() - start
-        module.verify()
+    def _lowered(
+        self, lowering: ModulePass, num_links: int, *, copy: bool = True
+    ) -> Program:
+        with without_collections():
+            module = self._module.clone() if copy else self._module
+            start = time.perf_counter()
+            with collect_remarks() as remarks:
+                lowering.apply(make_context(), module)
+            seconds = time.perf_counter() - start
+            module.verify()
         history = self._history
         partitioned = history.partitioned
         if partitioned is None and self.form == "stablehlo":
@@ -340,6 +352,9 @@ class Program:
 
     def random_inputs(self, seed: int = 0) -> list[Array]:
         """One array an argument: normal floats, small integers, fair booleans."""
+        from ttxdsl.interpreters.inputs import random_inputs
+        from ttxdsl.interpreters.run import entry_function
+
         return random_inputs(entry_function(self._module), seed)
 
     def simulate(self, *arrays: ArrayLike | object) -> tuple[Array, ...]:
@@ -356,6 +371,8 @@ class Program:
         Raises:
             CompileError: the arrays do not fit, or an op cannot be run.
         """
+        from ttxdsl.interpreters.run import run_module
+
         return run_module(self._module, _leaves(arrays))
 
     def check(
@@ -375,6 +392,9 @@ class Program:
         Raises:
             CompileError: the program cannot be run or compiled.
         """
+        from ttxdsl.checking.check import check_steps
+        from ttxdsl.checking.steps import pipeline_steps
+
         start, pipeline = self._from_the_start(options)
         steps = pipeline_steps(start._module, pipeline, self._history.num_links)
         return check_steps(start._module, steps, seeds=seeds, minimize=minimize)
@@ -400,6 +420,9 @@ class Program:
         Raises:
             CompileError: the program cannot be partitioned.
         """
+        from ttxdsl.checking.steps import pipeline_steps
+        from ttxdsl.reporting.trace.data import Recorder
+
         start, pipeline = self._from_the_start(options)
         module = start.module
         links = self._history.num_links if num_links is None else num_links
@@ -442,6 +465,8 @@ class Program:
             CompileError: the program cannot be partitioned.
             OSError: the file cannot be written.
         """
+        from ttxdsl.reporting.html.page import report_page
+
         page = report_page(self.report_data(**options))
         Path(path).write_text(page, encoding="utf-8")
 
@@ -493,6 +518,8 @@ class Program:
         if sum(one is not None for one in asked) > 1:
             raise CompileError("why: ask for one thing at a time")
         if (link, tries) not in self._explainers:
+            from ttxdsl.explaining.explain import Explainer
+
             start = self._history.origin or self
             self._explainers[link, tries] = Explainer(
                 start._module,
@@ -527,6 +554,8 @@ class Program:
                 f" {self.form}",
                 hint="load the program that it was made of",
             )
+        from ttxdsl.reporting.collectives import list_collectives
+
         return list_collectives(self._shardy)
 
     def _collectives_or_none(self) -> list[Collective] | None:
@@ -548,9 +577,9 @@ def load(text_or_path: str | os.PathLike[str]) -> Program:
         CompileError: the file cannot be read, or the text is no valid program.
     """
     if isinstance(text_or_path, str) and any(c in text_or_path for c in "\n{"):
-        return program_of(parse_program(text_or_path), "<text>")
+        return Program(parse_program(text_or_path), _History("<text>"))
     path = Path(text_or_path)
-    return program_of(read_program(path), str(path))
+    return Program(read_program(path), _History(str(path)))
 
 
 def program_of(module: ModuleOp, source: str = "<module>") -> Program:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
@@ -47,6 +48,7 @@ def make_context() -> Context:
     return context
 
 
+@without_collections()
 def parse_program(
     text: str, source: str = "<text>", *, context: Context | None = None
 ) -> ModuleOp:
@@ -68,6 +70,10 @@ def parse_program(
         module = parser.parse_module()
     except ParseError as error:
         raise _at(text, source, error.msg, error.span.start, error.span.end) from error
+    except RecursionError as error:
+        offset = parser.pos if parser is not None else 0
+        message = "regions are nested too deeply to be read"
+        raise _at(text, source, message, offset, offset + 1) from error
     except _XDSL_FAULTS as error:
         # xDSL lets these through for some malformed text; the parser stands near it
         offset = parser.pos if parser is not None else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp, f32, i32
@@ -176,7 +176,7 @@ def watch(
 
         def read(self: Any) -> Any:
             seen()
-            return cast(Any, get(self))
+            return get(self)
 
         monkeypatch.setattr(owner, name, property(read))
         return

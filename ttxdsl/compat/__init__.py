@@ -10,6 +10,7 @@ from __future__ import annotations
 from ttxdsl.compat import (
     constraints,
     dense,
+    depth,
     functions,
     lexing,
     lines,
@@ -21,6 +22,7 @@ from ttxdsl.compat import (
 
 _MENDS = (
     dense.mend,
+    depth.mend,
     locations.mend,
     constraints.mend,
     functions.mend,

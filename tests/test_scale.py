@@ -1,0 +1,83 @@
+"""Large and deep programs: nothing runs out of calls, and memory grows with the ops."""
+
+from __future__ import annotations
+
+import tracemalloc
+from io import StringIO
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from ttxdsl.errors import CompileError
+from ttxdsl.program import parse_program
+
+
+def chain(length: int) -> str:
+    """Ops that each use the one before."""
+    rows = [
+        f"  %v{i} = stablehlo.negate %v{i - 1} : tensor<8xf32>"
+        for i in range(1, length)
+    ]
+    return "\n".join(
+        [
+            "func.func @main(%v0: tensor<8xf32>) -> tensor<8xf32> {",
+            *rows,
+            f"  return %v{length - 1} : tensor<8xf32>",
+            "}",
+        ]
+    )
+
+
+def nest(depth: int) -> str:
+    """Branches inside each other."""
+    before = '  "stablehlo.case"(%i) ({\n'
+    after = "  stablehlo.return\n}) : (tensor<i32>) -> ()\n"
+    return (
+        "func.func @main(%i: tensor<i32>) {\n"
+        + before * depth
+        + after * depth
+        + "return\n}\n"
+    )
+
+
+def printed(module: ModuleOp) -> str:
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "text", [chain(10_000), nest(300)], ids=["a long chain", "deep regions"]
+)
+def test_parse_verify_print_and_clone(text: str):
+    module = parse_program(text)
+    again = parse_program(printed(module))
+    copy = module.clone()
+    copy.verify()
+    assert printed(again) == printed(copy) == printed(module)
+
+
+def test_too_deep_is_a_diagnostic():
+    with pytest.raises(CompileError, match="nested too deeply"):
+        parse_program(nest(5000))
+
+
+def test_memory_is_linear():
+    """Bytes an op are the same in a small and in a large module."""
+
+    def bytes_an_op(ops: int) -> float:
+        text = chain(ops)
+        tracemalloc.start()
+        try:
+            module = parse_program(text)
+            size, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert sum(1 for _ in module.walk()) > ops
+        return size / ops
+
+    bytes_an_op(100)
+    small, large = bytes_an_op(1000), bytes_an_op(8000)
+    assert large < 1.1 * small
+    assert large < 2000
