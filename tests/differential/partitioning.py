@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from ttxdsl.conversion.placement import place
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import (
     SHARD_STATUS_ATTRIBUTE,
@@ -198,34 +197,14 @@ def with_even_borders(module: ModuleOp) -> ModuleOp:
 
 
 def with_statuses(module: ModuleOp, seed: int) -> ModuleOp:
-    """The module with some of the arguments and results brought by the host.
-
-    All are whose sharding mesh_shard cannot say: such data cannot lie on the devices
-    before the program starts.
-    """
+    """The module with some of the arguments and results on the devices already."""
     rng = random.Random(f"statuses {seed}")
-    meshes = sdy.mesh_table(module)
     function = entry_function(module)
-
-    def status(sharding: TensorSharding | None) -> ShardStatusAttr:
-        on_devices = (
-            sharding is not None
-            and all(dim.closed for dim in sharding.dims)  # stays as it is
-            and place(sharding, meshes["mesh"]).is_plain
-            and rng.random() < 0.7
-        )
-        return ShardStatusAttr(
-            ShardStatus.SHARDED if on_devices else ShardStatus.UNSHARDED
-        )
-
     given = argument_attributes(function), result_attributes(function)
-    shardings = (
-        sdy.func_argument_shardings(function),
-        sdy.func_result_shardings(function),
-    )
-    for entries, per_value in zip(given, shardings, strict=True):
-        for entry, sharding in zip(entries, per_value, strict=True):
-            entry[SHARD_STATUS_ATTRIBUTE] = status(sharding)
+    for entries in given:
+        for entry in entries:
+            status = rng.choice((ShardStatus.SHARDED, ShardStatus.UNSHARDED))
+            entry[SHARD_STATUS_ATTRIBUTE] = ShardStatusAttr(status)
     set_argument_attributes(function, given[0])
     set_result_attributes(function, given[1])
     return module
