@@ -3,88 +3,129 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
+from pathlib import Path
 
 import pytest
 
 import ttxdsl
 from tests.doctoring.jax_models import text_of
 from ttxdsl.doctoring.doctor import Diagnosis, default_limit, diagnose, mesh_shapes
-from ttxdsl.doctoring.groups import Family
-from ttxdsl.doctoring.measure import Machine, Measurement, measure
-from ttxdsl.doctoring.meshes import factorizations
+from ttxdsl.doctoring.groups import Analysis, Family, analyze
+from ttxdsl.doctoring.measure import Machine, Measurement, compile_candidate, measure
+from ttxdsl.doctoring.meshes import (
+    assignments,
+    candidate_of,
+    factorizations,
+    remove_shardings,
+)
 from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program
+from ttxdsl.interpreters.run import entry_function
+from ttxdsl.program import make_context, parse_program
 from ttxdsl.sharding.links import Link
+from ttxdsl.transforms.inline import InlinePass
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 DEVICES = 8
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def annotated(text: str, axes: dict[str, int], chosen: list[Family]) -> str:
-    """The program with shardings written into its text, an axis a family."""
+def annotated(text: str, axes: list[tuple[list[Family], int]]) -> str:
+    """The program with a mesh and shardings written into its text."""
     dims: dict[int, dict[int, list[str]]] = {}
-    for (axis, size), family in zip(axes.items(), chosen, strict=True):
+    for number, (chosen, size) in enumerate(axes):
         split: set[int] = set()
-        for dim in family.arguments:
+        for dim in (dim for family in chosen for dim in family.arguments):
             if dim.size % size == 0 and dim.argument not in split:
                 split.add(dim.argument)
-                dims.setdefault(dim.argument, {}).setdefault(dim.dim, []).append(axis)
+                dims.setdefault(dim.argument, {}).setdefault(dim.dim, []).append(
+                    f'"a{number}"'
+                )
     lines = text.split("\n")
     at = next(i for i, line in enumerate(lines) if "func.func public @main" in line)
     pieces = lines[at].split(": tensor<")
-    for argument in range(len(pieces) - 1):
-        shape, rest = pieces[argument + 1].split(">", 1)
+    for argument, piece in enumerate(pieces[1:]):
+        shape, rest = piece.split(">", 1)
         rank = len(shape.split("x")) - 1
         mine = dims.get(argument, {})
         entries = ", ".join(
-            "{" + ", ".join(f'"{axis}"' for axis in mine.get(dim, [])) + "}"
-            for dim in range(rank)
+            f"{{{', '.join(mine.get(dim, []))}}}" for dim in range(rank)
         )
-        attribute = f" {{sdy.sharding = #sdy.sharding<@mesh, [{entries}]>}}"
-        if argument < len(pieces) - 1 and rank:
-            pieces[argument + 1] = f"{shape}>{attribute}{rest}"
+        attribute = f"{{sdy.sharding = #sdy.sharding<@mesh, [{entries}]>}}"
+        pieces[argument + 1] = f"{shape}> {attribute}{rest}"
     lines[at] = ": tensor<".join(pieces)
-    mesh = ", ".join(f'"{axis}"={size}' for axis, size in axes.items())
+    mesh = ", ".join(f'"a{at}"={size}' for at, (_, size) in enumerate(axes))
     lines.insert(at, f"  sdy.mesh @mesh = <[{mesh}]>")
     return "\n".join(lines)
 
 
+def on_one_axis(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
+    """Families alone and the largest sets of which no value has two, by trying all."""
+    able = [
+        at
+        for at, family in enumerate(analysis.families)
+        if any(dim.size % size == 0 for dim in family.arguments)
+    ]
+    fine = [
+        chosen
+        for count in range(1, len(able) + 1)
+        for chosen in combinations(able, count)
+        if all(len(together & set(chosen)) < 2 for together in analysis.touched)
+    ]
+    return [
+        chosen
+        for chosen in fine
+        if len(chosen) == 1 or not any(set(chosen) < set(other) for other in fine)
+    ]
+
+
 def all_meshes(
-    families: tuple[Family, ...],
-) -> Iterator[tuple[dict[str, int], list[Family]]]:
-    """Every way to give the factors of eight to families whose arguments they divide."""
+    analysis: Analysis, devices: int
+) -> Iterator[list[tuple[list[Family], int]]]:
+    """Every way to share the factors of a number of devices among the families."""
     for count in (1, 2, 3):
-        for sizes in factorizations(DEVICES, count):
+        seen: set[frozenset[tuple[tuple[int, ...], int]]] = set()
+        for sizes in factorizations(devices, count):
             if 1 in sizes:
                 continue
-            for chosen in combinations(families, count):
-                if all(
-                    any(dim.size % size == 0 for dim in family.arguments)
-                    for family, size in zip(chosen, sizes, strict=True)
-                ):
-                    axes = {f.name: s for f, s in zip(chosen, sizes, strict=True)}
-                    yield axes, list(chosen)
+            for chosen in product(*(on_one_axis(analysis, size) for size in sizes)):
+                used = [family for families in chosen for family in families]
+                mesh = frozenset(zip(chosen, sizes, strict=True))
+                if len(set(used)) == len(used) and mesh not in seen:
+                    seen.add(mesh)
+                    yield [
+                        ([analysis.families[at] for at in families], size)
+                        for families, size in sorted(mesh)
+                    ]
+
+
+def key(axes: list[tuple[list[Family], int]]) -> frozenset[tuple[str, int]]:
+    return frozenset(("+".join(f.name for f in chosen), size) for chosen, size in axes)
 
 
 def compiled(text: str) -> Measurement:
-    return measure(ttxdsl.load(text).partition().module, Machine())
+    module = parse_program(text)
+    TTStableHLOPipelinePass().apply(make_context(), module)
+    return measure(module, Machine())
 
 
 @pytest.mark.parametrize(
-    ("name", "first"),
+    ("name", "devices", "first"),
     [
-        ("attention", {"batch": 4, "heads": 2}),
-        ("convolutions", {"batch": 4, "conv2_3": 2}),
-        ("experts", {"batch": 4, "down_2": 2}),
+        ("attention", 8, {"batch": 4, "heads": 2}),
+        ("convolutions", 4, {"batch": 4}),
+        ("experts", 8, {"batch": 4, "down_2": 2}),
     ],
 )
-def test_the_first_choice_is_the_cheapest_of_all(name: str, first: dict[str, int]):
+def test_the_first_choice_is_the_cheapest_of_all(
+    name: str, devices: int, first: dict[str, int]
+):
     text = text_of(name)
-    diagnosis = diagnose(parse_program(text), DEVICES, limit=8)
+    diagnosis = diagnose(parse_program(text), devices, limit=8)
     costs = {
-        tuple(axes.items()): compiled(annotated(text, axes, chosen))
-        for axes, chosen in all_meshes(diagnosis.analysis.families)
+        key(axes): compiled(annotated(text, axes))
+        for axes in all_meshes(diagnosis.analysis, devices)
     }
     tried = len(diagnosis.rows) + len(diagnosis.refused) + len(diagnosis.untried)
     assert tried == len(costs)
@@ -95,7 +136,7 @@ def test_the_first_choice_is_the_cheapest_of_all(name: str, first: dict[str, int
     assert dict(best.candidate.axes) == first
     # and every row is what compiling it by itself gives
     for row in diagnosis.rows:
-        assert costs[row.candidate.axes] == row.measurement
+        assert costs[frozenset(row.candidate.axes)] == row.measurement
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +159,9 @@ def test_rows_are_ranked_and_the_front_is_marked(attention: Diagnosis):
     assert attention.rows[0].front
     assert attention.share(attention.rows[0]) == pytest.approx(8, rel=0.01)
     padded = {
-        row.padding for row in attention.rows if ("heads", 4) in row.candidate.axes
+        row.candidate.padding
+        for row in attention.rows
+        if ("heads", 4) in row.candidate.axes
     }
     assert padded == {1 - 30 / 32}
 
@@ -166,6 +209,36 @@ def test_shardings_are_kept_on_other_sizes():
     assert "not divisible by 16" in refusal.reason
 
 
+def test_shardings_can_be_ignored():
+    plain = SHARDED.split("\n", 1)[1]
+    for dims in ('{"data"}, {}', '{"model"}, {}'):
+        plain = plain.replace(f" {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}", "")
+    assert "sdy" not in plain
+    ignored = diagnose(parse_program(SHARDED), 8, ignore_shardings=True)
+    assert ignored == diagnose(parse_program(plain), 8)
+    assert not ignored.keeps_shardings
+
+
+def test_megatrons_mesh_is_a_candidate():
+    """One axis splits the heads, the hidden layer and the vocabulary together."""
+    module = parse_program((EXAMPLES / "transformer_block.mlir").read_text())
+    (written,) = [
+        row.measurement
+        for row in diagnose(module, 8).rows
+        if row.candidate.axes == (("data", 2), ("model", 4))
+    ]
+    remove_shardings(module)
+    InlinePass().apply(make_context(), module)
+    analysis = analyze(entry_function(module))
+    candidates = [candidate_of(analysis, one) for one in assignments(analysis, 8)]
+    (megatron,) = [
+        one
+        for one in candidates
+        if len(one.axes) == 2 and str(one) == "batch=2, arg0_0+arg2_0+heads=4"
+    ]
+    assert compile_candidate(module, megatron, Machine()) == written
+
+
 def test_other_processes_find_the_same(monkeypatch: pytest.MonkeyPatch):
     module = parse_program(SHARDED)
     alone = diagnose(module, 8)
@@ -181,9 +254,9 @@ def test_other_processes_find_the_same(monkeypatch: pytest.MonkeyPatch):
 def test_what_is_left_out_is_said():
     diagnosis = diagnose(parse_program(text_of("layers")), 4, limit=2)
     assert len(diagnosis.rows) == 2
-    assert len(diagnosis.untried) == 13
+    assert len(diagnosis.untried) == 16
     assert not {r.candidate for r in diagnosis.rows} & set(diagnosis.untried)
-    assert (default_limit(10), default_limit(4000), default_limit(10**6)) == (64, 10, 8)
+    assert (default_limit(10), default_limit(4000), default_limit(10**6)) == (48, 8, 8)
 
 
 def test_shapes():

@@ -31,7 +31,7 @@ def test_tables(program: Path, capsys: pytest.CaptureFixture[str]):
     assert "1, 2, 3, 5, 6, 10, 15, 30" in out
     assert "x.1, w.0" in out
     assert "6.2%" in out  # 30 in four parts of eight
-    assert "1* │ batch=2, w_1=2" in out
+    assert "1* │ batch=2 │" in out and "│    │ w_1=2   │" in out
     assert "added up (1)" in out
     assert "link 12.5 GB/s, 1 us" in out
 

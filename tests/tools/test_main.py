@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -15,12 +15,12 @@ WITHOUT_JSON = {"completion"}
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
-    (action,) = (
+    found: list[Any] = [
         one
-        for one in make_parser(command)._actions  # pyright: ignore[reportPrivateUsage]
-        if isinstance(one, argparse._SubParsersAction)  # pyright: ignore[reportPrivateUsage]
-    )
-    return cast("dict[str, argparse.ArgumentParser]", action.choices)[command]
+        for one in cast(Any, make_parser(command))._actions
+        if type(one).__name__ == "_SubParsersAction"
+    ]
+    return found[0].choices[command]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

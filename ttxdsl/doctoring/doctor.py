@@ -32,10 +32,12 @@ from ttxdsl.doctoring.measure import (
 )
 from ttxdsl.doctoring.meshes import (
     Candidate,
+    all_assignments,
     argument_bytes,
-    assignments,
     candidate_of,
     factorizations,
+    parts_of,
+    remove_shardings,
     resized,
     written_meshes,
 )
@@ -59,14 +61,11 @@ _WORTH_A_PROCESS = 6.0
 class Row:
     """A mesh that was compiled, and what it costs.
 
-    `padding` is the part of memory that would be padding if the group that divides
-    worst were filled up; the compiler computes it whole instead. A row is on the
-    `front` if no other takes less time and less memory.
+    A row is on the `front` if no other takes less time and less memory.
     """
 
     candidate: Candidate
     measurement: Measurement
-    padding: float
     fits: bool
     front: bool
 
@@ -94,6 +93,7 @@ class Diagnosis:
         refused: what the compiler refuses.
         untried: candidates that were not compiled, in the order of the estimate.
         memory: the memory of a device in bytes, None if any will do.
+        most_axes: how many axes a mesh may have; None where shardings are kept.
     """
 
     devices: int
@@ -106,6 +106,7 @@ class Diagnosis:
     refused: tuple[Refusal, ...]
     untried: tuple[Candidate, ...]
     memory: int | None
+    most_axes: int | None
 
     def share(self, row: Row) -> float:
         """How many devices' worth of work the devices share; all of them at best."""
@@ -138,8 +139,8 @@ def _carries_sharding(op: Operation) -> bool:
 
 
 def default_limit(ops: int) -> int:
-    """How many meshes to compile of a program: 64 of a small one, 8 of a large one."""
-    return max(8, min(64, 40_000 // max(1, ops)))
+    """How many meshes to compile of a program: 48 of a small one, 8 of a large one."""
+    return max(8, min(48, 16_000 // max(1, ops)))
 
 
 def _ordered(
@@ -158,25 +159,27 @@ def _ordered(
 
 def _candidates(
     module: ModuleOp, analysis: Analysis, devices: int, machine: Machine, limit: int
-) -> tuple[list[Candidate], list[Candidate]]:
+) -> tuple[list[Candidate], list[Candidate], int | None]:
+    """What to compile, what is left out, and how many axes were thought of."""
     if has_shardings(module):
         found = resized(module, devices)
-        return found[:limit], found[limit:]
+        return found[:limit], found[limit:], None
     function = entry_function(module)
     sizes = [
         type_bytes(argument.type, argument) for argument in function.body.block.args
     ]
     estimated: list[tuple[Candidate, float, int]] = []
-    for parts in assignments(analysis, devices):
-        candidate = candidate_of(analysis, parts)
-        estimate = analysis.estimate(parts)
+    meshes, most_axes = all_assignments(analysis, devices)
+    for axes in meshes:
+        candidate = candidate_of(analysis, axes)
+        estimate = analysis.estimate(parts_of(axes))
         seconds = (
             machine.seconds(estimate.operations, estimate.bytes_touched)
             + estimate.bytes_sent / machine.link.bytes_per_second
             + estimate.rounds * machine.link.latency
         )
         estimated.append((candidate, seconds, argument_bytes(candidate, sizes)))
-    return _ordered(estimated, limit)
+    return *_ordered(estimated, limit), most_axes
 
 
 # Compiling, in this process or in several
@@ -226,21 +229,8 @@ def _in_processes(
 # The answer
 
 
-def _padding(analysis: Analysis, candidate: Candidate) -> float:
-    families = {family.name: family for family in analysis.families}
-    return max(
-        (
-            families[name].padding(size)
-            for name, size in candidate.axes
-            if candidate.splits is not None and name in families
-        ),
-        default=0.0,
-    )
-
-
 def _rank(
     measured: Sequence[tuple[Candidate, Measurement]],
-    analysis: Analysis,
     memory: int | None,
 ) -> tuple[Row, ...]:
     points = [(found.seconds, found.peak_bytes) for _, found in measured]
@@ -248,7 +238,6 @@ def _rank(
         Row(
             candidate=candidate,
             measurement=found,
-            padding=_padding(analysis, candidate),
             fits=memory is None or found.peak_bytes <= memory,
             front=not any(
                 other != mine and other[0] <= mine[0] and other[1] <= mine[1]
@@ -279,6 +268,7 @@ def diagnose(
     machine: Machine | None = None,
     memory: int | None = None,
     limit: int | None = None,
+    ignore_shardings: bool = False,
     jobs: int = 1,
     on_step: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
@@ -290,6 +280,7 @@ def diagnose(
         machine: speeds for the modelled time; see `Machine` for what is assumed.
         memory: bytes that a device has; what needs more is ranked last.
         limit: how many candidates to compile at most; by the program's size if None.
+        ignore_shardings: whether to remove the program's own shardings first.
         jobs: processes to compile in when that pays.
         on_step: called with the number of candidates that are done, and of all.
 
@@ -309,6 +300,8 @@ def diagnose(
             module,
             hint="give the program before it was partitioned",
         )
+    if ignore_shardings:
+        remove_shardings(module)
     keeps = has_shardings(module)
     flat = module.clone()
     InlinePass().apply(make_context(), flat)
@@ -316,7 +309,7 @@ def diagnose(
         module = flat
     analysis = analyze(entry_function(flat))
     most = limit or default_limit(analysis.ops)
-    chosen, untried = _candidates(module, analysis, devices, machine, most)
+    chosen, untried, most_axes = _candidates(module, analysis, devices, machine, most)
     if not chosen:
         raise CompileError(
             f"no argument's dimension can be split over {devices} devices or a part of"
@@ -341,8 +334,9 @@ def diagnose(
         keeps_shardings=keeps,
         shapes=tuple(shape for shape in mesh_shapes(devices) if prod(shape) == devices),
         operations=operations_of(flat),
-        rows=_rank(measured, analysis, memory),
+        rows=_rank(measured, memory),
         refused=tuple(refused),
         untried=tuple(untried),
         memory=memory,
+        most_axes=most_axes,
     )

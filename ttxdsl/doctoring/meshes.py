@@ -1,9 +1,9 @@
 """Meshes to try: how the devices can be laid out, and what each axis splits.
 
 For a program without shardings an axis splits one family of dimensions
-(`ttxdsl.doctoring.groups`) in every argument that it divides; all products of sizes that
-give the number of devices are candidates. A program with shardings keeps them, and its
-mesh gets other sizes.
+(`ttxdsl.doctoring.groups`), or several that no value has two of, in every argument that
+it divides; all products of up to three sizes that give the number of devices are
+candidates. A program with shardings keeps them, and its mesh gets other sizes.
 
 The order of the axes of a mesh changes no figure of the ring model, so each set of sizes
 is tried in one order.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -26,8 +27,15 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 from ttxdsl.transforms.function_attributes import (
     argument_attributes,
+    result_attributes,
     set_argument_attributes,
+    set_result_attributes,
 )
+
+MOST_AXES = 3
+"""Of a mesh for a program without shardings."""
+MOST_MESHES = 20_000
+"""To estimate; with more, meshes have fewer axes."""
 
 _MESH = "mesh"
 _SHARDING = "sdy.sharding"
@@ -38,11 +46,13 @@ class Candidate:
     """A mesh, and for a program without shardings what its axes split.
 
     `splits` has for each axis the argument dimensions; None keeps the program's own
-    shardings.
+    shardings. `padding` is the part of memory that would be padding if the group that
+    divides worst were filled up; the compiler computes it whole instead.
     """
 
     axes: tuple[tuple[str, int], ...]
     splits: tuple[tuple[ArgumentDim, ...], ...] | None = None
+    padding: float = 0.0
 
     def __str__(self) -> str:
         """`batch=2, heads=4`."""
@@ -60,37 +70,119 @@ def factorizations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
             yield first, *rest
 
 
-def assignments(analysis: Analysis, devices: int) -> Iterator[dict[int, int]]:
-    """For each candidate the number of parts of every family that is split.
+def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
+    """What one axis of this size can split: each family, and all that go together.
 
-    A family is split only into parts that divide one of its argument's dimensions.
+    Families go together if no value has a dimension of both, as the heads and the
+    hidden layer of a transformer, which Megatron splits by one axis. Of those, the sets
+    that cannot be made larger are tried.
     """
-    allowed = [
-        [parts for parts in divisors(devices) if family.splits(parts)]
-        for family in analysis.families
+    able = [at for at, one in enumerate(analysis.families) if one.splits(size)]
+    apart: dict[int, set[int]] = {at: {at} for at in able}
+    for together in analysis.touched:
+        for at in together.intersection(able):
+            apart[at] |= together
+    single = [(at,) for at in able]
+    largest = sorted(_largest_sets(able, apart))
+    return [*single, *(one for one in largest if len(one) > 1)]
+
+
+def _largest_sets(
+    nodes: Sequence[int], apart: dict[int, set[int]]
+) -> Iterator[tuple[int, ...]]:
+    """The sets without two that are apart, to which none can be added."""
+
+    def extend(
+        chosen: tuple[int, ...], open_: list[int], closed: list[int]
+    ) -> Iterator[tuple[int, ...]]:
+        if not open_ and not closed:
+            yield tuple(sorted(chosen))
+        while open_:
+            at = open_.pop(0)
+            yield from extend(
+                (*chosen, at),
+                [other for other in open_ if other not in apart[at]],
+                [other for other in closed if other not in apart[at]],
+            )
+            closed.append(at)
+
+    return extend((), list(nodes), [])
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of a candidate mesh: how long it is and which families it splits."""
+
+    families: tuple[int, ...]
+    size: int
+
+
+def assignments(
+    analysis: Analysis, devices: int, most_axes: int = MOST_AXES
+) -> Iterator[tuple[Axis, ...]]:
+    """All meshes to try: what each axis splits, no family by two axes.
+
+    An axis splits a family only if it divides one of its argument's dimensions.
+    """
+    choices = [
+        Axis(families, size)
+        for size in divisors(devices)
+        if size > 1
+        for families in bundles(analysis, size)
     ]
+    choices.sort(key=lambda axis: (axis.families, axis.size))
 
-    def choose(at: int, left: int) -> Iterator[dict[int, int]]:
+    def choose(start: int, left: int, taken: set[int]) -> Iterator[tuple[Axis, ...]]:
         if left == 1:
-            yield {}
+            yield ()
             return
-        if at == len(allowed):
+        if len(taken_axes) == most_axes:
             return
-        yield from choose(at + 1, left)
-        for parts in allowed[at]:
-            if parts > 1 and left % parts == 0:
-                for rest in choose(at + 1, left // parts):
-                    yield {at: parts, **rest}
+        for at in range(start, len(choices)):
+            axis = choices[at]
+            if left % axis.size or taken.intersection(axis.families):
+                continue
+            taken_axes.append(axis)
+            for rest in choose(at + 1, left // axis.size, taken | {*axis.families}):
+                yield axis, *rest
+            taken_axes.pop()
 
-    yield from choose(0, devices)
+    taken_axes: list[Axis] = []
+    yield from choose(0, devices, set())
 
 
-def candidate_of(analysis: Analysis, parts: dict[int, int]) -> Candidate:
-    """The candidate that splits these families, in the order of the families."""
-    chosen = [(analysis.families[at], size) for at, size in sorted(parts.items())]
+def all_assignments(
+    analysis: Analysis, devices: int
+) -> tuple[list[tuple[Axis, ...]], int]:
+    """The meshes of as many axes as can be looked through, and how many axes that is."""
+    for most_axes in range(MOST_AXES, 1, -1):
+        found = list(islice(assignments(analysis, devices, most_axes), MOST_MESHES + 1))
+        if len(found) <= MOST_MESHES:
+            return found, most_axes
+    return list(assignments(analysis, devices, 1)), 1
+
+
+def parts_of(axes: Sequence[Axis]) -> dict[int, int]:
+    """For each family that is split into how many parts."""
+    return {family: axis.size for axis in axes for family in axis.families}
+
+
+def candidate_of(analysis: Analysis, axes: Sequence[Axis]) -> Candidate:
+    """The candidate with these axes; each has the names of what it splits."""
+    families = analysis.families
     return Candidate(
-        tuple((family.name, size) for family, size in chosen),
-        tuple(family.splits(size) for family, size in chosen),
+        tuple(("+".join(families[f].name for f in a.families), a.size) for a in axes),
+        tuple(
+            tuple(
+                dim
+                for family in axis.families
+                for dim in families[family].splits(axis.size)
+            )
+            for axis in axes
+        ),
+        max(
+            (families[f].padding(a.size) for a in axes for f in a.families), default=0.0
+        ),
     )
 
 
@@ -111,6 +203,38 @@ def argument_bytes(candidate: Candidate, sizes: Sequence[int]) -> int:
 def written_meshes(module: ModuleOp) -> list[sdy.MeshOp]:
     """The meshes of the module."""
     return [op for op in module.ops if isinstance(op, sdy.MeshOp)]
+
+
+def remove_shardings(module: ModuleOp) -> None:
+    """Remove all meshes, shardings and sharding constraints of a program.
+
+    Raises:
+        CompileError: it has a manual computation, whose shapes hold for its own mesh.
+    """
+    for op in list(module.walk()):
+        op.attributes.pop(_SHARDING, None)
+        match op:
+            case sdy.ManualComputationOp():
+                raise CompileError(
+                    "a manual computation holds for its own mesh: it cannot take another",
+                    op,
+                    hint="give the program before that part was made manual",
+                )
+            case sdy.ShardingConstraintOp() | sdy.ReshardOp():
+                Rewriter.replace_op(op, [], [op.input])
+            case sdy.ShardingGroupOp() | sdy.MeshOp():
+                Rewriter.erase_op(op)
+            case FuncOp():
+                for read, write in (
+                    (argument_attributes, set_argument_attributes),
+                    (result_attributes, set_result_attributes),
+                ):
+                    entries = read(op)
+                    for entry in entries:
+                        entry.pop(_SHARDING, None)
+                    write(op, entries)
+            case _:
+                pass
 
 
 def resized(module: ModuleOp, devices: int) -> list[Candidate]:

@@ -17,7 +17,12 @@ from ttxdsl.api import program_of
 from ttxdsl.budgets.check import device_program
 from ttxdsl.dialects import sdy
 from ttxdsl.doctoring.doctor import has_shardings
-from ttxdsl.doctoring.meshes import Candidate, apply_candidate, written_meshes
+from ttxdsl.doctoring.meshes import (
+    Candidate,
+    apply_candidate,
+    remove_shardings,
+    written_meshes,
+)
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import read_program
@@ -63,18 +68,7 @@ def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
             given,
             hint="annotations can be taken from a program with the same signature",
         )
-    for op in list(module.walk()):
-        op.attributes.pop(_SHARDING, None)
-        if isinstance(op, sdy.ManualComputationOp):
-            raise CompileError(
-                "a manual computation holds for its own mesh: it cannot take another",
-                op,
-                hint="compare the two files",
-            )
-        if isinstance(op, sdy.ShardingConstraintOp | sdy.ReshardOp):
-            Rewriter.replace_op(op, [], [op.input])
-        elif isinstance(op, sdy.MeshOp):
-            Rewriter.erase_op(op)
+    remove_shardings(module)
     for mesh in reversed(written_meshes(other)):
         point = InsertPoint.at_start(module.body.block)
         Rewriter.insert_op(sdy.MeshOp(mesh.sym_name.data, mesh.mesh.data), point)
@@ -84,7 +78,6 @@ def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
     ):
         entries = read(function)
         for entry, taken in zip(entries, read(given), strict=True):
-            entry.pop(_SHARDING, None)
             if _SHARDING in taken:
                 entry[_SHARDING] = taken[_SHARDING]
         write(function, entries)

@@ -120,11 +120,10 @@ def _padding_text(padding: float) -> str:
 
 
 def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
-    table = Table(
-        "", title="Meshes, each compiled, the best first", title_justify="left"
-    )
+    table = Table(title="Meshes, each compiled, the best first", title_justify="left")
+    table.add_column("", no_wrap=True)
     table.add_column("mesh", no_wrap=True)
-    pads = any(row.padding for _, row in rows)
+    pads = any(row.candidate.padding for _, row in rows)
     for column in ("time", "sent", "memory", "arguments", "shared by"):
         table.add_column(column, justify="right", no_wrap=True)
     if pads:
@@ -136,13 +135,17 @@ def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
         memory = bytes_text(found.peak_bytes)
         table.add_row(
             f"{place}{'*' if row.front else ' '}",
-            str(row.candidate),
+            str(row.candidate).replace(", ", "\n"),
             seconds_text(found.seconds),
             bytes_text(found.bytes_sent),
             memory if row.fits else f"[bold red]{memory}[/]",
             bytes_text(found.argument_bytes),
             f"{diagnosis.share(row):.1f}",
-            *([_padding_text(row.padding) if row.padding else ""] if pads else []),
+            *(
+                [_padding_text(row.candidate.padding) if row.candidate.padding else ""]
+                if pads
+                else []
+            ),
             kinds or "none",
         )
     return table
@@ -181,8 +184,11 @@ def _print(console: Console, diagnosis: Diagnosis, options: argparse.Namespace) 
     if diagnosis.keeps_shardings:
         said.append("the program's own shardings, on its mesh with other sizes")
     else:
-        said.append("each axis splits one group, in the arguments; the rest follows")
-    if any(row.padding for _, row in rows):
+        said.append(
+            "an axis splits one group, or several (+) that no value has two of, in the"
+            f" arguments; meshes of up to {diagnosis.most_axes} axes"
+        )
+    if any(row.candidate.padding for _, row in rows):
         said.append("padding: what does not divide is computed whole instead")
     if len(rows) < len(diagnosis.rows):
         said.append(f"{len(diagnosis.rows) - len(rows)} more compiled: --top, --json")
@@ -250,7 +256,7 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
                 **asdict(row.measurement),
                 "collectives": dict(row.measurement.collectives),
                 "seconds": row.measurement.seconds,
-                "padding": row.padding,
+                "padding": row.candidate.padding,
                 "fits": row.fits,
                 "front": row.front,
                 "work_shared_by": diagnosis.share(row),
@@ -298,6 +304,7 @@ def execute(options: argparse.Namespace) -> int:
             machine=machine,
             memory=options.memory,
             limit=options.candidates,
+            ignore_shardings=options.ignore_shardings,
             jobs=options.jobs,
             on_step=on_step,
         )
@@ -326,6 +333,7 @@ def add_command(commands: Any) -> None:
             "examples:\n"
             "  ttxdsl doctor model.mlir --devices 8\n"
             "  ttxdsl doctor model.mlir --devices 32 --memory 12GiB\n"
+            "  ttxdsl doctor sharded.mlir --devices 8 --ignore-shardings\n"
             "  ttxdsl doctor model.mlir --devices 8 --link-gbps 50 --json\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -351,6 +359,11 @@ def add_command(commands: Any) -> None:
             f" ({default_limit(1)} of a small program, {default_limit(10**6)} of a"
             " large one)"
         ),
+    )
+    parser.add_argument(
+        "--ignore-shardings",
+        action="store_true",
+        help="remove the program's own shardings and choose from scratch",
     )
     parser.add_argument(
         "--top", type=_positive, default=8, metavar="N", help="rows to print (8)"
