@@ -120,6 +120,11 @@ def test_a_program_that_came_partitioned():
     (argument, inner, *_) = data["graph"]["nodes"]
     assert data["layouts"][argument["outputs"][0]["layout"]]["parts"] != [1, 1]
     assert inner["inputs"] == [(0, 0)]
+    # what comes in is the part that a device has of the argument
+    (value,) = inner["outputs"]
+    assert value["layout"] == argument["outputs"][0]["layout"]
+    assert value["shape"] == argument["outputs"][0]["shape"]
+    assert value["type"] == f"tensor<{value['local']}>"
 
 
 def test_a_program_in_ttir(tmp_path: Path):

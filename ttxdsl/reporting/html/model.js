@@ -124,7 +124,8 @@ nodes.forEach((node, at) => {
     total.collectives += made;
     total.bytes += bytes;
     total.ops++;
-    total.names.set(node.name, (total.names.get(node.name) ?? 0) + 1);
+    const name = node.kind === "op" ? node.name : node.kind;
+    total.names.set(name, (total.names.get(name) ?? 0) + 1);
   }
 });
 

@@ -8,12 +8,12 @@ partitioned is shown per device.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.reporting.boundary import BoundaryValue, arguments_of, results_of
@@ -204,7 +204,7 @@ class GraphBuilder:
                 argument.name_hint or f"arg{argument.index}",
                 scope,
                 self._inputs(operands),
-                [self._result(argument, manual)],
+                [self._block_argument(op, argument, manual)],
             )
             self._add(node)
             self.sources[argument] = len(self.nodes) - 1, 0
@@ -246,6 +246,20 @@ class GraphBuilder:
         elif sharding is not None and scope is not None:
             mesh = sdy.find_mesh(scope, sharding.mesh)
         return self._value(name, value.type, sharding, mesh, manual, _partial(value))
+
+    def _block_argument(
+        self, op: Operation, argument: BlockArgument, manual: tuple[str, ...]
+    ) -> Value:
+        """An argument of a region: of a manual computation it is a part of a tensor."""
+        value = self._result(argument, manual)
+        if not isinstance(op, sdy.ManualComputationOp):
+            return value
+        outer = op.operands[argument.index]
+        sharding = op.in_shardings.data[argument.index]
+        mesh = sdy.find_mesh(op, sharding.mesh)
+        whole = self._value(value.name, outer.type, sharding, mesh)
+        # how the whole is split, and what the program sees of it
+        return replace(whole, type=value.type)
 
     def _whole(self, value: SSAValue) -> tuple[TensorSharding | None, Mesh | None]:
         """In a program that has been partitioned, no sharding means replicated."""

@@ -54,7 +54,7 @@ class LayoutTable:
         """
         name = sharding.mesh if isinstance(sharding.mesh, str) else ""
         at = self.mesh(name, mesh)
-        key = _Key(at, sharding.closed_like(), manual)
+        key = _Key(at, sharding.closed_like().with_mesh(""), manual)
         number = self._numbers.setdefault(key, len(self.layouts))
         if number == len(self.layouts):
             self.layouts.append(_as_data(at, mesh, sharding, manual))

@@ -13,7 +13,8 @@ class Value:
 
     `layout` is a number in the table of layouts, None where nothing says it. `partial`
     names mesh axes along which every device has a sum of its own that is still to be
-    added to the others'.
+    added to the others'. `shape` is that of the whole tensor, also where a device's own
+    part has the `type` (in somebody's manual computation).
     """
 
     name: str
