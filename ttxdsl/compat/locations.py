@@ -14,7 +14,9 @@ An op that no dialect has is reported where its name stands; xDSL points behind 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, cast
 
 import xdsl.dialects.builtin as builtin
@@ -79,6 +81,12 @@ class SourceOffset:
         self.offset = offset
 
 
+@lru_cache(maxsize=8)
+def _line_starts(text: str) -> list[int]:
+    """Where the lines of a text start; some tools ask for the position of every op."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
 @irdl_attr_definition
 class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
     """Where an op without a location stood in the text that it was parsed from.
@@ -95,10 +103,9 @@ class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
     def position(self) -> str:
         """`file:line:column`, lines and columns from 1 as in MLIR's diagnostics."""
         source, offset = self.data.source, self.data.offset
-        before = source.content[:offset]
-        line = before.count("\n") + 1
-        column = offset - (before.rfind("\n") + 1) + 1
-        return f"{source.name}:{line}:{column}"
+        starts = _line_starts(source.content)
+        line = bisect_right(starts, offset)
+        return f"{source.name}:{line}:{offset - starts[line - 1] + 1}"
 
     def print_builtin(self, printer: Printer) -> None:
         """Print as unknown: the program carried no location."""

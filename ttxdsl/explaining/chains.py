@@ -92,11 +92,13 @@ class Chains:
     def __init__(self, recorded: Recorded, places: Places):
         self.recorded = recorded
         self.places = places
+        # chains of values that follow each other share their hops
+        self._steps: dict[int, ChainStep] = {}
 
     def cause(self, value: SSAValue, dim: int, axis: AxisRef) -> AxisCause:
         """Why an axis splits a dimension of a value (of stage 6)."""
         hops = self.recorded.way(value, axis)
-        steps = tuple(self._step(hop) for hop in hops)
+        steps = tuple(self._known_step(hop) for hop in hops)
         first = hops[0].source_value if hops else value
         return AxisCause(dim, axis_text(axis), self.origin(first, value, axis), steps)
 
@@ -193,6 +195,13 @@ class Chains:
         return Origin("result", text, self.places.op(function), index)
 
     # Steps
+
+    def _known_step(self, hop: Hop) -> ChainStep:
+        """A step in words; the recorder keeps its hops, so that their ids stay theirs."""
+        known = self._steps.get(id(hop))
+        if known is None:
+            known = self._steps[id(hop)] = self._step(hop)
+        return known
 
     def _step(self, hop: Hop) -> ChainStep:
         recorder = self.recorded.recorder

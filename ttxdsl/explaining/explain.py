@@ -141,7 +141,10 @@ class Explainer:
         )
 
     def program(self) -> WhyProgram:
-        """All collectives with their reasons; no changes are tried."""
+        """All collectives with their reasons and the annotations that caused them.
+
+        Chains, obstacles and changes are in the answers of `collective`.
+        """
         notes: list[str] = []
         if self._recorded.skipped:
             notes.append("the program came partitioned: stages 5 to 12 were skipped")
@@ -150,10 +153,27 @@ class Explainer:
             source=self._source,
             meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
             figures=self._counterfactuals.base,
-            collectives=tuple(found.answer for found in self._collectives.all()),
+            collectives=tuple(
+                _brief(found.answer) for found in self._collectives.all()
+            ),
             link=self._link,
             notes=tuple(notes),
         )
+
+
+def _brief(answer: WhyCollective) -> WhyCollective:
+    """An answer with the origins of its sides, but not the chains from there."""
+    return replace(
+        answer,
+        sides=tuple(
+            replace(
+                side,
+                causes=tuple(replace(cause, steps=()) for cause in side.causes),
+                obstacles=(),
+            )
+            for side in answer.sides
+        ),
+    )
 
 
 def _printed(module: ModuleOp) -> str:

@@ -101,9 +101,16 @@ class Places:
     def __init__(self, recorded: Recorded, names: Names):
         self.recorded = recorded
         self.names = names
+        self._ops: dict[Operation, Place] = {}
 
     def op(self, op: Operation) -> Place:
         """An op."""
+        known = self._ops.get(op)
+        if known is None:  # counting lines takes time
+            known = self._ops[op] = self._place(op)
+        return known
+
+    def _place(self, op: Operation) -> Place:
         if isinstance(op, sdy.DataFlowEdgeOp):
             return self.value(op.result)
         original = self.recorded.original_op(op)
