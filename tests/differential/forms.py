@@ -186,6 +186,8 @@ def compare_forms(
     original = module.clone()
     try:
         wanted = run_module(original, arguments)
+    except ReplicaMismatchError:
+        return [("global", f"{NOT_RUN}: calls values replicas that differ")]
     except Exception as error:
         return [("global", f"{NOT_RUN}: {reason_of(error)}")]
     kept: list[list[Array]] = []
