@@ -21,9 +21,11 @@ from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import (
     EQUAL,
     MESHES,
+    NOT_RUN,
     REFUSED,
     arguments_of,
     only_moves,
+    reason_of,
     sharded_program,
     with_even_borders,
     with_statuses,
@@ -36,6 +38,7 @@ from tests.differential.random_programs import (
     random_program,
 )
 from tests.differential.random_writer import SIZES
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.program import parse_program
 
 RUNNABLE = tuple(family for family in FAMILIES if family != "calls")
@@ -154,10 +157,14 @@ def check_corpus(jax: JaxResults, seed: int) -> list[Outcome]:
         if mesh or round_:
             return []
         module, name = parse_program(program.pretty), "its own mesh"
+    try:
+        arguments = arguments_of_program(which)
+    except UnsupportedError as error:
+        return [(f"global, {name}", f"{NOT_RUN}: {reason_of(error)}")]
     ordered = program.name in NOT_ASSOCIATIVE
     outcomes = compare_forms(
         module,
-        arguments_of_program(which),
+        arguments,
         None if ordered else lambda text: jax(which, text),
         tagged=only_moves(module),
     )
