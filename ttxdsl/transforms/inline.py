@@ -31,7 +31,11 @@ from ttxdsl.compat.locations import ParsedLoc
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.transforms.call_graph import callees_first, calls_in
-from ttxdsl.transforms.symbols import Symbols, remove_unused_private_functions
+from ttxdsl.transforms.symbols import (
+    Symbols,
+    calls_of_private_functions,
+    remove_unused_private_functions,
+)
 
 _SHARDING = "sdy.sharding"
 
@@ -70,7 +74,7 @@ def _call_shardings(call: CallOp) -> list[Attribute | None]:
 
 
 def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
-    """Say of copied ops that they are from the callee and called from the caller.
+    """Say of inlined ops that they are from the callee and called from the caller.
 
     Without debug info the callee's own line says more than the pair would.
     """
@@ -83,8 +87,14 @@ def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
                 inner.location = CallSiteLoc(inner.location, caller)
 
 
-def inline_call(call: CallOp, callee: FuncOp) -> None:
-    """Replace one call by a copy of the body of its callee.
+def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> None:
+    """Replace one call by the body of its callee.
+
+    Args:
+        call: the call.
+        callee: what it calls.
+        move: take the body away from the callee, which nobody else needs, instead of
+            copying it.
 
     Raises:
         UnsupportedError: the callee has control flow between blocks.
@@ -107,7 +117,7 @@ def inline_call(call: CallOp, callee: FuncOp) -> None:
     operands = _constrain(
         call.operands, _shardings(callee.arg_attrs, count), rewriter, call
     )
-    body = callee.body.clone().detach_block(0)
+    body = (callee.body if move else callee.body.clone()).detach_block(0)
     returned = body.last_op
     assert isinstance(returned, ReturnOp)
     copied = [op for op in body.ops if op is not returned]
@@ -133,7 +143,11 @@ class InlinePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         symbols = Symbols(op)
+        left = calls_of_private_functions(op)
         for function in callees_first(op):
             for call in calls_in(function):
-                inline_call(call, symbols.callee(call))
+                name = call.callee.string_value()
+                if name in left:
+                    left[name] -= 1
+                inline_call(call, symbols.callee(call), move=left.get(name) == 0)
         remove_unused_private_functions(op)

@@ -5,20 +5,27 @@ Source: MLIR's `SymbolTable` and `symbol-dce`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     DictionaryAttr,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
+    TensorType,
 )
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.rewriter import Rewriter
 from xdsl.traits import SymbolOpInterface
 
+from ttxdsl.dialects.data_flow import ByClass
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 
 PRIVATE = StringAttr("private")
@@ -99,22 +106,56 @@ def is_private(function: FuncOp) -> bool:
     return function.sym_visibility == PRIVATE
 
 
+def calls_of_private_functions(module: ModuleOp) -> Counter[str]:
+    """How many calls each private function has that is named by nothing but calls."""
+    private = {
+        op.sym_name.data
+        for op in module.ops
+        if isinstance(op, FuncOp) and is_private(op)
+    }
+    if not private:
+        return Counter()
+    calls = Counter(call.callee.string_value() for call in _calls(module))
+    named = Counter(_symbol_references(module))
+    return Counter(
+        {name: n for name, n in calls.items() if name in private and named[name] == n}
+    )
+
+
+def _calls(module: ModuleOp) -> Iterator[CallOp]:
+    return (op for op in all_ops(module) if isinstance(op, CallOp))
+
+
+def _names_symbols(attribute_class: type[object]) -> bool:
+    """Whether attributes of a class may name a symbol, themselves or inside."""
+    return not issubclass(attribute_class, _WITHOUT_SYMBOLS) and issubclass(
+        attribute_class, (ArrayAttr, DictionaryAttr, ParametrizedAttribute)
+    )
+
+
+_WITHOUT_SYMBOLS = (DenseArrayBase, DenseIntOrFPElementsAttr, IntegerAttr, TensorType)
+_NAMES_SYMBOLS = ByClass(_names_symbols)
+
+
 def _symbol_references(op: Operation) -> Iterator[str]:
     """Root names of every symbol that the attributes of `op` and its body name."""
-    for inner in op.walk():
+    for inner in all_ops(op):
         pending: list[Attribute] = [
             *inner.properties.values(),
             *inner.attributes.values(),
         ]
         while pending:
-            match pending.pop():
+            attribute = pending.pop()
+            if not _NAMES_SYMBOLS[type(attribute)]:
+                continue
+            match attribute:
                 case SymbolRefAttr(root_reference=root):
                     yield root.data
                 case ArrayAttr(data=entries):
                     pending.extend(entries)
                 case DictionaryAttr(data=named):
                     pending.extend(named.values())
-                case ParametrizedAttribute() as attribute:
+                case ParametrizedAttribute():
                     pending.extend(attribute.parameters)
                 case _:
                     continue
