@@ -28,8 +28,6 @@ from xdsl.printer import Printer
 
 from ttxdsl import __version__
 from ttxdsl.collector import without_collections
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import CompileError
 from ttxdsl.program import make_context, parse_program, read_program
 from ttxdsl.remarks import Remark, collect_remarks
@@ -308,6 +306,9 @@ class Program:
         Raises:
             CompileError: an op that has no such form, or the program is beyond it.
         """
+        from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+        from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+
         wanted: tuple[Form, ...] = ("stablehlo", "ttir", "ttnn")
         if form not in wanted[1:]:
             raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
