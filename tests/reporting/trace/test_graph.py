@@ -142,6 +142,34 @@ def test_a_program_in_ttir(tmp_path: Path):
     assert data["layouts"][first["layout"]]["dims"] == [["axis1"]]
 
 
+MANUAL = """\
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
+  %0 = stablehlo.negate %a : tensor<8x4xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x", ?}, {?}]>] out_shardings=[<@mesh, [{"x", ?}, {?}]>] manual_axes={"x"} (%b: tensor<4x4xf32>) {
+    %2 = stablehlo.tanh %b : tensor<4x4xf32>
+    sdy.return %2 : tensor<4x4xf32>
+  } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = stablehlo.abs %1 : tensor<8x4xf32>
+  return %3 : tensor<8x4xf32>
+}
+"""
+
+
+def test_inside_a_manual_computation_some_axes_are_manual():
+    data = ttxdsl.load(MANUAL).report_data()
+
+    def layout(name: str) -> dict[str, Any]:
+        (node,) = nodes_by_op(data)[name]
+        return data["layouts"][node["outputs"][0]["layout"]]
+
+    assert layout("negate")["text"] == "[x, y]"
+    assert layout("abs")["text"] == "[x, y]"
+    assert layout("tanh")["manual"] == ["x"]
+    assert layout("tanh")["text"] == "[-, y] for each x"
+    assert nodes_by_op(data)["tanh"][0]["outputs"][0]["local"] == "4x2xf32"
+
+
 WHILE = """\
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   %n = stablehlo.constant dense<3> : tensor<i32>
@@ -173,6 +201,8 @@ def test_loops_are_scopes():
     assert exponential["scope"] != loop["scope"]
     # what the body returns is what the loop has
     assert (nodes.index(exponential), 0) in loop["inputs"]
+    # and the function returns the second of that
+    assert nodes[-1]["inputs"] == [(nodes.index(loop), 1)]
 
 
 def test_a_layout_of_any_rank_on_any_mesh():

@@ -83,8 +83,8 @@ function aboutNode(at) {
     if (value.partial.length)
       parts.push(h("div", { class: "note" }, `Along ${value.partial.join(", ")} each device has its own part of a sum here; the next op adds them up.`));
     if (layout?.manual.length)
-      parts.push(h("div", { class: "note" }, `Written per device along ${layout.manual.join(", ")}: there each device has a tensor of its own, and the picture shows how that is split further.`));
-    if (layout) parts.push(pictureOf(value));
+      parts.push(h("div", { class: "note" }, `Written per device along ${layout.manual.join(", ")}: each of those devices has a tensor of its own, and what is said of its split is along the other axes.`));
+    if (layout && !layout.manual.length) parts.push(pictureOf(value));
   });
   const made = collectivesOf.get(at) ?? [];
   if (made.length) parts.push(h("h3", {}, "communication"), ...made.map(collectiveCard));

@@ -180,7 +180,7 @@ function pictureOf(value) {
 /** The same as a small icon on a canvas; at most 6 × 6 cells. */
 function drawIcon(context, value, x, y, size) {
   const layout = layoutOf(value);
-  if (!layout) return;
+  if (!layout || layout.manual.length) return;
   const split = drawnDims(layout);
   const { size: columns, dim: columnDim } = split.at(-1) ?? { size: 1, dim: -1 };
   const { size: rows, dim: rowDim } = split.length > 1 ? split.at(-2) : { size: 1, dim: -1 };

@@ -78,7 +78,7 @@ def _as_data(
     dims = [axis_names(dim.axes) for dim in sharding.dims]
     return {
         "mesh": at,
-        "text": _text(dims),
+        "text": _text(dims, manual),
         "dims": dims,
         "parts": [dim.sharded_size(mesh) for dim in sharding.dims],
         "unreduced": axis_names(sharding.unreduced),
@@ -93,7 +93,8 @@ def _as_data(
     }
 
 
-def _text(dims: list[list[str]]) -> str:
+def _text(dims: list[list[str]], manual: tuple[str, ...]) -> str:
+    own = f" for each {', '.join(manual)}" if manual else ""
     if not any(dims):
-        return "whole on every device"
-    return f"[{', '.join('+'.join(axes) or '-' for axes in dims)}]"
+        return f"whole{own or ' on every device'}"
+    return f"[{', '.join('+'.join(axes) or '-' for axes in dims)}]{own}"
