@@ -178,6 +178,14 @@ CONSTRAINT = function(
   return %sum : tensor<8x16xf32>""",
 )
 
+CONSTRAINED_ARGUMENT = function(
+    given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
+    "tensor<8x16xf32>",
+    """  %whole = sdy.sharding_constraint %x <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %exp = stablehlo.exponential %whole : tensor<8x16xf32>
+  return %exp : tensor<8x16xf32>""",
+)
+
 WRITTEN = function(
     given("%x: tensor<8x16xf32>", '[{"a"}, {}]'),
     "tensor<8x16xf32>",

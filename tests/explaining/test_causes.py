@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from xdsl.utils.exceptions import DiagnosticException
 
+from tests.differential.random_modules import random_module
 from tests.explaining import programs
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Conflict, Obstacle, WhyCollective, WhySharding
-from ttxdsl.explaining.compiling import compile_plainly
+from ttxdsl.explaining.compiling import compile_and_record, compile_plainly
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.figures import measure
 from ttxdsl.explaining.recording import PropagationName
@@ -223,6 +226,15 @@ CASES = {
             'a sharding constraint on %neg asks for [{}, {"a"}]',
         ),
     ),
+    "constraint on an argument": Case(
+        programs.CONSTRAINED_ARGUMENT,
+        "all_gather",
+        "constraint",
+        "sdy.sharding_constraint",
+        (0,),
+        "a constraint asks for %x as [{}, {}]",
+        ('argument 0 (%x) is annotated [{"a"}, {}]',),
+    ),
     "compatible prefix": Case(
         programs.PREFIX,
         "all_to_all",
@@ -270,7 +282,7 @@ def test_details_say_what_the_op_chose():
     shared = ask(programs.SHARED_CONSTANT).collective(0)
     assert "%c is shared by 2 ops" in shared.details[0]
     sort = ask(programs.SORT).collective(0)
-    assert "need-replication" in sort.details[0]
+    assert "(need-replication) is computed whole: the op needs it" in sort.details[0]
     no_rule = ask(programs.NO_RULE).collective(0)
     assert "not known to work on parts of its operands" in no_rule.details[0]
     larger = ask(programs.LARGER).collective(0)
@@ -517,3 +529,106 @@ def test_a_program_without_annotations():
     assert answer.failed == 0
     changes = [str(one.change) for one in answer.counterfactuals]
     assert "%x annotated [{}, {}]" in changes
+
+
+# --- the cause is the cause: without it, it does not happen ------------------------
+
+CURES = {
+    "closed dimension": (
+        programs.CLOSED,
+        ("[{}, {}]", "[{?}, {}]"),
+        ("%y", 0, "a"),
+    ),
+    "replicated axis": (
+        programs.REPLICATED,
+        (', replicated={"a"}', ""),
+        ("%y", 0, "a"),
+    ),
+    "uneven": (
+        programs.UNEVEN,
+        ('"b"=4', '"b"=2'),
+        ("%part", 0, "b"),
+    ),
+    "no rule": (
+        programs.NO_RULE,
+        (
+            "@mystery(%x) :",
+            "@mystery(%x) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j])"
+            " {i=8, j=16}>} :",
+        ),
+        ("%same", 0, "a"),
+    ),
+    "not divisible": (
+        programs.RESHAPE,
+        ('[{}, {"b"}]', '[{"a"}, {"b"}]'),
+        ("%flat", 0, "b"),
+    ),
+    "no op reached it": (
+        programs.MISSING,
+        (
+            "%w: tensor<16x32xf32>",
+            '%w: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"b"}]>}',
+        ),
+        ("%out", 1, "b"),
+    ),
+    "conflict with a larger tensor": (
+        programs.LARGER,
+        ('[{}, {"a"}]', "[{}, {}]"),
+        ("%out", 0, "a"),
+    ),
+    "conflict with a constraint": (
+        programs.CONSTRAINT,
+        ('%neg <@mesh, [{}, {"a"}]>', "%neg <@mesh, [{?}, {?}]>"),
+        ("%neg", 0, "a"),
+    ),
+    "conflict of two annotations": (
+        programs.CONFLICTING,
+        ('[{"b"}, {}]', "[{?}, {?}]"),
+        ("%sum", 0, "a"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CURES)
+def test_without_the_obstacle_the_axis_arrives(kind: str):
+    text, (old, new), (value, dim, axis) = CURES[kind]
+    before = ask(text).value(value)
+    named = {one.kind for one in before.dims[dim].obstacles}
+    assert kind.partition(" with ")[0].partition(" of ")[0] in named
+    assert old in text
+    after = ask(text.replace(old, new)).value(value)
+    assert axis in after.dims[dim].axes
+    assert "uneven" not in {one.kind for one in after.dims[dim].obstacles}
+    if kind != "uneven":  # which propagation sees too late
+        assert axis not in before.dims[dim].axes
+
+
+# --- chains hold together on random programs ---------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_chains_lead_from_an_annotation_to_the_value(seed: int):
+    text = random_module(seed)
+    module = parse_program(text)
+    try:
+        recorded = compile_and_record(module, TTStableHLOPipelinePass())
+    except DiagnosticException:
+        return
+    for value, holder in recorded.holders.items():
+        sharding = recorded.sharding(value)
+        for axis in sharding.sharding_axes if sharding is not None else ():
+            hops = recorded.way(value, axis)
+            start = hops[0].source_value if hops else holder
+            first = hops[0].axis if hops else axis
+            given = recorded.initial.get(start)
+            name = recorded.origin(start, first) or ""
+            # what is returned stands for the annotated result
+            assert name.startswith("output:") or (
+                given is not None
+                and any(first.overlaps(one) for one in given.sharding_axes)
+            )
+            for one, following in pairwise(hops):
+                assert one.target_value is following.source_value
+                assert one.axis.overlaps(following.axis)
+            if hops:
+                assert hops[-1].target_value is holder
