@@ -115,7 +115,7 @@ def compiled(text: str) -> Measurement:
     [
         ("attention", 8, {"batch": 4, "heads": 2}),
         ("convolutions", 4, {"batch": 4}),
-        ("experts", 8, {"batch": 4, "down_2": 2}),
+        ("experts", 4, {"batch": 4}),
     ],
 )
 def test_the_first_choice_is_the_cheapest_of_all(

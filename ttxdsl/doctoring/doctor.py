@@ -13,7 +13,7 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from math import prod
 
@@ -61,7 +61,8 @@ _WORTH_A_PROCESS = 6.0
 class Row:
     """A mesh that was compiled, and what it costs.
 
-    A row is on the `front` if no other takes less time and less memory.
+    A row is on the `front` if no other takes less time and less memory; of several
+    with the same, the first is.
     """
 
     candidate: Candidate
@@ -233,31 +234,31 @@ def _rank(
     measured: Sequence[tuple[Candidate, Measurement]],
     memory: int | None,
 ) -> tuple[Row, ...]:
-    points = [(found.seconds, found.peak_bytes) for _, found in measured]
     rows = [
-        Row(
-            candidate=candidate,
-            measurement=found,
-            fits=memory is None or found.peak_bytes <= memory,
-            front=not any(
-                other != mine and other[0] <= mine[0] and other[1] <= mine[1]
-                for other in points
-            ),
-        )
-        for (candidate, found), mine in zip(measured, points, strict=True)
+        Row(candidate, found, memory is None or found.peak_bytes <= memory, False)
+        for candidate, found in measured
     ]
-    return tuple(sorted(rows, key=rank_of))
+    ranked: list[Row] = []
+    for row in sorted(rows, key=lambda row: rank_of(row)[1:]):
+        found = row.measurement
+        least = min((r.measurement.peak_bytes for r in ranked if r.front), default=None)
+        front = least is None or found.peak_bytes < least
+        ranked.append(replace(row, front=front))
+    return tuple(sorted(ranked, key=rank_of))
 
 
-def rank_of(row: Row) -> tuple[bool, float, int, int, str]:
-    """What rows are sorted by: fitting first, then time, memory, bytes, name."""
+def rank_of(row: Row) -> tuple[bool, float, int, int, int]:
+    """What rows are sorted by: fitting first, then time, memory, bytes, axes.
+
+    Rows that are alike in all of it stay in the order of the groups.
+    """
     found = row.measurement
     return (
         not row.fits,
         found.seconds,
         found.peak_bytes,
         found.bytes_sent,
-        str(row.candidate),
+        len(row.candidate.axes),
     )
 
 

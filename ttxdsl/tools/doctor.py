@@ -140,7 +140,7 @@ def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
             bytes_text(found.bytes_sent),
             memory if row.fits else f"[bold red]{memory}[/]",
             bytes_text(found.argument_bytes),
-            f"{diagnosis.share(row):.1f}",
+            f"{diagnosis.share(row):.1f}" if diagnosis.operations else "-",
             *(
                 [_padding_text(row.candidate.padding) if row.candidate.padding else ""]
                 if pads
