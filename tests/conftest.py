@@ -9,9 +9,14 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from tests.differential.oracle import Oracle
+
+# machines are shared: a property is not wrong because it was slow once
+hypothesis.settings.register_profile("ttxdsl", deadline=None)
+hypothesis.settings.load_profile("ttxdsl")
 
 
 @pytest.fixture(scope="session")
