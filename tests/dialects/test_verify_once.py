@@ -56,6 +56,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Operation, "verify", record)
     monkeypatch.setattr(_verify_once, "_right", {})
+    monkeypatch.setattr(_verify_once, "_right_by_value", set[tuple[Any, ...]]())
     return names
 
 
@@ -170,7 +171,7 @@ AROUND: dict[type, tuple[str, ...]] = {
 def watch(
     monkeypatch: pytest.MonkeyPatch, owner: type, name: str, seen: Callable[[], None]
 ) -> None:
-    original = owner.__dict__.get(name) or getattr(owner, name)
+    original: Any = owner.__dict__.get(name) or getattr(owner, name)
     if isinstance(original, property):
         get: Any = original.fget
 

@@ -7,8 +7,9 @@ signature that was found right is remembered. What a rule sees beyond the signat
 constant that defines an operand, the module's meshes, a symbol) is announced with
 `looks_around`; ops of such rules are verified each time.
 
-Attributes never change, so a signature is made of identities: `_right` keeps the
-attributes alive that its keys stand for.
+Attributes never change, so a signature is known by the identities of its attributes:
+`_right` keeps the attributes alive that its keys stand for. One of other objects that
+are equal is found by their values, which takes longer but less than the rules do.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from xdsl.traits import IsTerminator, OpTrait
 _MOST_KEPT = 1 << 16
 
 _right: dict[tuple[Any, ...], tuple[Attribute, ...]] = {}
+_right_by_value: set[tuple[Any, ...]] = set()
 
 
 class _Running(local):
@@ -117,9 +119,14 @@ class VerifiedOnce(IRDLOperation, ABC):
         key = (*shape, *map(id, kept))
         if key in _right:
             return
-        _running.looked_around = False
-        super().verify(verify_nested_ops=False)
-        if not _running.looked_around:
-            if len(_right) >= _MOST_KEPT:
-                _right.clear()
-            _right[key] = tuple(kept)
+        by_value = (*shape, *kept)
+        if by_value not in _right_by_value:
+            _running.looked_around = False
+            super().verify(verify_nested_ops=False)
+            if _running.looked_around:
+                return
+        if len(_right) >= _MOST_KEPT:
+            _right.clear()
+            _right_by_value.clear()
+        _right[key] = tuple(kept)
+        _right_by_value.add(by_value)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
@@ -36,6 +37,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import ManualComputationOp
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.even_out_shardings import find_uneven_dimension
@@ -45,10 +47,29 @@ from ttxdsl.transforms.function_attributes import (
 )
 from ttxdsl.transforms.meshes import mesh_lookup
 
+_Op = TypeVar("_Op", bound=Operation)
+
 Finding = tuple[str, Operation]
 """What is wrong, and with which op."""
 
-Invariant = Callable[[ModuleOp], Iterator[Finding]]
+
+class _Program:
+    """A module, walked over once for all invariants."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.ops = all_ops(module)
+        self._classes = {type(op) for op in self.ops}
+
+    def of(self, *classes: type[_Op]) -> list[_Op]:
+        """The ops of some classes, in program order."""
+        wanted = {one for one in self._classes if issubclass(one, classes)}
+        if not wanted:
+            return []
+        return [cast(_Op, op) for op in self.ops if type(op) in wanted]
+
+
+Invariant = Callable[[_Program], Iterator[Finding]]
 
 LAST_STAGE = 13
 _WRAPPING_STAGES = range(9, 13)
@@ -57,41 +78,41 @@ _WRAPPING_STAGES = range(9, 13)
 SHARD_STATUS = "ttcore.shard_status"
 
 
-def _no_calls(module: ModuleOp) -> Iterator[Finding]:
+def _no_calls(program: _Program) -> Iterator[Finding]:
     bodies = {
         op.sym_name.data
-        for op in module.ops
+        for op in program.module.ops
         if isinstance(op, FuncOp) and not op.is_declaration
     }
-    for op in module.walk():
-        if isinstance(op, CallOp) and op.callee.string_value() in bodies:
+    for op in program.of(CallOp):
+        if op.callee.string_value() in bodies:
             yield f"'@{op.callee.string_value()}' is still called", op
 
 
-def _shard_statuses(module: ModuleOp) -> Iterator[Finding]:
-    for function in entry_functions(module):
+def _shard_statuses(program: _Program) -> Iterator[Finding]:
+    for function in entry_functions(program.module):
         for index, entry in enumerate(argument_attributes(function)):
             if SHARD_STATUS not in entry:
                 yield f"argument {index} has no {SHARD_STATUS}", function
 
 
-def _a_mesh(module: ModuleOp) -> Iterator[Finding]:
+def _a_mesh(program: _Program) -> Iterator[Finding]:
+    module = program.module
     if entry_functions(module) and not sdy.mesh_table(module):
         yield "the module has no mesh", module
 
 
 def _no(*classes: type[Operation]) -> Invariant:
-    def check(module: ModuleOp) -> Iterator[Finding]:
-        for op in module.walk():
-            if isinstance(op, classes):
-                yield "is still there", op
+    def check(program: _Program) -> Iterator[Finding]:
+        for op in program.of(*classes):
+            yield "is still there", op
 
     return check
 
 
-def _even(module: ModuleOp) -> Iterator[Finding]:
-    mesh_of = mesh_lookup(module)
-    for op in module.walk():
+def _even(program: _Program) -> Iterator[Finding]:
+    mesh_of = mesh_lookup(program.module)
+    for op in program.ops:
         if isinstance(op, FuncOp):
             continue  # stage 9 copies what functions say; it is checked there
         for result in op.results:
@@ -103,33 +124,29 @@ def _even(module: ModuleOp) -> Iterator[Finding]:
                 yield f"dimension {dim} of {result.type} is uneven in {sharding}", op
 
 
-def _wrapped(module: ModuleOp) -> Iterator[Finding]:
-    for function in entry_functions(module):
+def _wrapped(program: _Program) -> Iterator[Finding]:
+    for function in entry_functions(program.module):
         name = function.sym_name.data
         for op in function.body.block.ops:
             if not isinstance(op, ManualComputationOp | ReturnOp):
                 yield f"is in '@{name}' outside of a manual computation", op
 
 
-def _computes(module: ModuleOp) -> Iterator[Finding]:
-    for function in entry_functions(module):
+def _computes(program: _Program) -> Iterator[Finding]:
+    for function in entry_functions(program.module):
         if not any(
             isinstance(op, ManualComputationOp) for op in function.body.block.ops
         ):
             yield f"'@{function.sym_name.data}' has no manual computation", function
 
 
-def _local(module: ModuleOp) -> Iterator[Finding]:
-    for op in module.walk():
-        match op:
-            case ManualComputationOp():
+def _local(program: _Program) -> Iterator[Finding]:
+    for op in program.ops:
+        if op.name.startswith("sdy."):
+            if isinstance(op, ManualComputationOp):
                 yield from _manual_on_all_axes(op)
-            case sdy.MeshOp() | sdy.ReturnOp():
-                pass
-            case _ if op.name.startswith("sdy."):
+            elif not isinstance(op, sdy.MeshOp | sdy.ReturnOp):
                 yield "is still there", op
-            case _:
-                pass
         for name in op.attributes:
             if name.startswith("sdy."):
                 yield f"still has the attribute {name}", op
@@ -159,12 +176,11 @@ def _manual_on_all_axes(op: ManualComputationOp) -> Iterator[Finding]:
         yield "is inside of something else", op
 
 
-def _closed(module: ModuleOp) -> Iterator[Finding]:
-    for op in module.walk():
-        if isinstance(op, ManualComputationOp):
-            for sharding in _border(op):
-                if not sharding.is_fully_closed:
-                    yield f"has an open dimension in {sharding}", op
+def _closed(program: _Program) -> Iterator[Finding]:
+    for op in program.of(ManualComputationOp):
+        for sharding in _border(op):
+            if not sharding.is_fully_closed:
+                yield f"has an open dimension in {sharding}", op
 
 
 _INVARIANTS: tuple[tuple[range, Invariant], ...] = (
@@ -189,9 +205,10 @@ def verify_stage(module: ModuleOp, stage: int) -> None:
     Raises:
         CompileError: the first thing that is not as it must be.
     """
+    program = _Program(module)
     for stages, invariant in _INVARIANTS:
         if stage in stages:
-            for message, op in invariant(module):
+            for message, op in invariant(program):
                 raise CompileError(
                     f"{message} after stage {stage}",
                     op,
