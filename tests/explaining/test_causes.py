@@ -393,6 +393,20 @@ def test_op_without_a_rule():
     assert "custom_call %same" in obstacles(answer, 0)["no rule"].text
 
 
+def test_what_has_no_operands_or_is_dead_is_not_to_blame():
+    text = programs.function(
+        "%x: tensor<8xf32>",
+        programs.given("tensor<8xf32>", "[{}]"),
+        """  %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+  %sum = stablehlo.add %x, %c : tensor<8xf32>
+  %dead = stablehlo.negate %sum : tensor<8xf32>
+  %kept = stablehlo.optimization_barrier %sum : tensor<8xf32>
+  return %kept : tensor<8xf32>""",
+    )
+    for name in ("%c", "%sum", "%x"):
+        assert set(obstacles(ask(text).value(name), 0)) == {"no op reached it"}
+
+
 def test_reshape_would_be_strided():
     answer = ask(programs.RESHAPE).value("%flat")
     obstacle = obstacles(answer, 0)["not divisible"]

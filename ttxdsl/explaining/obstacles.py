@@ -14,6 +14,7 @@ from math import gcd
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.explaining.answers import Conflict, Obstacle, Place
 from ttxdsl.explaining.chains import Chains, preference_text
 from ttxdsl.explaining.places import (
@@ -568,11 +569,14 @@ class Obstacles:
         if isinstance(original, OpResult):
             around.append(original.op)
         for op in around:
+            if data_flow_of(type(op)) is not None:
+                continue  # edges carry shardings through it
             for twin in self.recorded.twins.get(op, ())[:1]:
                 number = graph.node_of(twin)
-                if number is None or twin.regions or not twin.results:
+                if number is None or twin.regions or not (twin.results and op.operands):
                     continue
-                if graph.nodes[number].behaviour is None:
+                node = graph.nodes[number]
+                if node.prepared and not node.erased and node.behaviour is None:
                     place = self.places.op(twin)
                     text = f"{place} has no sharding rule: nothing passes through it"
                     yield Obstacle("no rule", dim, text, None, place)
