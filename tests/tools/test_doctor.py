@@ -58,7 +58,19 @@ def test_json(program: Path, capsys: pytest.CaptureFixture[str]):
 
 def test_nothing_fits(program: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["doctor", str(program), "--devices", "4", "--memory", "100B"]) == 1
-    assert "no mesh fits into 100 B" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no mesh fits into 100 B" in out
+    assert "! does not fit into 100 B" in out
+
+
+def test_each_shape(program: Path, capsys: pytest.CaptureFixture[str]):
+    arguments = ["doctor", str(program), "--devices", "4", "--memory", "900B"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    _, table = out.split("The best of each shape of a mesh")
+    # 30 and 6 cannot be split in four, so one axis splits the batch
+    assert "│ 4     │        1 │ batch=4 │" in table
+    assert "│ 2x2   │        3 │ batch=2 │" in table
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,10 @@ class Diagnosis:
     memory: int | None
     most_axes: int | None
 
+    def of_shape(self, shape: tuple[int, ...]) -> tuple[Row, ...]:
+        """The rows whose mesh has this shape, the best first."""
+        return tuple(row for row in self.rows if row.candidate.shape == shape)
+
     def share(self, row: Row) -> float:
         """How many devices' worth of work the devices share; all of them at best."""
         return self.operations / max(1, row.measurement.operations)

@@ -54,6 +54,11 @@ class Candidate:
     splits: tuple[tuple[ArgumentDim, ...], ...] | None = None
     padding: float = 0.0
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes from the largest on, without ones."""
+        return tuple(sorted((size for _, size in self.axes if size > 1), reverse=True))
+
     def __str__(self) -> str:
         """`batch=2, heads=4`."""
         return ", ".join(f"{name}={size}" for name, size in self.axes)

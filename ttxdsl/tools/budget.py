@@ -9,7 +9,7 @@ from typing import Any
 
 from ttxdsl.budgets.check import Finding, check_text, print_findings
 from ttxdsl.program import read_text
-from ttxdsl.tools.console import report_console
+from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import add_json_option, print_json
 
 
@@ -41,15 +41,16 @@ def execute(options: argparse.Namespace) -> int:
     checked: list[tuple[Path, list[Finding]]] = []
     console = report_console()
     for path in options.files:
-        findings = check_text(read_text(path), str(path))
-        checked.append((path, findings))
-        if not options.json:
-            console.print(f"[bold]{path}[/]", soft_wrap=True)
-            print_findings(console, findings)
+        with working(f"compiling {path}"):
+            checked.append((path, check_text(read_text(path), str(path))))
     ok = all(finding.ok for _, findings in checked for finding in findings)
     if options.json:
         limits = [_json(path, one) for path, findings in checked for one in findings]
         print_json({"ok": ok, "limits": limits})
+        return 0 if ok else 1
+    for path, findings in checked:
+        console.print(f"[bold]{path}[/]", soft_wrap=True)
+        print_findings(console, findings)
     return 0 if ok else 1
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -29,6 +31,17 @@ def report_console(*, to_stderr: bool = False) -> Console:
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
     return console
+
+
+@contextmanager
+def working(what: str) -> Generator[None]:
+    """A turning sign on standard error while something long goes on; terminals only."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
 
 
 def error_console() -> Console:

@@ -30,7 +30,7 @@ from ttxdsl.remarks import Remark
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.reporting.units import bytes_text
-from ttxdsl.tools.console import print_remark, report_console
+from ttxdsl.tools.console import print_remark, report_console, working
 from ttxdsl.tools.options import add_json_option, print_json, sizes
 from ttxdsl.transforms.function_attributes import (
     argument_attributes,
@@ -252,7 +252,11 @@ def _json(found: Difference) -> dict[str, Any]:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 0 if nothing differs, 1 if something does."""
-    left, right = (make() for _, make in _sides(options))
+    sides: list[Side] = []
+    for name, make in _sides(options):
+        with working(f"compiling {name}"):
+            sides.append(make())
+    left, right = sides
     found = difference(left, right)
     if options.json:
         print_json(_json(found))

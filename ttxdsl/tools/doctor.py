@@ -132,13 +132,12 @@ def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
     for place, row in rows:
         found = row.measurement
         kinds = "\n".join(f"{count} {kind}" for kind, count in found.collectives)
-        memory = bytes_text(found.peak_bytes)
         table.add_row(
             f"{place}{'*' if row.front else ' '}",
-            str(row.candidate).replace(", ", "\n"),
+            _mesh_cell(row),
             seconds_text(found.seconds),
             bytes_text(found.bytes_sent),
-            memory if row.fits else f"[bold red]{memory}[/]",
+            _memory_cell(row),
             bytes_text(found.argument_bytes),
             f"{diagnosis.share(row):.1f}" if diagnosis.operations else "-",
             *(
@@ -149,6 +148,43 @@ def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
             kinds or "none",
         )
     return table
+
+
+def _shape_table(diagnosis: Diagnosis) -> Table:
+    table = Table(
+        "shape", title="The best of each shape of a mesh", title_justify="left"
+    )
+    table.add_column("compiled", justify="right")
+    table.add_column("fastest", no_wrap=True)
+    for column in ("time", "memory", "padding"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("lightest", no_wrap=True)
+    table.add_column("memory", justify="right", no_wrap=True)
+    for shape in diagnosis.shapes:
+        rows = diagnosis.of_shape(shape)
+        cells = [""] * 6
+        if rows:
+            best = rows[0]
+            least = min(rows, key=lambda row: row.measurement.peak_bytes)
+            cells = [
+                _mesh_cell(best),
+                seconds_text(best.measurement.seconds),
+                _memory_cell(best),
+                _padding_text(best.candidate.padding),
+                "the same" if least is best else _mesh_cell(least),
+                _memory_cell(least),
+            ]
+        table.add_row("x".join(map(str, shape)), str(len(rows)), *cells)
+    return table
+
+
+def _mesh_cell(row: Row) -> str:
+    return str(row.candidate).replace(", ", "\n")
+
+
+def _memory_cell(row: Row) -> str:
+    memory = bytes_text(row.measurement.peak_bytes)
+    return memory if row.fits else f"[bold red]{memory} ![/]"
 
 
 def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
@@ -176,6 +212,8 @@ def _print(console: Console, diagnosis: Diagnosis, options: argparse.Namespace) 
         console.print(f"each can be split evenly over {diagnosis.devices} devices")
     rows = _selected(diagnosis, options.top)
     console.print(_mesh_table(diagnosis, rows))
+    if len(diagnosis.shapes) > 1:
+        console.print(_shape_table(diagnosis))
     said = [
         "* no other mesh takes less time and less memory; shared by: how many devices'"
         " worth of operations the devices share",
@@ -188,6 +226,8 @@ def _print(console: Console, diagnosis: Diagnosis, options: argparse.Namespace) 
             "an axis splits one group, or several (+) that no value has two of, in the"
             f" arguments; meshes of up to {diagnosis.most_axes} axes"
         )
+    if not all(row.fits for row in diagnosis.rows):
+        said.append(f"! does not fit into {bytes_text(options.memory)}")
     if any(row.candidate.padding for _, row in rows):
         said.append("padding: what does not divide is computed whole instead")
     if len(rows) < len(diagnosis.rows):

@@ -38,7 +38,7 @@ from ttxdsl.reporting.grid import (
 )
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.sharding.spec import mesh_positions
-from ttxdsl.tools.console import report_console
+from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import (
     add_compiler_options,
     add_json_option,
@@ -91,7 +91,8 @@ def _program(options: argparse.Namespace) -> tuple[Program, str]:
     if options.after is None and not options.mesh_shape:
         return program, text
     last = options.after or _PROPAGATED
-    program = program.partition(**partition_options(options), last_stage=last)
+    with working(f"compiling {options.file}"):
+        program = program.partition(**partition_options(options), last_stage=last)
     return program, program.text
 
 
