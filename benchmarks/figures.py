@@ -77,7 +77,7 @@ class Figures:
 
     machine: dict[str, str]
     programs: list[Program]
-    others: dict[str, Any]
+    others: dict[str, list[dict[str, float | str]]]
 
     def of_kind(self, kind: str) -> list[Program]:
         """The programs of a kind, small ones first."""

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from figures import Figures, Program
 from models import program_path
+from parsing import measure as measure_parsing
 from rich.console import Console
 from stages import CPP_STAGES
 from tables import all_tables, write_page
@@ -103,15 +105,25 @@ def machine() -> dict[str, str]:
     }
 
 
-def measure_others(*, small: bool) -> dict[str, Any]:
-    """What other scripts of this folder measure, by their names."""
-    found: dict[str, Any] = {}
-    for name in ("parsing", "simulation"):
-        if find_spec(name) is not None:
-            module = __import__(name)
-            if hasattr(module, "measure"):
-                found[name] = module.measure(small=small)
+def measure_others(*, small: bool) -> dict[str, list[dict[str, Any]]]:
+    """Reading beside plain xDSL, and simulation beside JAX: lines of figures."""
+    found = {"reading and writing the training step, CPU": measure_parsing(small=small)}
+    if find_spec("simulation") is not None:
+        found["simulation"] = [_simulation(small=small)]
     return found
+
+
+def _simulation(*, small: bool) -> dict[str, Any]:
+    measure_simulation = import_module("simulation").measure
+    found = measure_simulation(small=small)
+    return {
+        "mesh": "2 x 4",
+        "JAX on 8 host devices, s": found["seconds"]["jax"],
+        "ours, s": found["seconds"]["2x4"],
+        "ratio": found["ratio to JAX"],
+        "16 x 16, s": found["seconds"]["16x16"],
+        "peak over what is needed": found["ratio of memory"]["2x4"],
+    }
 
 
 def main() -> None:
@@ -159,11 +171,12 @@ def _measure_all(options: argparse.Namespace, console: Console) -> Figures:
                     found = measure(oracle, kind, layers, rounds, xla=xla)
                 figures.programs.append(found)
                 loads.append(os.getloadavg()[0])
+        figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
+        if not options.no_others:
+            with console.status("parsing and simulation"):
+                figures.others = measure_others(small=options.small)
     finally:
         oracle.close()
-    figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
-    if not options.no_others:
-        figures.others = measure_others(small=options.small)
     return figures
 
 
