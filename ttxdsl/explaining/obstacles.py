@@ -8,7 +8,7 @@ which condition of the step (`ttxdsl.sharding.step`) keeps them away?
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 from xdsl.dialects.func import FuncOp
@@ -202,6 +202,9 @@ class Obstacles:
         taken = self._taken(mine, factor, axis)
         if taken is not None:
             conflict = self._axis_conflict(meeting, factor, taken, other, axis)
+            if own.closed:
+                rule_text = f"{conflict.rule}; and the other dimension is closed"
+                conflict = replace(conflict, rule=rule_text)
             target = dimension_of(rule, meeting.tensor, taken)
             text = (
                 f"{head} {name} splits dimension {target} of"
