@@ -20,6 +20,8 @@ Stages 5 to 12 have nothing to do when somebody already partitioned everything.
 
 Some stages need more than their own pass, as Shardy's do in its own pipeline:
 
+- Where there is more than one device, composites that nobody gave a rule are opened
+  before stage 1 (`open-composites`), so that what they are made of is split.
 - Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
 - Meshes that are written inside shardings get a name before stage 4.
 - Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
@@ -38,6 +40,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from xdsl.context import Context
@@ -64,6 +67,7 @@ from ttxdsl.transforms.even_out_shardings import (
 from ttxdsl.transforms.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.inline import InlinePass
+from ttxdsl.transforms.open_composites import OpenCompositesPass
 from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.sdy_add_data_flow_edges import AddDataFlowEdgesPass
 from ttxdsl.transforms.sdy_apply_sharding_constraints import (
@@ -156,7 +160,9 @@ class TTStableHLOPipelinePass(ModulePass):
     def _before(self, number: int, module: ModuleOp) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
-            case 4 if _has_inlined_meshes(module):
+            case 1 if self._has_several_devices(module) and not is_solved(module):
+                return [OpenCompositesPass()]
+            case 4 if _inlined_meshes(module):
                 return [LiftInlinedMeshesPass()]
             case 6:
                 return [
@@ -169,6 +175,13 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [EvenOutShardingsPass(self.strict)]
             case _:
                 return []
+
+    def _has_several_devices(self, module: ModuleOp) -> bool:
+        """Whether the program will be split, as far as that is known at its start."""
+        return prod(self.mesh_shape) > 1 or any(
+            mesh.total_size > 1
+            for mesh in (*sdy.mesh_table(module).values(), *_inlined_meshes(module))
+        )
 
     def _after(self, number: int) -> list[ModulePass]:
         """What cleans up behind a stage."""
@@ -226,7 +239,8 @@ class TTStableHLOPipelinePass(ModulePass):
             pass
 
 
-def _has_inlined_meshes(module: ModuleOp) -> bool:
+def _inlined_meshes(module: ModuleOp) -> list[Mesh]:
+    """The meshes that are written inside shardings."""
     found: list[Mesh] = []
 
     def look(sharding: TensorSharding) -> TensorSharding:
@@ -235,7 +249,7 @@ def _has_inlined_meshes(module: ModuleOp) -> bool:
         return sharding
 
     sdy.transform_shardings(module, look)
-    return bool(found)
+    return found
 
 
 def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:

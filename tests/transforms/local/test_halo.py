@@ -13,7 +13,7 @@ from ttxdsl.program import parse_program
 from ttxdsl.reporting.collectives import list_collectives
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import Mesh
-from ttxdsl.transforms.local.halo import Halo, halo_of
+from ttxdsl.transforms.local.halo import Halo, Window, halo_of, meeting
 from ttxdsl.transforms.local.layout import Layout
 
 Y = (AxisRef("y"),)
@@ -25,38 +25,42 @@ def split(size: int) -> Layout:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "window", "stride", "low", "expected"),
+    ("sizes", "window", "expected"),
     [
-        ((16, 16), 3, 1, 1, Halo(0, 1, 1)),
-        ((16, 16), 3, 1, 0, Halo(0, 0, 2)),
-        ((16, 16), 1, 1, 2, Halo(0, 2, -2)),
-        ((16, 8), 3, 2, 0, Halo(0, 0, 1)),
-        ((16, 8), 1, 2, -1, Halo(0, -1, 0)),
-        ((16, 8), 3, 1, 1, None),  # shards and windows drift apart
-        ((16, 16), 6, 1, 5, None),  # further than the next shard
-        ((16, 16), 9, 1, 4, Halo(0, 4, 4)),  # 8 elements, still less than gathering 12
-        ((16, 16), 1, 1, -4, None),  # nothing of the own shard
+        ((16, 16), Window(0, 0, 3, 1, 1), Halo(0, 1, 1, -1, 6)),
+        ((16, 16), Window(0, 0, 3), Halo(0, 0, 2, 0, 6)),
+        ((16, 16), Window(0, 0, 1, 1, 2), Halo(0, 2, 0, -2, 4)),
+        ((16, 8), Window(0, 0, 3, 2), Halo(0, 0, 1, 0, 5)),
+        ((16, 8), Window(0, 0, 1, 2, -1), Halo(0, 0, 0, 1, 3)),
+        # shards and windows drift apart: the last reads 7 before its shard
+        ((16, 8), Window(0, 0, 3, 1, 1), Halo(0, 7, 0, -1, 4, -2)),
+        # further than the next shard
+        ((16, 16), Window(0, 0, 6, 1, 5), Halo(0, 5, 0, -5, 9)),
+        ((16, 16), Window(0, 0, 9, 1, 4), Halo(0, 4, 4, -4, 12)),
+        # as much as gathering
+        ((16, 16), Window(0, 0, 13, 1, 12), None),
+        # nothing of the own shard
+        ((16, 16), Window(0, 0, 1, 1, -4), Halo(0, 0, 4, 4, 4)),
+        # what is padded at the ends is not sent
+        ((8, 20), Window(0, 0, 1, 1, 6), Halo(0, 2, 2, -6, 5, 3)),
+        # holes between the elements
+        ((16, 32), Window(0, 0, 3, 1, 1, 2), Halo(0, 0, 1, 0, 5, 0, (1, 0))),
+        ((16, 32), Window(0, 0, 5, 1, 3, 2), Halo(0, 1, 1, -1, 6, 0, (1, 0))),
+        ((16, 16), Window(0, 0, 3, 1, 1, 2), None),
+        ((16, 16), Window(0, 0, 4, 4, 0), None),
     ],
 )
-def test_halo_of(
-    sizes: tuple[int, int], window: int, stride: int, low: int, expected: Halo | None
-):
-    found = halo_of(
-        split(sizes[0]),
-        0,
-        split(sizes[1]),
-        0,
-        window=window,
-        stride=stride,
-        low=low,
-    )
-    assert found == expected
+def test_halo_of(sizes: tuple[int, int], window: Window, expected: Halo | None):
+    assert halo_of(split(sizes[0]), split(sizes[1]), window) == expected
 
 
-def test_another_split_of_the_result_has_no_halo():
-    result = Layout(MESH, (16,), ((),))
-    assert halo_of(split(16), 0, result, 0, window=3, stride=1, low=1) is None
-    assert halo_of(split(16), 0, None, 0, window=3, stride=1, low=1) is None
+def test_layouts_meet_in_the_axes_that_both_begin_with():
+    both = Layout(MESH, (16,), ((AxisRef("y"), AxisRef("x")),))
+    assert meeting(both, 0, split(8), 0) == (split(16), split(8))
+    assert meeting(split(16), 0, both, 0) == (split(16), split(16))
+    assert meeting(split(16), 0, Layout(MESH, (16,), ((),)), 0) is None
+    assert meeting(split(16), 0, Layout(MESH, (16,), ((AxisRef("x"),),)), 0) is None
+    assert meeting(split(16), 0, None, 0) is None
 
 
 AXES = ('"y"', '"x"', '"x", "y"', '"y", "x"')

@@ -311,6 +311,19 @@ def from_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
     return replace(sliced, partial=local.partial)
 
 
+def _sliced_after(
+    planned: Sequence[Layout | None], wanted: Sequence[Layout | None]
+) -> Axes:
+    """The axes that results are split by only after their op has run."""
+    return tuple(
+        axis
+        for before, after in zip(planned, wanted, strict=True)
+        if before is not None and after is not None
+        for old, new in zip(before.axes, after.axes, strict=True)
+        for axis in suffix_behind(old, new, after.mesh)
+    )
+
+
 def localize_by_factors(
     ctx: Localizer,
     op: Operation,
@@ -321,6 +334,7 @@ def localize_by_factors(
     combine: Combiner | None = None,
     could_be_partial: Collection[int] = (),
     properties: Callable[[Plan], Mapping[str, Attribute]] | None = None,
+    planned: Sequence[Layout | None] | None = None,
 ) -> None:
     """Write the local form of an op that works on any part of its operands.
 
@@ -334,11 +348,18 @@ def localize_by_factors(
         could_be_partial: factors that are reductions in Shardy's rule, so that
             all-reduces may follow even if they are replicated here.
         properties: properties that have to change, from how the op will be split.
+        planned: how the results lie while the op runs, if they are sliced after it.
     """
     operands = ctx.operands(op) if operands is None else operands
     wanted = [ctx.target(result) for result in op.results]
     layouts = [local.layout for local in operands]
-    decided = plan(ctx, op, rule, layouts, wanted, is_local)
+    decided = plan(ctx, op, rule, layouts, planned or wanted, is_local)
+    if planned and lists_overlap(decided.partial, _sliced_after(planned, wanted)):
+        # not partial along axes that the result is sliced by: nothing is left to sum
+        made = {f for mapping in rule.results for dim in mapping for f in dim}
+        decided = plan(
+            ctx, op, rule, layouts, planned, lambda f: f in made and is_local(f)
+        )
     gathered = [
         to_layout(ctx, local, layout)
         for local, layout in zip(operands, decided.operands, strict=True)

@@ -16,7 +16,7 @@ from ttxdsl.transforms.local.by_factors import (
 )
 from ttxdsl.transforms.local.contraction import required_rule
 from ttxdsl.transforms.local.emitter import dims_attr, element_of, shape_of
-from ttxdsl.transforms.local.halo import Halo, halo_of, mirrored, with_halos
+from ttxdsl.transforms.local.halo import Window, mirrored, serve
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
@@ -69,42 +69,32 @@ def bitcast_convert(ctx: Localizer, op: stablehlo.BitcastConvertOp) -> None:
 
 
 def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
-    """Dimensions that are kept whole split freely, as do strides that fit the shards."""
+    """Dimensions that are kept whole split freely.
+
+    Of others every device gets the elements that it is to hold a part of.
+    """
     shape = shape_of(op.operand)
     start, limit = op.start_indices.get_values(), op.limit_indices.get_values()
     strides = op.strides.get_values()
-    (operand,) = ctx.operands(op)
-    touched: list[int] = []
-    halos: list[Halo] = []
-    for dim, size in enumerate(shape):
-        if (start[dim], limit[dim], strides[dim]) == (0, size, 1):
-            continue
-        halo = halo_of(
-            operand.placed,
-            dim,
-            ctx.target(op.result),
-            dim,
-            window=1,
-            stride=strides[dim],
-            low=-start[dim],
-        )
-        if halo is None:
-            touched.append(dim)
-        else:
-            halos.append(halo)
-    operand = with_halos(ctx, operand, halos, None)
-    served = {halo.dim for halo in halos}
+    cut = {
+        dim: Window(dim, dim, 1, strides[dim], -start[dim])
+        for dim, size in enumerate(shape)
+        if (start[dim], limit[dim], strides[dim]) != (0, size, 1)
+    }
+    targets = [ctx.target(op.result)]
+    served = serve(ctx, ctx.operands(op), targets, list(cut.values()), [None])
+    touched = [dim for dim, window in cut.items() if window not in served.halos]
 
     def properties(decided: Plan) -> Mapping[str, Attribute]:
         (result,) = decided.results
         assert result is not None
+        starts = [start[dim] if dim in touched else 0 for dim in range(len(shape))]
         limits = [
             limit[dim] if dim in touched else size
             for dim, size in enumerate(result.local_shape)
         ]
-        starts = list(start)
-        for dim in served:
-            starts[dim], limits[dim] = 0, shape_of(operand.value)[dim]
+        for window, halo in served.halos.items():
+            limits[window.dim] = halo.size
         return {"start_indices": dims_attr(starts), "limit_indices": dims_attr(limits)}
 
     localize_by_factors(
@@ -112,16 +102,17 @@ def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
         op,
         identity_rule(op),
         lambda factor: factor not in touched,
-        operands=[operand],
+        operands=served.operands,
         properties=properties,
+        planned=served.planned,
     )
 
 
 def pad(ctx: Localizer, op: stablehlo.PadOp) -> None:
     """Dimensions without padding split freely.
 
-    So do those in which every element only gets its own surroundings, and those that
-    are shifted: neighbours send what moves from shard to shard.
+    So do those in which every element only gets its own surroundings; of those that are
+    shifted, cut or extended every device gets what it is to hold.
     """
     low = list(op.edge_padding_low.get_values())
     high = list(op.edge_padding_high.get_values())
@@ -129,34 +120,34 @@ def pad(ctx: Localizer, op: stablehlo.PadOp) -> None:
     operand, filler = ctx.operands(op)
     wanted = ctx.target(op.result)
     touched: list[int] = []
-    halos: list[Halo] = []
+    shifted: dict[int, Window] = {}
     for dim, between in enumerate(interior):
         if (low[dim], high[dim], between) == (0, 0, 0):
             continue
         if between and 0 <= low[dim] <= between == low[dim] + high[dim]:
             if wanted is None or wanted.axes[dim] != operand.placed.axes[dim]:
                 touched.append(dim)
-            continue
-        halo = None
-        if not between and low[dim] == -high[dim]:
-            halo = halo_of(
-                operand.placed, dim, wanted, dim, window=1, stride=1, low=low[dim]
-            )
-        if halo is None:
+        elif between:
             touched.append(dim)
         else:
-            halos.append(halo)
+            shifted[dim] = Window(dim, dim, 1, 1, low[dim])
+    served = serve(ctx, [operand], [wanted], list(shifted.values()), [filler.value])
+    for dim, window in shifted.items():
+        if window in served.halos:
             low[dim] = high[dim] = 0
+        else:
+            touched.append(dim)
     localize_by_factors(
         ctx,
         op,
         identity_rule(op),
         lambda factor: factor not in touched,
-        operands=[with_halos(ctx, operand, halos, filler.value), filler],
+        operands=[*served.operands, filler],
         properties=lambda _: {
             "edge_padding_low": dims_attr(low),
             "edge_padding_high": dims_attr(high),
         },
+        planned=served.planned,
     )
 
 

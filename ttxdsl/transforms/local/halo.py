@@ -1,127 +1,184 @@
 """Windows that reach over the border of a shard: neighbours send the few elements.
 
 An op that looks at windows of a split dimension (a convolution, a pooling, a pad, a
-strided slice) reads, for the results of one device, its own shard and perhaps some
-elements before and behind it. Where each device reads the same stretch relative to its
-own shard, and no further than its neighbours', those elements are sent by
-collective_permutes, and the op runs on the longer shard without padding. At the ends of
-the dimension stands what the op pads with.
+slice) reads, for the results of one device, a stretch that begins and ends somewhere
+near its own shard. What of it others have is sent by collective_permutes, from the next
+shard, then from the one behind it. At the ends of the dimension stands what the op pads
+with. The op then runs on the stretch without padding.
 
     shard 0       shard 1       shard 2
     [a b c d]     [e f g h]     [i j k l]
     . a b c d e   d e f g h i   h i j k l .     a window of 3, padded by 1 and 1
 
-With outputs of size M a shard of L elements, stride s, windows of w elements and padding
-p before the first, shard i reads from i*M*s - p on; relative to its start i*L that is
-the same for all only if M*s = L.
+With M results and L elements a shard, stride s, windows of w elements and padding p
+before the first, the stretch of shard i begins at i*M*s - p. Relative to its start i*L
+that *drifts* by M*s - L from shard to shard; where it does, each device cuts its stretch
+out of what it has together.
+
+Elements may have holes between them (the base of a convolution may be dilated): then
+whole elements are sent, and the op pads the few places that are left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from xdsl.ir import SSAValue
 
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.transforms.local.devices import replica_groups
-from ttxdsl.transforms.local.emitter import shape_of
+from ttxdsl.transforms.local.emitter import element_of, shape_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer
 
 
 @dataclass(frozen=True, slots=True)
-class Halo:
-    """What the results of one shard read around it, along one dimension.
+class Window:
+    """How an op looks at one dimension.
 
     Attributes:
         dim: the dimension of the operand.
-        low: how many elements before the shard; negative if it begins inside.
-        high: how many behind; negative if it ends inside.
+        result_dim: that of the result, which counts the windows.
+        size: how many elements a window reaches over.
+        stride: from the start of one window to that of the next.
+        low: the padding before the first element; negative if it begins inside.
+        base: the distance of the operand's elements, 1 if there are no holes.
+    """
+
+    dim: int
+    result_dim: int
+    size: int
+    stride: int = 1
+    low: int = 0
+    base: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Halo:
+    """The stretch that the results of one shard read, along one dimension.
+
+    Attributes:
+        dim: the dimension of the operand.
+        low: how many elements of it come from the shards before, at most.
+        high: how many from those behind.
+        start: where the stretch of shard 0 begins, from the start of the shard.
+        drift: how much later it begins with each shard.
+        size: its length.
+        padding: what the op still pads with, before and behind.
     """
 
     dim: int
     low: int
     high: int
+    start: int
+    size: int
+    drift: int = 0
+    padding: tuple[int, int] = (0, 0)
 
 
-def halo_of(
-    operand: Layout,
-    dim: int,
-    result: Layout | None,
-    result_dim: int,
-    *,
-    window: int,
-    stride: int,
-    low: int,
-) -> Halo | None:
-    """The halo of windows along a split dimension, if neighbours can serve it.
+def meeting(
+    operand: Layout, dim: int, result: Layout | None, result_dim: int
+) -> tuple[Layout, Layout] | None:
+    """Both layouts with a dimension split by the axes that both begin with, if any."""
+    if result is None or operand.mesh != result.mesh:
+        return None
+    common = 0
+    ours, theirs = operand.axes[dim], result.axes[result_dim]
+    while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
+        common += 1
+    if not common:
+        return None
+    axes = ours[:common]
+    return operand.with_dim(dim, axes), result.with_dim(result_dim, axes)
 
-    Args:
-        operand: how the operand lies.
-        dim: its dimension.
-        result: how the result shall lie.
-        result_dim: its dimension that counts the windows.
-        window: how many elements a window reaches over.
-        stride: from the start of one window to that of the next.
-        low: the padding before the first element.
+
+def halo_of(operand: Layout, result: Layout, window: Window) -> Halo | None:
+    """The halo of windows along a dimension that both sides split alike.
 
     Returns:
-        None if the dimension is not split alike on both sides, devices read differently
-        or further than the next shard, or gathering the dimension moves no more.
+        None if gathering the dimension moves no more, or if shards drift apart where
+        elements have holes between them.
     """
-    axes = operand.axes[dim]
-    if not axes or result is None or result.axes[result_dim] != axes:
+    size = operand.local_shape[window.dim]
+    count = result.local_shape[window.result_dim]
+    shards = operand.shards(window.dim)
+    if not size or not count:
         return None
-    if operand.mesh != result.mesh:
+    drift = count * window.stride - size * window.base
+    start, length = -window.low, (count - 1) * window.stride + window.size
+    if window.base > 1:
+        if drift:
+            return None
+        # places to elements: the first that is read, and the last
+        low = max(0, window.low // window.base)
+        high = max(0, (start + length - 1) // window.base - size + 1)
+        end = (size + high - 1) * window.base + 1
+        padding = (window.low - low * window.base, start + length - end)
+        halo = Halo(window.dim, low, high, -low, low + size + high, 0, padding)
+    else:
+        starts = [start + shard * drift for shard in range(shards)]
+        # what lies outside of the dimension is not sent
+        low = max(min(-begin, i * size) for i, begin in enumerate(starts))
+        high = max(
+            min(begin + length - size, (shards - 1 - i) * size)
+            for i, begin in enumerate(starts)
+        )
+        halo = Halo(window.dim, max(0, low), max(0, high), start, length, drift)
+    if halo.low + halo.high >= (shards - 1) * size:
         return None
-    size, windows = operand.local_shape[dim], result.local_shape[result_dim]
-    if windows * stride != size or not size:
-        return None
-    high = (windows - 1) * stride + window - low - size
-    sent = max(low, 0) + max(high, 0)
-    if max(low, high) > size or -min(low, high) >= size:
-        return None
-    if sent >= (operand.shards(dim) - 1) * size:
-        return None
-    return Halo(dim, low, high)
+    return halo
 
 
-def _from_neighbour(
+def _from_shards_before(
     ctx: Localizer,
     local: Local,
     dim: int,
-    part: SSAValue,
-    step: int,
+    count: int,
     filler: SSAValue | None,
-) -> SSAValue:
-    """`part` of the shard `step` places before, the filler where there is none.
+    *,
+    behind: bool = False,
+) -> list[SSAValue]:
+    """The last elements of the shards before, or the first of those behind.
 
     Args:
         ctx: the localizer.
-        local: the value that the part is of.
+        local: the shard.
         dim: the split dimension.
-        part: what each device gives.
-        step: 1 from the shard before, -1 from the one behind.
-        filler: a scalar; None is zero, which a permute gives who is no target.
+        count: how many elements.
+        filler: a scalar that stands outside of the dimension; None is zero, which a
+            permute gives who is no target.
+        behind: from the shards behind.
+
+    Returns:
+        Pieces in the order of the dimension.
     """
-    layout = local.placed
+    emit, layout = ctx.emitter, local.placed
     axes = layout.axes[dim]
     groups = replica_groups(layout.mesh, axes)
-    pairs = sorted(
-        pair
-        for group in groups
-        for pair in pairwise(group if step > 0 else group[::-1])
-    )
-    received = ctx.collectives.permute_pairs(part, tuple(pairs))
-    if filler is None:
-        return received
-    emit = ctx.emitter
-    end = 0 if step > 0 else len(groups[0]) - 1
-    index = ctx.collectives.index_along(layout.mesh, axes)
-    is_end = emit.compare(index, emit.position(end), ComparisonDirection.EQ)
-    return emit.select(is_end, emit.broadcast(filler, shape_of(part)), received)
+    shards, size = len(groups[0]), layout.local_shape[dim]
+    pieces: list[SSAValue] = []
+    for hop in range(1, -(-count // size) + 1):
+        part = min(size, count - (hop - 1) * size)
+        begin = 0 if behind else size - part
+        sent = emit.slice_dim(local.value, dim, begin, begin + part)
+        pairs = sorted(
+            (group[i + hop], group[i]) if behind else (group[i], group[i + hop])
+            for group in groups
+            for i in range(shards - hop)
+        )
+        received = ctx.collectives.permute_pairs(sent, tuple(pairs))
+        if filler is not None:
+            index = ctx.collectives.index_along(layout.mesh, axes)
+            outside = (
+                emit.compare(index, emit.position(shards - hop), ComparisonDirection.GE)
+                if behind
+                else emit.compare(index, emit.position(hop), ComparisonDirection.LT)
+            )
+            nothing = emit.broadcast(filler, shape_of(sent))
+            received = emit.select(outside, nothing, received)
+        pieces.append(received)
+    return pieces if behind else pieces[::-1]
 
 
 def with_halo(
@@ -132,19 +189,102 @@ def with_halo(
     Its layout stays that of the shard; only the op that reads the halo may use it.
     """
     emit, dim = ctx.emitter, halo.dim
-    value = local.value
-    size = shape_of(value)[dim]
-    pieces: list[SSAValue] = []
-    if halo.low > 0:
-        part = emit.slice_dim(value, dim, size - halo.low, size)
-        pieces.append(_from_neighbour(ctx, local, dim, part, 1, filler))
-    pieces.append(
-        emit.slice_dim(value, dim, max(0, -halo.low), size + min(0, halo.high))
+    layout = local.placed
+    size, last = layout.local_shape[dim], layout.shards(dim) - 1
+    first_start, last_start = halo.start, halo.start + last * halo.drift
+    # beyond what is sent, for the devices at the ends
+    before = max(0, -min(first_start, last_start) - halo.low)
+    behind = max(0, max(first_start, last_start) + halo.size - size - halo.high)
+
+    def outside(count: int) -> list[SSAValue]:
+        if not count:
+            return []
+        shape = list(shape_of(local.value))
+        shape[dim] = count
+        if filler is None:
+            return [emit.splat(0, element_of(local.value), shape)]
+        return [emit.broadcast(filler, shape)]
+
+    buffer = emit.concatenate(
+        [
+            *outside(before),
+            *_from_shards_before(ctx, local, dim, halo.low, filler),
+            local.value,
+            *_from_shards_before(ctx, local, dim, halo.high, filler, behind=True),
+            *outside(behind),
+        ],
+        dim,
     )
-    if halo.high > 0:
-        part = emit.slice_dim(value, dim, 0, halo.high)
-        pieces.append(_from_neighbour(ctx, local, dim, part, -1, filler))
-    return replace(local, value=emit.concatenate(pieces, dim))
+    start = halo.start + before + halo.low
+    if halo.drift:
+        index = ctx.collectives.index_along(layout.mesh, layout.axes[dim])
+        begin = emit.add(emit.scaled(index, halo.drift), emit.position(start))
+        buffer = emit.dynamic_slice_dim(buffer, dim, begin, halo.size)
+    else:
+        buffer = emit.slice_dim(buffer, dim, start, start + halo.size)
+    return replace(local, value=buffer)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Operands of an op with what their windows read.
+
+    Attributes:
+        operands: those that are looked at through windows.
+        planned: how the results lie while the op runs; they are sliced further after.
+        halos: of the windows that can be computed so; the dimensions of the others have
+            to be whole.
+    """
+
+    operands: list[Local]
+    planned: list[Layout | None]
+    halos: dict[Window, Halo]
+
+
+def serve(
+    ctx: Localizer,
+    operands: Sequence[Local],
+    results: Sequence[Layout | None],
+    windows: Sequence[Window],
+    fillers: Sequence[SSAValue | None],
+) -> Served:
+    """Give every operand what its windows read beyond its shard.
+
+    Where operand and result are split by different axes, the op runs split by those
+    that both begin with.
+
+    Args:
+        ctx: the localizer.
+        operands: one a result, all looked at through the same windows.
+        results: how the results shall lie.
+        windows: of the dimensions that are not just taken element by element.
+        fillers: for each operand what stands outside, None for zero.
+    """
+    now, planned = list(operands), list(results)
+    halos: dict[Window, Halo] = {}
+    for window in windows:
+        met = [
+            meeting(local.placed, window.dim, target, window.result_dim)
+            for local, target in zip(now, planned, strict=True)
+        ]
+        found = {
+            None if pair is None else (halo_of(*pair, window), pair[0].axes[window.dim])
+            for pair in met
+        }
+        halo = (found.pop() or (None,))[0] if len(found) == 1 else None
+        if halo is None:
+            continue
+        halos[window] = halo
+        for i, pair in enumerate(met):
+            assert pair is not None
+            local, layout = now[i], pair[0]
+            rest = local.placed.axes[window.dim][len(layout.axes[window.dim]) :]
+            now[i] = ctx.gather(local, window.dim, rest)
+            planned[i] = pair[1]
+    for i, filler in enumerate(fillers):
+        for halo in halos.values():
+            now[i] = with_halo(ctx, now[i], halo, filler)
+    return Served(now, planned, halos)
 
 
 def mirrored(ctx: Localizer, local: Local, dims: Sequence[int]) -> Local:
@@ -160,12 +300,3 @@ def mirrored(ctx: Localizer, local: Local, dims: Sequence[int]) -> Local:
         )
         value = ctx.collectives.permute_pairs(value, tuple(pairs))
     return replace(local, value=value)
-
-
-def with_halos(
-    ctx: Localizer, local: Local, halos: Sequence[Halo], filler: SSAValue | None
-) -> Local:
-    """A value with its halos along several dimensions, corners included."""
-    for halo in halos:
-        local = with_halo(ctx, local, halo, filler)
-    return local

@@ -14,103 +14,62 @@ from xdsl.ir import Attribute
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
-from ttxdsl.sharding.axes import total_size
+from ttxdsl.sharding.axes import lists_overlap, total_size
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
     identity_rule,
     localize_by_factors,
-    localize_except,
 )
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import int_attr, shape_of
-from ttxdsl.transforms.local.halo import Halo, halo_of, with_halos
+from ttxdsl.transforms.local.halo import Window, meeting, serve
 from ttxdsl.transforms.local.localizer import Localizer, Table
 
 
-def _crosses_shards(
-    ctx: Localizer,
-    op: stablehlo.ReduceWindowOp | stablehlo.SelectAndScatterOp,
-    dim: int,
-    window: int,
-    stride: int,
-    padding: tuple[int, int],
-    dilated: bool,
-) -> bool:
-    """Whether some window may reach from one shard of a dimension into another.
-
-    Windows that tile the dimension do not, if each shard holds whole windows.
-    """
-    if padding != (0, 0) or dilated or window != stride:
-        return True
-    layout = ctx.parts(op)[0].placed
-    wanted = ctx.target(op.results[0])
-    if wanted is None or wanted.axes[dim] != layout.axes[dim]:
-        return True
-    return layout.shape[dim] % window != 0 or layout.local_shape[dim] % window != 0
-
-
 def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
-    """Dimensions split freely where no window reaches from shard to shard.
+    """Dimensions split freely where windows are single elements.
 
-    Where one reaches into the next shard only, neighbours send what it needs.
+    Of others every device gets what its windows read.
     """
-    rank = len(shape_of(op.inputs[0]))
+    rank, count = len(shape_of(op.inputs[0])), len(op.inputs)
     strides = window_values(op.window_strides, rank)
     base = window_values(op.base_dilations, rank)
     spread = window_values(op.window_dilations, rank)
-    padding = padding_pairs(op.padding, rank)
-    windows = op.window_dimensions.get_values()
-    touched = [
-        dim
-        for dim, window in enumerate(windows)
-        if _crosses_shards(
-            ctx,
-            op,
+    padding = list(padding_pairs(op.padding, rank))
+    sizes = op.window_dimensions.get_values()
+    windows = {
+        dim: Window(
             dim,
-            window,
+            dim,
+            (size - 1) * spread[dim] + 1,
             strides[dim],
-            padding[dim],
-            base[dim] != 1 or (spread[dim] != 1 and window != 1),
+            padding[dim][0],
+            base[dim],
         )
-    ]
-    operands, count = ctx.operands(op), len(op.inputs)
-    halos: list[Halo] = []
-    for dim in touched:
-        if base[dim] != 1:
-            continue
-        found = {
-            halo_of(
-                local.placed,
-                dim,
-                ctx.target(result),
-                dim,
-                window=(windows[dim] - 1) * spread[dim] + 1,
-                stride=strides[dim],
-                low=padding[dim][0],
-            )
-            for local, result in zip(operands[:count], op.results, strict=True)
-        }
-        if len(found) == 1 and (halo := found.pop()) is not None:
-            halos.append(halo)
-    if not halos:
-        localize_except(ctx, op, touched)
-        return
-    served = {halo.dim for halo in halos}
-    operands[:count] = [
-        with_halos(ctx, local, halos, initial.value)
-        for local, initial in zip(operands[:count], operands[count:], strict=True)
-    ]
-    unpadded = _padding(
-        [(0, 0) if dim in served else pair for dim, pair in enumerate(padding)]
+        for dim, size in enumerate(sizes)
+        if (size, strides[dim], base[dim], padding[dim]) != (1, 1, 1, (0, 0))
+    }
+    operands = ctx.operands(op)
+    served = serve(
+        ctx,
+        operands[:count],
+        [ctx.target(result) for result in op.results],
+        list(windows.values()),
+        [initial.value for initial in operands[count:]],
     )
+    touched = [dim for dim, window in windows.items() if window not in served.halos]
+    for window, halo in served.halos.items():
+        padding[window.dim] = halo.padding
+    changed = {"padding": _padding(padding)} if served.halos else {}
     localize_by_factors(
         ctx,
         op,
         identity_rule(op),
-        lambda factor: factor not in touched or factor in served,
-        operands=operands,
-        properties=lambda _: {"padding": unpadded},
+        lambda factor: factor not in touched,
+        operands=[*served.operands, *operands[count:]],
+        properties=lambda _: changed,
+        planned=served.planned,
     )
 
 
@@ -125,27 +84,36 @@ def _padding(
 
 
 def select_and_scatter(ctx: Localizer, op: stablehlo.SelectAndScatterOp) -> None:
-    """Dimensions split freely where no window reaches from shard to shard."""
+    """Dimensions split freely where windows tile every shard."""
     rank = len(shape_of(op.operand))
     windows = window_values(op.window_dimensions, rank)
     strides = window_values(op.window_strides, rank)
     padding = padding_pairs(op.padding, rank)
-    touched = [
-        dim
-        for dim, window in enumerate(windows)
-        if _crosses_shards(ctx, op, dim, window, strides[dim], padding[dim], False)
-    ]
     operand, source, init = ctx.operands(op)
-    for dim, axes in enumerate(operand.placed.axes):
+    planned = ctx.target(op.results[0])
+    touched: list[int] = []
+    for dim, window in enumerate(windows):
+        met = None
+        if padding[dim] == (0, 0) and window == strides[dim]:
+            met = meeting(operand.placed, dim, planned, dim)
+        if met is None or met[0].local_shape[dim] % window:
+            touched.append(dim)
+            continue
         # the rule replicates the source; here each device needs its own windows only
-        if axes and dim not in touched and not source.placed.axes[dim]:
-            source = ctx.slice(source, dim, axes)
+        planned, axes = met[1], met[0].axes[dim]
+        operand = ctx.gather(operand, dim, operand.placed.axes[dim][len(axes) :])
+        layout = source.placed.with_axes(
+            axes if other == dim else had if not lists_overlap(had, axes) else ()
+            for other, had in enumerate(source.placed.axes)
+        )
+        source = ctx.reshard_to(source, layout)
     localize_by_factors(
         ctx,
         op,
         identity_rule(op),
         lambda factor: factor not in touched,
         operands=[operand, source, init],
+        planned=[planned],
     )
 
 
@@ -203,9 +171,9 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
     }
     gathered: set[int] = set()
     operands = ctx.operands(op)
-    halos: list[Halo] = []
     rhs_spread = window_values(op.rhs_dilation, spatial)
     unpadded = list(padding)
+    windows: dict[int, tuple[int, Window]] = {}
     for i in range(spatial):
         lhs_dim = numbers.input_spatial_dimensions[i]
         rhs_dim = numbers.kernel_spatial_dimensions[i]
@@ -214,25 +182,27 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
         lhs_dims[lhs_dim] = out_dims[out_dim] = (place,)
         rhs_dims[rhs_dim] = (offset,)
         gathered.add(offset)
-        if (rhs[rhs_dim], strides[i], lhs_spread[i], padding[i]) == (1, 1, 1, (0, 0)):
-            continue
-        halo = None
-        if lhs_spread[i] == 1:
-            halo = halo_of(
-                operands[0].placed,
-                lhs_dim,
-                ctx.target(op.result),
-                out_dim,
-                window=(rhs[rhs_dim] - 1) * rhs_spread[i] + 1,
-                stride=strides[i],
-                low=padding[i][0],
+        if (rhs[rhs_dim], strides[i], lhs_spread[i], padding[i]) != (1, 1, 1, (0, 0)):
+            extent = (rhs[rhs_dim] - 1) * rhs_spread[i] + 1
+            windows[i] = (
+                place,
+                Window(
+                    lhs_dim, out_dim, extent, strides[i], padding[i][0], lhs_spread[i]
+                ),
             )
-        if halo is None:
-            gathered.add(place)
+    served = serve(
+        ctx,
+        operands[:1],
+        [ctx.target(op.result)],
+        [window for _, window in windows.values()],
+        [None],
+    )
+    operands[0] = served.operands[0]
+    for i, (place, window) in windows.items():
+        if window in served.halos:
+            unpadded[i] = served.halos[window].padding
         else:
-            halos.append(halo)
-            unpadded[i] = (0, 0)
-    operands[0] = with_halos(ctx, operands[0], halos, None)
+            gathered.add(place)
     rule = OpShardingRule(
         tuple(factors.sizes),
         (_place(len(lhs), lhs_dims), _place(len(rhs), rhs_dims)),
@@ -241,7 +211,7 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
 
     def properties(decided: Plan) -> Mapping[str, Attribute]:
         changed: dict[str, Attribute] = {}
-        if halos:
+        if served.halos:
             changed["padding"] = _padding(unpadded)
         axes = decided.axes.get(group)
         if axes and decided.mesh is not None:
@@ -258,6 +228,7 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
         combine=SUM,
         could_be_partial=gathered,
         properties=properties,
+        planned=served.planned,
     )
 
 
