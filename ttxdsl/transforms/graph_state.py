@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.transforms.function_attributes import entry_functions
 
 
@@ -47,7 +48,7 @@ def is_manual(op: Operation) -> bool:
 
 def graph_state(function: FuncOp) -> GraphState:
     """How much of the function with a body is partitioned."""
-    if not any(is_manual(op) for op in function.walk()):
+    if not any(is_manual(op) for op in all_ops(function)):
         return GraphState.UNSOLVED
     for op in function.body.block.ops:
         match op:

@@ -229,10 +229,7 @@ class ApplyShardingConstraintsPass(ModulePass):
         # Bodies before the ops around them. Constraints move and appear only in
         # front of where the walk is, so a list made before sees each of them once.
         for inner in all_ops_inside_out(op):
-            match inner:
-                case ShardingConstraintOp():
-                    _apply_constraint(inner)
-                case ManualComputationOp():
-                    _apply_in_shardings(inner)
-                case _:
-                    continue
+            if type(inner) is ShardingConstraintOp:
+                _apply_constraint(inner)
+            elif type(inner) is ManualComputationOp:
+                _apply_in_shardings(inner)

@@ -29,6 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
 from ttxdsl.sharding.collectives import AxesPerDim, Move, without_suffix
 from ttxdsl.sharding.spec import Mesh
@@ -326,7 +327,7 @@ def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:
 def first_free_channel(root: Operation) -> int:
     """One more than the largest channel handle in use, at least 1."""
     largest = 0
-    for op in root.walk():
+    for op in all_ops(root):
         match op.properties.get("channel_handle"):
             case ChannelHandleAttr() as channel:
                 largest = max(largest, channel.handle)
