@@ -296,6 +296,8 @@ def test_reshard_and_plan():
     two_steps = ask(programs.TRANSPOSED)
     assert two_steps.collective(1).reshard == ('[{"b", "a"}, {}]', "[{}, {}]")
     assert two_steps.collective(2).plan == ("sdy.all_gather",)
+    reduction = ask(programs.CONTRACTED).collective(0)
+    assert (reduction.reshard, reduction.plan) == (None, ("sdy.all_reduce",))
 
 
 # --- shardings: chains ------------------------------------------------------------

@@ -351,7 +351,8 @@ class WhyCollective:
         reason: one sentence.
         details: sentences on each factor that disagrees.
         reshard: from which sharding to which, if it is part of a reshard.
-        plan: all collectives of that reshard, in order.
+        plan: the `sdy` collectives of that reshard, in order, or the one that stage 8
+            inserted.
         sides: the shardings that disagree.
         tried: how many changes were compiled.
         failed: how many could not be compiled.

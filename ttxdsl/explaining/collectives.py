@@ -172,7 +172,8 @@ class WhyCollectives:
                 made = (note.demand.wanted[index] or note.before, target)
             answer = self._answer(number, collective, story, made, self._plan(inserted))
         else:
-            answer = self._answer(number, collective, self._reduction(note, collective))
+            story = self._reduction(note, collective)
+            answer = self._answer(number, collective, story, None, self._plan(inserted))
         return Found(answer, note, None, note.user, target)
 
     def _reduction(self, note: Insertion, collective: Collective) -> _Story:

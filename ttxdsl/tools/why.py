@@ -205,6 +205,8 @@ def collective_tree(answer: WhyCollective, link: Link, *, whole: bool = False) -
         before, after = answer.reshard
         plan = f": {', '.join(answer.plan)}" if answer.plan else ""
         tree.add(Text(f"part of the reshard from {before} to {after}{plan}"))
+    elif answer.plan:
+        tree.add(Text(f"stage 8 inserted it as {', '.join(answer.plan)}"))
     for side in answer.sides:
         _add_side(tree, side, shown)
     _add_changes(tree, answer)
