@@ -149,18 +149,22 @@ def main() -> None:
         figures = Figures.from_json(json.loads(options.from_json.read_text()))
     else:
         figures = _measure_all(options, console)
+        _keep(figures, options.json)
     for table in all_tables(figures):
         console.print(table)
-    if options.json:
-        options.json.write_text(json.dumps(figures.to_json(), indent=1))
     if options.write:
         write_page(figures)
+
+
+def _keep(figures: Figures, path: Path | None) -> None:
+    if path is not None:
+        path.write_text(json.dumps(figures.to_json(), indent=1))
 
 
 def _measure_all(options: argparse.Namespace, console: Console) -> Figures:
     sizes = options.layers or (SMALL if options.small else SIZES)
     rounds = 1 if options.small else options.rounds
-    figures = Figures(machine(), [], {})
+    figures = Figures(machine() | {"rounds": str(rounds)}, [], {})
     oracle = Oracle()
     loads = [os.getloadavg()[0]]
     try:
@@ -171,7 +175,9 @@ def _measure_all(options: argparse.Namespace, console: Console) -> Figures:
                     found = measure(oracle, kind, layers, rounds, xla=xla)
                 figures.programs.append(found)
                 loads.append(os.getloadavg()[0])
-        figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
+                # after each: whoever interrupts a long run keeps what there is
+                figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
+                _keep(figures, options.json)
         if not options.no_others:
             with console.status("parsing and simulation"):
                 figures.others = measure_others(small=options.small)
