@@ -333,3 +333,24 @@ def test_compress_drops_needless_extents():
 def test_an_array_of_another_mesh_is_refused():
     with pytest.raises(InterpretationError, match=r"leading extents \(3, 2\)"):
         GRID.lift(np.zeros((3, 2, 5)), 1)
+
+
+def test_parts_by_a_table_and_back():
+    mesh = DeviceMesh((("x", 2), ("y", 2)))
+    x = np.arange(8).reshape(4, 2)
+    # the devices of a column hold the same half
+    held = mesh.place(x, (2, 1), (1, 0, 1, 0))
+    assert held.shape == (1, 2, 2, 2)
+    np.testing.assert_array_equal(held[0, 0], x[2:])
+    np.testing.assert_array_equal(mesh.collect(held, (2, 1), (1, 0, 1, 0)), x)
+    quarters = mesh.place(x, (2, 2), (3, 1, 2, 0))
+    np.testing.assert_array_equal(quarters[0, 0], x[2:, 1:])
+    np.testing.assert_array_equal(mesh.collect(quarters, (2, 2), (3, 1, 2, 0)), x)
+
+
+def test_parts_that_should_be_the_same():
+    mesh = DeviceMesh((("x", 2), ("y", 2)))
+    held = np.arange(8.0).reshape(2, 2, 2, 1)
+    with pytest.raises(ReplicaMismatchError) as caught:
+        mesh.collect(held, (2, 1), (0, 1, 0, 1))
+    assert caught.value.coordinates == {"x": 1, "y": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import weakref
 
 import ml_dtypes
@@ -12,7 +13,8 @@ from xdsl.interpreter import Interpreter, OpCounter
 from tests.interpreters.reference import parse, run
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.regions import LocatedError
-from ttxdsl.interpreters.run import register_implementations, run_module
+from ttxdsl.interpreters.run import Runner, register_implementations, run_module
+from ttxdsl.program import parse_program
 
 TWO = """
 func.func public @f(%a: tensor<2xf32>) -> tensor<2xf32> {
@@ -181,3 +183,55 @@ def test_types_without_values_are_refused():
     text = "func.func @main(%a: tensor<2xf80>) -> tensor<2xf80> { return %a : tensor<2xf80> }"
     with pytest.raises(UnsupportedError, match="element type f80"):
         run(text, np.ones(2))
+
+
+KEPT = """
+func.func @main(%a: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %c = "ttnn.constant"() <{value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> :
+    tensor<2x3xf32>}> : () -> tensor<2x3xf32>
+  %0 = "ttnn.multiply"(%a, %c) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = "ttnn.reshape"(%0) <{shape = [2 : i32, 3 : i32]}> :
+    (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = "ttnn.add"(%0, %0) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = "ttnn.subtract"(%2, %c) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %1, %3 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+"""
+
+
+def test_a_runner_runs_again_and_overwrites_nothing_of_others():
+    """Results may go where operands die, but not into arguments, constants, views."""
+    runner = Runner(parse_program(KEPT))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    given = x.copy()
+    wanted = given * np.arange(1, 7, dtype=np.float32).reshape(2, 3)
+    for _ in range(2):
+        product, rest = runner.run([x])
+        np.testing.assert_array_equal(product, wanted)
+        np.testing.assert_array_equal(
+            rest, 2 * wanted - np.arange(1, 7, dtype=np.float32).reshape(2, 3)
+        )
+        np.testing.assert_array_equal(x, given)
+
+
+def test_a_result_goes_where_an_operand_dies():
+    """Five large values one after the other need the memory of two, and no more."""
+    steps = "\n".join(
+        f'%{at + 1} = "ttnn.add"(%{at}, %a) : (tensor<512x512xf32>, tensor<512x512xf32>)'
+        " -> tensor<512x512xf32>"
+        for at in range(5)
+    )
+    text = f"""func.func @main(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {{
+      %0 = "ttnn.multiply"(%a, %a) : (tensor<512x512xf32>, tensor<512x512xf32>)
+        -> tensor<512x512xf32>
+      {steps}
+      return %5 : tensor<512x512xf32>
+    }}"""
+    runner, x = Runner(parse_program(text)), np.ones((512, 512), np.float32)
+    runner.run([x])
+    tracemalloc.start()
+    (found,) = runner.run([x])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert float(found[0, 0]) == 6
+    assert peak < 1.5 * x.nbytes

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from sys import getrefcount
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -62,6 +63,8 @@ class _Step:
     """For an op on quantized tensors the same on floats."""
     returns: bool
     """Whether the op ends the region."""
+    last_use: tuple[int, ...]
+    """Operands that die here and are of the type of the only result."""
 
 
 @dataclass
@@ -74,6 +77,8 @@ class Session:
     captures: dict[Region, tuple[SSAValue, ...]] = field(
         default_factory=dict[Region, tuple[SSAValue, ...]]
     )
+    room: list[Array] = field(default_factory=list[Array])
+    """Arrays that the op which runs now may write its result into."""
     symbols: dict[str, Operation] = field(default_factory=dict[str, Operation])
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
@@ -145,8 +150,44 @@ def _plan(region: Region) -> list[_Step]:
         expected = tuple((result, *_expected(result.type)) for result in op.results)
         shadow = quantized.on_floats(op)
         returns = op.has_trait(IsTerminator)
-        steps.append(_Step(op, expected, tuple(dead), shadow, returns))
+        last_use = _last_used(op, set(dead))
+        steps.append(_Step(op, expected, tuple(dead), shadow, returns, last_use))
     return steps
+
+
+def _last_used(op: Operation, dead: set[SSAValue]) -> tuple[int, ...]:
+    if len(op.results) != 1 or op.regions:
+        return ()
+    wanted = op.results[0].type
+    return tuple(
+        at
+        for at, operand in enumerate(op.operands)
+        if operand in dead and operand.type == wanted
+    )
+
+
+_REFERENCES = 4
+"""To an array that only a scope holds: the scope, the operands, a name, a question."""
+
+
+def _free(inputs: Values, at: Sequence[int]) -> list[Array]:
+    """The operands that nobody else looks at, also not through a view."""
+    found: list[Array] = []
+    for index in at:
+        array: Any = inputs[index]
+        if not isinstance(array, np.ndarray) or not array.flags.writeable:
+            continue
+        again = sum(other is array for other in inputs) - 1
+        if getrefcount(array) - again > _REFERENCES:
+            continue
+        base = cast(object, array.base)
+        # NumPy views refer to the array that owns the memory: the view, a name, a question
+        if base is not None and (
+            not isinstance(base, np.ndarray) or getrefcount(base) > _REFERENCES - 1
+        ):
+            continue
+        found.append(cast(Array, array))
+    return found
 
 
 def _expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
@@ -174,6 +215,7 @@ def run_region(
     plans = session(interpreter).plans
     if (steps := plans.get(region)) is None:
         steps = plans[region] = _plan(region)
+    state = session(interpreter)
     interpreter.push_scope(name)
     try:
         interpreter.set_values(zip(region.block.args, args, strict=True))
@@ -185,7 +227,10 @@ def run_region(
                 if step.returns:
                     return inputs
                 if step.shadow is None:
+                    if step.last_use:
+                        state.room = _free(inputs, step.last_use)
                     values = _run_op(interpreter, op, inputs)
+                    state.room = []
                 else:
                     floats = quantized.to_floats(op, inputs)
                     floats = _run_op(interpreter, step.shadow, floats)
@@ -199,7 +244,9 @@ def run_region(
                         if is_integer(dtype) and 1 < value.size <= _SMALL:
                             value = _compressed(interpreter, value, len(shape))
                     interpreter.set_values(((result, value),))
+                # a name would keep the last one alive
                 del values
+                value = None
                 interpreter.set_values((value, None) for value in step.dead)
     finally:
         interpreter.pop_scope()

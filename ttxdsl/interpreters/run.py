@@ -30,6 +30,7 @@ from ttxdsl.interpreters.elements import (
     is_integer,
     tensor_of,
 )
+from ttxdsl.interpreters.regions import session
 
 Array = NDArray[Any]
 
@@ -156,17 +157,36 @@ def run_module(
         ReplicaMismatchError: devices differ where a sharding says that they hold the
             same value.
     """
-    function = entry_function(module, entry)
-    expected = len(function.function_type.inputs.data)
-    if len(inputs) != expected:
-        raise CompileError(
-            f"@{function.sym_name.data} takes {expected} arguments, "
-            f"{len(inputs)} were given",
-            function,
-        )
-    args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
-    interpreter = Interpreter(module)
-    register_implementations(interpreter)
-    results = interpreter.call_op(function, args)
-    # a token is nothing
-    return tuple(x if x is None else np.asarray(x) for x in results)
+    return Runner(module, entry).run(inputs)
+
+
+class Runner:
+    """A module made ready to be run several times.
+
+    What is found out about its ops, and its constants, stay for the next run. The
+    module must not change in between.
+    """
+
+    def __init__(self, module: ModuleOp, entry: str | None = None) -> None:
+        """Find the entry function: `entry`, or `main` or the only public one."""
+        self.function = entry_function(module, entry)
+        self.interpreter = Interpreter(module)
+        register_implementations(self.interpreter)
+
+    def run(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """The results for global arrays `inputs`; see `run_module`."""
+        function = self.function
+        expected = len(function.function_type.inputs.data)
+        if len(inputs) != expected:
+            raise CompileError(
+                f"@{function.sym_name.data} takes {expected} arguments, "
+                f"{len(inputs)} were given",
+                function,
+            )
+        args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
+        state = session(self.interpreter)
+        state.channels.clear()
+        state.probes.clear()
+        results = self.interpreter.call_op(function, args)
+        # a token is nothing
+        return tuple(x if x is None else np.asarray(x) for x in results)

@@ -132,13 +132,40 @@ ELEMENTWISE: Mapping[str, Kernel] = {
 
 
 def _stretched(op: Any, result: Array) -> Array:
-    """The result with dimensions of size 1 repeated as its type says (a view)."""
+    """The result, its dimensions of size 1 repeated as its type says (a view)."""
     shape, _ = tensor_of(op.results[0].type)
-    lead = result.shape[: result.ndim - len(shape)]
-    return np.broadcast_to(result, (*lead, *shape))
+    at = result.ndim - len(shape)
+    if result.shape[at:] == shape:
+        return result
+    return np.broadcast_to(result, (*result.shape[:at], *shape))
 
 
-def _elementwise(kernel: Kernel, _: Interpreter, op: Any, args: Values) -> Values:
+_IN_PLACE: Mapping[str, np.ufunc] = {
+    "abs": np.abs,
+    "add": np.add,
+    "ceil": np.ceil,
+    "div": np.true_divide,
+    "floor": np.floor,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "multiply": np.multiply,
+    "neg": np.negative,
+    "subtract": np.subtract,
+}
+"""Ops that are one ufunc on `_PLAIN` types, by ttir mnemonic: it may write anywhere."""
+
+_PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def _elementwise(
+    kernel: Kernel, ufunc: np.ufunc | None, at: Interpreter, op: Any, args: Values
+) -> Values:
+    room = session(at).room
+    if room and ufunc is not None and args[0].dtype in _PLAIN:
+        shape = np.broadcast_shapes(*(x.shape for x in args))
+        for array in room:
+            if array.shape == shape and array.dtype == args[0].dtype:
+                return (_stretched(op, ufunc(*args, out=array)),)
     return (_stretched(op, np.asarray(kernel(*args))),)
 
 
@@ -508,7 +535,10 @@ def _case(interpreter: Interpreter, op: Any, args: Values) -> Values:
 
 RUNS: dict[str, Run] = {
     **{addition.mnemonic: _addition for addition in ADDITIONS},
-    **{name: partial(_elementwise, kernel) for name, kernel in ELEMENTWISE.items()},
+    **{
+        name: partial(_elementwise, kernel, _IN_PLACE.get(name))
+        for name, kernel in ELEMENTWISE.items()
+    },
     **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
     "arange": _arange,
     "argmax": _argmax,

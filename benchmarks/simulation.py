@@ -1,0 +1,312 @@
+"""The virtual mesh beside XLA: one sharded program, run by both, in one run.
+
+    python benchmarks/simulation.py            # the figures, a table
+    python benchmarks/simulation.py --json FILE
+
+A transformer of four layers and width 512 (`models.py`), forward, sharded over data and
+model on a 2 x 4 mesh. JAX runs it on eight host devices in a process of its own; we run
+its ttnn form on the virtual mesh. They take turns, both warm; a figure is the median.
+Memory is what NumPy allocates during a run, beside what the arguments and the largest
+set of live values need if every distinct shard is held once. The same program on 16 x 16
+devices shows what more devices cost where the work to do stays the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+import tracemalloc
+import weakref
+from pathlib import Path
+from typing import IO, Any, cast
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import models
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation
+
+from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
+from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.interpreters.run import Runner, entry_function
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.remarks import collect_remarks
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+Array = NDArray[Any]
+
+LAYERS = 4
+SIZES = {"BATCH": 16, "LENGTH": 64, "WIDTH": 512, "HEADS": 16, "VOCABULARY": 1024}
+SMALL_MESH = '["data"=2, "model"=4]'
+LARGE_MESH = '["data"=16, "model"=16]'
+
+
+def _use_sizes() -> None:
+    for name, size in SIZES.items():
+        setattr(models, name, size)
+
+
+def inputs_of(module: ModuleOp) -> list[Array]:
+    """Arguments of the entry function: small numbers and tokens of the vocabulary."""
+    rng = np.random.default_rng(0)
+    made: list[Array] = []
+    for type in entry_function(module).function_type.inputs:
+        shape, dtype = tensor_of(type)
+        if dtype.kind in "iu":
+            made.append(rng.integers(0, SIZES["VOCABULARY"], shape).astype(dtype))
+        else:
+            made.append((rng.standard_normal(shape) * 0.05).astype(dtype))
+    return made
+
+
+# --- the other side: a process with eight host devices ---------------------------
+
+
+def _serve() -> None:
+    """Write the program's text; then for each line read, run it and say how long."""
+    _use_sizes()
+    lowered = models.lower(LAYERS, "forward")
+    import jax
+
+    text = lowered.as_text()
+    compiled = lowered.compile()
+    module = parse_program(text)
+    shardings = jax.tree.leaves(compiled.input_shardings[0])
+    arrays = [
+        jax.device_put(x, sharding)
+        for x, sharding in zip(inputs_of(module), shardings, strict=True)
+    ]
+    tree = jax.tree.structure(compiled.input_shardings[0])
+    arguments = jax.tree.unflatten(tree, arrays)
+    print(json.dumps(text), flush=True)
+    for _ in sys.stdin:
+        start, busy = time.perf_counter(), time.process_time()
+        result = compiled(*arguments)
+        jax.block_until_ready(result)
+        seconds = time.perf_counter() - start, time.process_time() - busy
+        first = np.asarray(jax.tree.leaves(result)[0]).reshape(-1)[:64]
+        print(json.dumps([*seconds, first.astype(float).tolist()]), flush=True)
+
+
+class _Peer:
+    """The process that runs JAX."""
+
+    def __init__(self) -> None:
+        flags = "--xla_force_host_platform_device_count=8"
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
+        )
+        self.text: str = self._answer()
+
+    def _answer(self) -> Any:
+        stream: IO[str] | None = self.process.stdout
+        assert stream is not None
+        return json.loads(stream.readline())
+
+    def run(self) -> tuple[float, float, list[float]]:
+        """Seconds of one run (clock, processor), and the first numbers of its result."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return tuple(self._answer())
+
+    def close(self) -> None:
+        """End it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+# --- our side ---------------------------------------------------------------------
+
+
+def lowered_program(text: str, mesh: str) -> ModuleOp:
+    """The ttnn form of a program exported for the small mesh, on another one."""
+    module = parse_program(text.replace(SMALL_MESH, mesh))
+    with collect_remarks():
+        TTStableHLOPipelinePass().apply(make_context(), module)
+    convert_stablehlo_to_ttir(module)
+    convert_ttir_to_ttnn(module)
+    return module
+
+
+def seconds_of(runner: Runner, inputs: list[Array]) -> tuple[float, float, Array]:
+    """Seconds of one run, by the clock and of the processor, and its first result."""
+    start, busy = time.perf_counter(), time.process_time()
+    results = runner.run(inputs)
+    return time.perf_counter() - start, time.process_time() - busy, results[0]
+
+
+class _Watch(Interpreter.Listener):
+    """Counts products and bytes while a program runs.
+
+    Attributes:
+        products: matrix products of distinct shards, over all matmuls.
+        needed: the most bytes of distinct elements that were alive at once, arguments
+            and results included, every memory counted once.
+    """
+
+    def __init__(self) -> None:
+        self.products = 0
+        self.needed = 0
+        self._alive: dict[int, tuple[weakref.ref[Any], int]] = {}
+
+    def did_interpret_op(self, op: Operation, results: tuple[Any, ...]) -> None:
+        """Look at what an op made."""
+        for result, value in zip(op.results, results, strict=True):
+            if not isinstance(value, np.ndarray):
+                continue
+            owner = _owner(cast(Array, value))
+            self._alive[id(owner)] = weakref.ref(owner), _held(owner)
+            if op.name == "ttnn.matmul":
+                local = len(tensor_of(result.type)[0])
+                self.products += int(np.prod(value.shape[: value.ndim - local]))
+        self._alive = {k: v for k, v in self._alive.items() if v[0]() is not None}
+        self.needed = max(self.needed, sum(size for _, size in self._alive.values()))
+
+
+def _owner(value: Array) -> Array:
+    """The array whose memory a view looks at."""
+    while isinstance(value.base, np.ndarray):
+        value = value.base
+    return value
+
+
+def _held(value: Array) -> int:
+    """Bytes of an array, repeated elements counted once."""
+    distinct = [n for n, s in zip(value.shape, value.strides, strict=True) if s]
+    return int(np.prod(distinct)) * value.itemsize
+
+
+def watched(module: ModuleOp, inputs: list[Array]) -> _Watch:
+    """What a run of the module does and holds."""
+    runner, watch = Runner(module), _Watch()
+    runner.interpreter.listeners = (*runner.interpreter.listeners, watch)
+    runner.run(inputs)
+    return watch
+
+
+def peak_bytes(runner: Runner, inputs: list[Array]) -> int:
+    """The most that NumPy holds at once during a run, the arguments included."""
+    tracemalloc.start()
+    runner.run(inputs)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak + sum(x.nbytes for x in inputs)
+
+
+# --- the figures --------------------------------------------------------------------
+
+
+def measure(*, small: bool = False) -> dict[str, Any]:
+    """All figures, from a process of its own (`figures`).
+
+    BLAS gets the cores that are idle, at least one: its threads wait for each other, on
+    a machine that others use for a long time.
+    """
+    idle = (os.cpu_count() or 1) - round(os.getloadavg()[0])
+    threads = os.environ.get("OPENBLAS_NUM_THREADS", str(max(idle, 1)))
+    done = subprocess.run(
+        [sys.executable, __file__, "--here", *(["--small"] if small else [])],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout) | {"BLAS threads": int(threads)}
+
+
+def figures(rounds: int) -> dict[str, Any]:
+    """All figures, in one run, of this process.
+
+    Times are medians in seconds by the clock, and in `cpu` of the processes that
+    compute; memory is in bytes.
+    """
+    _use_sizes()
+    peer = _Peer()
+    try:
+        module = lowered_program(peer.text, SMALL_MESH)
+        large = lowered_program(peer.text, LARGE_MESH)
+        inputs = inputs_of(module)
+        runners = Runner(module), Runner(large)
+        times: dict[str, list[float]] = {"jax": [], "2x4": [], "16x16": []}
+        cpu: dict[str, list[float]] = {"jax": [], "2x4": [], "16x16": []}
+        for number in range(rounds + 2):
+            *theirs, numbers = peer.run()
+            *ours, result = seconds_of(runners[0], inputs)
+            *many, other = seconds_of(runners[1], inputs)
+            for found in (result, other):
+                np.testing.assert_allclose(
+                    found.reshape(-1)[:64], numbers, rtol=1e-3, atol=1e-4
+                )
+            if number >= 2:  # warm
+                for key, (clock, busy) in zip(times, (theirs, ours, many), strict=True):
+                    times[key].append(clock)
+                    cpu[key].append(busy)
+    finally:
+        peer.close()
+    median = {key: statistics.median(found) for key, found in times.items()}
+    busy = {key: statistics.median(found) for key, found in cpu.items()}
+    watches = {"2x4": watched(module, inputs), "16x16": watched(large, inputs)}
+    peaks = {
+        key: peak_bytes(runner, inputs)
+        for key, runner in zip(watches, runners, strict=True)
+    }
+    a_product = {key: median[key] / watch.products for key, watch in watches.items()}
+    return {
+        "seconds": median,
+        "cpu": busy,
+        "rounds": times,
+        "ratio to JAX": median["2x4"] / median["jax"],
+        "ratio to JAX, cpu": busy["2x4"] / busy["jax"],
+        "products": {key: watch.products for key, watch in watches.items()},
+        "seconds a product": a_product,
+        "ratio a product": a_product["16x16"] / a_product["2x4"],
+        "ratio of 16x16": median["16x16"] / median["2x4"],
+        "peak bytes": peaks,
+        "needed bytes": {key: watch.needed for key, watch in watches.items()},
+        "ratio of memory": {
+            key: peaks[key] / watch.needed for key, watch in watches.items()
+        },
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--small", action="store_true", help="three rounds")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    options = parser.parse_args()
+    if options.serve:
+        _serve()
+        return
+    found = (
+        figures(3 if options.small else 5)
+        if options.here
+        else measure(small=options.small)
+    )
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1))
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
