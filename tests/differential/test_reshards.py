@@ -488,6 +488,34 @@ def test_unreduced_axes_survive_a_gather(oracle: Oracle) -> None:
     assert 'out_sharding=<@mesh, [{}, {}], unreduced={"y"}>' in actual
 
 
+def test_axes_of_size_one_beside_unreduced_axes(oracle: Oracle) -> None:
+    """C++ leaves them out before an all_reduce whose result still has them."""
+    text = """
+      sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
+      func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y":(1)2, "one"}], unreduced={"x"}>})
+          -> tensor<8xf32> {
+        %0 = sdy.reshard %x <@mesh, [{"y", "one"}], unreduced={"x"}> : tensor<8xf32>
+        return %0 : tensor<8xf32>
+      }"""
+    with pytest.raises(OracleRejected, match="not equivalent"):
+        oracle.run(text, theirs(f"{FULL},{COLLECTIVES}"))
+    oracle.run(run_ours(text, f"{FULL},{COLLECTIVES}"))
+
+
+def test_partial_sums_are_not_merged_with_whole_ones(oracle: Oracle) -> None:
+    """C++ takes two reshards for equal that leave different axes unreduced."""
+    text = """
+      sdy.mesh @mesh = <["x"=2, "y"=2]>
+      func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>})
+          -> (tensor<8xf32>, tensor<8xf32>) {
+        %0 = sdy.reshard %x <@mesh, [{"y"}]> : tensor<8xf32>
+        %1 = sdy.reshard %x <@mesh, [{"y"}], unreduced={"x"}> : tensor<8xf32>
+        return %0, %1 : tensor<8xf32>, tensor<8xf32>
+      }"""
+    assert oracle.run(text, "canonicalize").count("sdy.reshard") == 1
+    assert run_ours(text, "canonicalize").count("sdy.reshard") == 2
+
+
 def test_replicated_axes_give_way(oracle: Oracle) -> None:
     """C++ lists an axis as sharding and replicated at once."""
     text = (

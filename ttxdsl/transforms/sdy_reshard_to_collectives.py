@@ -31,7 +31,7 @@ from ttxdsl.sharding.collectives import (
     CollectivePermute,
     ReduceScatter,
 )
-from ttxdsl.sharding.reshard import plan_reshard
+from ttxdsl.sharding.reshard import plan_reshard, reaches
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 MeshOf = Callable[[TensorSharding], Mesh]
@@ -97,11 +97,11 @@ class ReshardRewriter:
         source_mesh, target_mesh = self.mesh_of(source), self.mesh_of(target)
         if source_mesh.is_maximal or target_mesh.is_maximal:
             if source_mesh == target_mesh:
-                _replace(op, [], op.input)
+                self.replace(op, [], op.input)
             return
         if not target.sharding_axes:
             if not source.sharding_axes:
-                _replace(op, [], op.input)
+                self.replace(op, [], op.input)
                 return
             # gathered data is the same whatever mesh it is said to be on
             target, target_mesh = target.with_mesh(source.mesh), source_mesh
@@ -117,34 +117,43 @@ class ReshardRewriter:
             new_op.location = op.location
             new_ops.append(new_op)
             value = new_op.result
-        _replace(op, new_ops, value)
+        self.replace(op, new_ops, value)
+
+    def replace(
+        self, op: sdy.ReshardOp, new_ops: list[Operation], value: SSAValue
+    ) -> None:
+        """Put new ops, and a value that they make, in place of a reshard."""
+        block = op.parent
+        assert block is not None
+        block.insert_ops_before(new_ops, op)
+        users = [use.operation for use in op.result.uses]
+        op.result.replace_all_uses_with(value)
+        for user in users:
+            self.take_over_dims(user)
+        block.erase_op(op)
+
+    def take_over_dims(self, user: Operation) -> None:
+        """Let a user that only changes unreduced axes say the dimensions of its operand.
+
+        Its verifier wants them alike, and collectives close dimensions and leave axes
+        of size one out.
+        """
+        if not isinstance(user, sdy.ReplicatedToUnreducedOp | sdy.AllReduceOp):
+            return
+        operand, result = sdy.get_sharding(user.tensor), user.out_sharding.data
+        if operand is None or not reaches(operand, result, self.mesh_of(result)):
+            return
+        if operand.axes_per_dim == result.axes_per_dim and isinstance(
+            user, sdy.AllReduceOp
+        ):
+            return
+        user.out_sharding = sdy.TensorShardingAttr(result.with_dims(operand.dims))
+        for use in user.result.uses:
+            self.take_over_dims(use.operation)
 
 
 def _shape(type: Attribute) -> tuple[int, ...]:
     return type.get_shape() if isinstance(type, ShapedType) else ()
-
-
-def _replace(op: sdy.ReshardOp, new_ops: list[Operation], value: SSAValue) -> None:
-    block = op.parent
-    assert block is not None
-    block.insert_ops_before(new_ops, op)
-    users = [use.operation for use in op.result.uses]
-    op.result.replace_all_uses_with(value)
-    for user in users:
-        if isinstance(user, sdy.ReplicatedToUnreducedOp):
-            _take_over_openness(user)
-    block.erase_op(op)
-
-
-def _take_over_openness(op: sdy.ReplicatedToUnreducedOp) -> None:
-    """Make the result's dimensions open and closed as the operand's are.
-
-    That op changes unreduced axes and nothing else, says its verifier; collectives
-    close dimensions.
-    """
-    operand, result = sdy.get_sharding(op.tensor), op.out_sharding.data
-    if operand is not None and operand.axes_per_dim == result.axes_per_dim:
-        op.out_sharding = sdy.TensorShardingAttr(result.with_dims(operand.dims))
 
 
 def reshards_to_collectives(
