@@ -209,6 +209,25 @@ def test_shardings_are_kept_on_other_sizes():
     assert "not divisible by 16" in refusal.reason
 
 
+MANUAL = """\
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
+    %1 = stablehlo.negate %b : tensor<4x8xf32>
+    sdy.return %1 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = stablehlo.negate %0 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+"""
+
+
+def test_a_manual_computation_holds_for_one_size_of_its_axes():
+    diagnosis = diagnose(parse_program(MANUAL), 8)
+    assert [dict(row.candidate.axes) for row in diagnosis.rows] == [{"x": 2, "y": 4}]
+    assert len(diagnosis.refused) == 3
+
+
 def test_shardings_can_be_ignored():
     plain = SHARDED.split("\n", 1)[1]
     for dims in ('{"data"}, {}', '{"model"}, {}'):

@@ -50,3 +50,10 @@ def test_the_closest_one_is_the_match():
 def test_an_exact_match_is_not_taken_by_an_earlier_near_one():
     changed = replace(GATHER, tensor="8xf32", bytes_per_device=32)
     assert signs([changed, GATHER], [GATHER]) == "-="
+
+
+def test_the_same_place_is_the_match():
+    moved = replace(GATHER, position="b:9:9")
+    first, second = match([GATHER], [moved, GATHER])
+    assert first.right is GATHER
+    assert (second.right, second.sign) == (moved, "+")
