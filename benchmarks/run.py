@@ -24,9 +24,7 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime
-from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +34,7 @@ from figures import Figures, Program
 from models import program_path
 from parsing import measure as measure_parsing
 from rich.console import Console
+from simulation import measure as measure_simulation
 from stages import CPP_STAGES
 from tables import all_tables, write_page
 
@@ -107,14 +106,13 @@ def machine() -> dict[str, str]:
 
 def measure_others(*, small: bool) -> dict[str, list[dict[str, Any]]]:
     """Reading beside plain xDSL, and simulation beside JAX: lines of figures."""
-    found = {"reading and writing the training step, CPU": measure_parsing(small=small)}
-    if find_spec("simulation") is not None:
-        found["simulation"] = [_simulation(small=small)]
-    return found
+    return {
+        "reading and writing the training step, CPU": measure_parsing(small=small),
+        "simulation": [_simulation(small=small)],
+    }
 
 
 def _simulation(*, small: bool) -> dict[str, Any]:
-    measure_simulation = import_module("simulation").measure
     found = measure_simulation(small=small)
     return {
         "mesh": "2 x 4",
