@@ -7,6 +7,7 @@ order, a collective that is missing or along the wrong axis.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from ttxdsl.checking.failure import Kind
 from ttxdsl.conversion import lower_collective, stablehlo_to_ttir, ttir_to_ttnn
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.data_flow import ByClass
 from ttxdsl.transforms import (
     inline,
     sdy_insert_explicit_reshards,
@@ -136,6 +138,17 @@ class Fault:
     plant: Callable[[pytest.MonkeyPatch], None]
     stage: str
     kinds: tuple[Kind, ...] = (Kind.DIFFERS,)
+
+
+def forget() -> None:
+    """Empty every cache of the compiler: what it knows is of another compiler."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "ttxdsl":
+            for value in list(vars(module).values()):
+                if callable(getattr(value, "cache_clear", None)):
+                    value.cache_clear()
+                elif isinstance(value, ByClass):
+                    value.clear()
 
 
 def _localizer(op_class: type, broken: Callable[[Localizer, Any], None]):
@@ -312,8 +325,9 @@ FAULTS = [
         "convert-stablehlo-to-ttir",
         (Kind.REPLICAS,),
     ),
+    # lanes that a device pads its lookup with, as another one holds their rows
     Fault(
-        "gathered lanes not masked",
+        "padded lanes not masked",
         LOOKUP,
         _no_mask,
         "11 update-global-to-local-shapes",

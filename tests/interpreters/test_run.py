@@ -8,9 +8,19 @@ import weakref
 import ml_dtypes
 import numpy as np
 import pytest
-from xdsl.interpreter import Interpreter, OpCounter
+from xdsl.dialects import test
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    OpCounter,
+    PythonValues,
+    impl,
+    register_impls,
+)
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tests.interpreters.reference import parse, run
+from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.regions import LocatedError
 from ttxdsl.interpreters.run import Runner, register_implementations, run_module
@@ -142,6 +152,42 @@ def test_an_ordinary_interpreter_can_be_taught():
     (found,) = interpreter.call_op("f", (np.ones(2, np.float32),))
     assert found.tolist() == [2, 2]
     assert counter.ops["stablehlo.add"] == 1
+
+
+@register_impls
+class _OtherAdd(InterpreterFunctions):
+    """Somebody else's stablehlo.add, and an op that only they know."""
+
+    @impl(stablehlo.AddOp)
+    def run_add(
+        self, interpreter: Interpreter, op: stablehlo.AddOp, args: PythonValues
+    ) -> PythonValues:
+        return (args[0] * 10,)
+
+    @impl(test.TestOp)
+    def run_test(
+        self, interpreter: Interpreter, op: test.TestOp, args: PythonValues
+    ) -> PythonValues:
+        return (args[0] + 1,)
+
+
+def test_implementations_of_others_stand_beside_ours():
+    """Ops that only they know are theirs; of the others the last one registered wins."""
+    module = parse(TWO)
+    add = next(op for op in module.walk() if isinstance(op, stablehlo.AddOp))
+    more = test.TestOp([add.result], [add.result.type])
+    Rewriter.insert_op(more, InsertPoint.after(add))
+    add.result.replace_uses_with_if(more.res[0], lambda use: use.operation is not more)
+    wanted = {False: [3.0, 3.0], True: [11.0, 11.0]}
+    for theirs_last, numbers in wanted.items():
+        interpreter = Interpreter(module)
+        if not theirs_last:
+            interpreter.register_implementations(_OtherAdd())
+        register_implementations(interpreter)
+        if theirs_last:
+            interpreter.register_implementations(_OtherAdd(), override=True)
+        (found,) = interpreter.call_op("f", (np.ones(2, np.float32),))
+        assert found.tolist() == numbers
 
 
 def test_constants_of_every_type():
