@@ -1,6 +1,6 @@
 """The virtual mesh beside XLA: one sharded program, run by both, in one run.
 
-    python benchmarks/simulation.py            # the figures, a table
+    python benchmarks/simulation.py            # the figures
     python benchmarks/simulation.py --json FILE
 
 A transformer of four layers and width 512 (`models.py`), forward, sharded over data and
@@ -45,6 +45,9 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 Array = NDArray[Any]
 
 LAYERS = 4
+RATIO = 1.5
+"""What every ratio should not exceed."""
+
 SIZES = {"BATCH": 16, "LENGTH": 64, "WIDTH": 512, "HEADS": 16, "VOCABULARY": 1024}
 SMALL_MESH = '["data"=2, "model"=4]'
 LARGE_MESH = '["data"=16, "model"=16]'
@@ -211,7 +214,38 @@ def peak_bytes(runner: Runner, inputs: list[Array]) -> int:
 # --- the figures --------------------------------------------------------------------
 
 
-def measure(*, small: bool = False) -> dict[str, Any]:
+def measure(*, small: bool = False) -> list[dict[str, Any]]:
+    """The figures as lines of a table, beside what they should be."""
+    found = measured(small=small)
+
+    def line(name: str, value: float, target: float | None = None) -> dict[str, Any]:
+        verdict = "" if target is None else "met" if value <= target else "NOT met"
+        wanted = "" if target is None else f"at most {target:g}"
+        return {"figure": name, "measured": value, "target": wanted, "": verdict}
+
+    seconds, busy, products = found["seconds"], found["cpu"], found["products"]
+    return [
+        *(line(f"{name}, ms", seconds[name] * 1e3) for name in seconds),
+        *(line(f"{name}, CPU ms", busy[name] * 1e3) for name in busy),
+        line("ours to JAX", found["ratio to JAX"], RATIO),
+        line("ours to JAX, CPU time", found["ratio to JAX, cpu"], RATIO),
+        *(line(f"distinct products, {name}", products[name]) for name in products),
+        line("16x16 to 2x4, a product", found["ratio a product"], RATIO),
+        line("16x16 to 2x4, the program", found["ratio of 16x16"]),
+        *(
+            line(f"peak memory, {name}, MB", found["peak bytes"][name] / 1e6)
+            for name in products
+        ),
+        *(
+            line(
+                f"peak to needed memory, {name}", found["ratio of memory"][name], RATIO
+            )
+            for name in products
+        ),
+    ]
+
+
+def measured(*, small: bool = False) -> dict[str, Any]:
     """All figures, from a process of its own (`figures`).
 
     BLAS gets the cores that are idle, at least one: its threads wait for each other, on
@@ -301,7 +335,7 @@ def main() -> None:
     found = (
         figures(3 if options.small else 5)
         if options.here
-        else measure(small=options.small)
+        else measured(small=options.small)
     )
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
