@@ -55,9 +55,17 @@ def _product(x: Array, y: Array, dtype: DType) -> Array:
     if dtype.kind == "b":
         return np.matmul(x, y)
     common = np.result_type(compute_dtype(x.dtype), compute_dtype(y.dtype), accumulator)
+    if common.kind == "c" and x.shape[0] * x.shape[1] * y.size <= _FEW:
+        # one product after the other, as XLA does: BLAS fuses parts of complex ones
+        products = x.astype(common)[..., None] * y.astype(common)[:, None]
+        return np.add.reduce(products, axis=2)
     return np.matmul(
         _matrix(x.astype(common, copy=False)), _matrix(y.astype(common, copy=False))
     )
+
+
+_FEW = 1 << 14
+"""Complex products that are added in order."""
 
 
 def _magnitude(x: Array) -> int:
