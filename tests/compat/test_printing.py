@@ -23,6 +23,10 @@ from xdsl.printer import Printer
 
 from ttxdsl.api import load
 from ttxdsl.compat import printing
+from ttxdsl.dialects.stablehlo.attributes import (
+    ResultAccuracyAttr,
+    ResultAccuracyMode,
+)
 from ttxdsl.dialects.ttnn import ShapeAttr
 
 EXAMPLE = Path(__file__).parents[2] / "examples/transformer_block.mlir"
@@ -60,6 +64,7 @@ def test_programs_print_the_same(form: str, generic: bool):
         FloatAttr(-0.0, f32),
         DenseIntOrFPElementsAttr.from_list(TensorType(f32, [2]), [0.0, -0.0]),
         DenseIntOrFPElementsAttr.from_list(TensorType(i32, [300]), list(range(300))),
+        ResultAccuracyAttr.of(ResultAccuracyMode.TOLERANCE, 0.5, 0.0),
         ShapeAttr([2, 3]),
         ShapeAttr([3, 2]),
         UnknownLoc(),

@@ -13,12 +13,13 @@ from io import StringIO
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    FloatAttr,
     IntegerAttr,
     NoneAttr,
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.printer import Printer
 
 _MOST_KEPT = 1 << 14
@@ -42,7 +43,12 @@ def _is_plain(attribute: Attribute) -> bool:
 
 
 def _is_ours(attribute: Attribute) -> bool:
-    return type(attribute).__module__.startswith("ttxdsl.dialects.")
+    if not type(attribute).__module__.startswith("ttxdsl.dialects."):
+        return False
+    # 0.0 equals -0.0, and does not print so
+    return not isinstance(attribute, ParametrizedAttribute) or not any(
+        isinstance(parameter, FloatAttr) for parameter in attribute.parameters
+    )
 
 
 def mend() -> None:
