@@ -86,7 +86,8 @@ def compile_and_time(path: Path) -> dict[str, Any]:
     timed("ttir", ConvertStableHLOToTTIRPass().apply, context, module)
     timed("ttnn", ConvertTTIRToTTNNPass().apply, context, module)
     stream = StringIO()
-    timed("print", Printer(stream).print_op, module)
+    with without_collections():  # as `Program.text` does
+        timed("print", Printer(stream).print_op, module)
     return {"seconds": seconds, "ops": ops, "base": base, "peak": peak_bytes()}
 
 

@@ -224,7 +224,10 @@ def all_tables(figures: Figures) -> Iterable[Table]:
 
 def write_page(figures: Figures, page: Path = PAGE) -> None:
     """Replace the tables of the page, between its two marks."""
-    where = ", ".join(f"{key} {value}" for key, value in figures.machine.items())
+    where = ", ".join(
+        value if key in ("date", "processor") else f"{key} {value}"
+        for key, value in figures.machine.items()
+    )
     tables = "\n".join(grid.for_page() for grid in all_grids(figures))
     block = f"{BEGIN}\n\nMeasured {where}.\n\n{tables}\n{END}"
     text = page.read_text()
