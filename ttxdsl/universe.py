@@ -52,6 +52,7 @@ PASSES: dict[str, str] = {
     "sdy-user-priority-propagate": f"{_TRANSFORMS}.propagation.user_priority:UserPriorityPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_TRANSFORMS}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
     "open-composites": f"{_TRANSFORMS}.open_composites:OpenCompositesPass",
+    "simplify-reshards": f"{_TRANSFORMS}.simplify_reshards:SimplifyReshardsPass",
     "fold-tuples": f"{_TRANSFORMS}.fold_tuples:FoldTuplesPass",
     "even-out-shardings": f"{_TRANSFORMS}.even_out_shardings:EvenOutShardingsPass",
     "verify-stage": f"{_TRANSFORMS}.verify_stage:VerifyStagePass",

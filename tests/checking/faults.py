@@ -154,6 +154,8 @@ def forget() -> None:
 def _localizer(op_class: type, broken: Callable[[Localizer, Any], None]):
     def plant(patch: pytest.MonkeyPatch) -> None:
         patch.setitem(table.LOCALIZERS, op_class, broken)
+        # the table remembers what it has answered
+        patch.setitem(table._NEAREST, op_class, broken)  # pyright: ignore[reportPrivateUsage]
 
     return plant
 

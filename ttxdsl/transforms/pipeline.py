@@ -33,6 +33,7 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   propagation does not use them there.
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
+- Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
 )
 from ttxdsl.transforms.sdy_sharding_group_import import ShardingGroupImportPass
 from ttxdsl.transforms.sdy_sink_data_flow_edges import SinkDataFlowEdgesPass
+from ttxdsl.transforms.simplify_reshards import SimplifyReshardsPass
 from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
@@ -191,7 +193,7 @@ class TTStableHLOPipelinePass(ModulePass):
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
-                return [EvenOutShardingsPass(self.strict)]
+                return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
             case _:
                 return []
 

@@ -156,7 +156,7 @@ def localize_wrapper(
         returned.append(local)
     emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
 
-    ctx.erase_unused_slices()
+    ctx.erase_unused_moves()
     first = new.first_op
     assert first is not None, "the terminator was just written"
     for op in list(prefix.ops):

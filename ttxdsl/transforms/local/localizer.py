@@ -14,12 +14,12 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes
@@ -29,11 +29,10 @@ from ttxdsl.sharding.collectives import (
     AllToAll,
     Collective,
     CollectivePermute,
-    without_suffix,
 )
 from ttxdsl.sharding.reshard import plan_reshard
 from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.transforms.local.collectives import ALL_SLICE, CollectiveWriter
+from ttxdsl.transforms.local.collectives import CollectiveWriter
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.layout import Layout
@@ -137,7 +136,7 @@ class Localizer:
         self._types: dict[
             tuple[int, int], tuple[Attribute, Attribute, Layout | None]
         ] = {}
-        self._sliced: dict[SSAValue, tuple[SSAValue, AllSlice]] = {}
+        self._moved: dict[SSAValue, tuple[SSAValue, Layout]] = {}
 
     @property
     def is_manual(self) -> bool:
@@ -191,6 +190,12 @@ class Localizer:
             return known[0]
         if not isinstance(type_, TensorType):
             return None
+        if not type_.has_static_shape():
+            raise UnsupportedError(
+                f"{type_} has no static shape",
+                where,
+                hint="export the program with static shapes",
+            )
         mesh = self.mesh_of(sharding, where)
         try:
             layout = Layout.of(
@@ -384,51 +389,57 @@ class Localizer:
         """
         before = local.placed
         writer = self.collectives
+        if isinstance(step, CollectivePermute):
+            mesh = step.mesh if isinstance(step.mesh, Mesh) else self._meshes[step.mesh]
+            after = replace(before, mesh=mesh).with_axes(step.axes)
+        else:
+            sharding = TensorSharding.closed(before.mesh, before.axes)
+            axes = step.after(sharding, before.mesh).axes_per_dim
+            after = before.with_axes(axes)
+        earlier = self._earlier(local.value, after)
+        if earlier is not None:
+            return Local(earlier, after, complete=local.complete)
         match step:
             case AllGather(axes_per_dim):
-                whole = self._before_slice(local, step)
-                if whole is not None:
-                    return whole
-                value, after = writer.all_gather(local.value, before, axes_per_dim)
+                value, _ = writer.all_gather(local.value, before, axes_per_dim)
             case AllSlice(axes_per_dim):
-                value, after = writer.all_slice(local.value, before, axes_per_dim)
-                if value is not local.value:
-                    self._sliced[value] = (local.value, step)
+                value, _ = writer.all_slice(local.value, before, axes_per_dim)
             case AllToAll(moves):
-                value, after = writer.all_to_all(local.value, before, moves)
-            case CollectivePermute(axes_per_dim, mesh):
-                target = mesh if isinstance(mesh, Mesh) else self._meshes[mesh]
-                after = replace(before, mesh=target).with_axes(axes_per_dim)
+                value, _ = writer.all_to_all(local.value, before, moves)
+            case CollectivePermute():
                 value = writer.collective_permute(local.value, before, after)
             case _:
                 raise AssertionError(f"{step} does not only move data")
+        if value is not local.value:
+            self._moved[value] = local.value, before
         return Local(value, after, complete=local.complete)
 
-    def _before_slice(self, local: Local, gather: AllGather) -> Local | None:
-        """The value that was just sliced into what shall be gathered again, if it was.
+    def _earlier(self, value: SSAValue, wanted: Layout) -> SSAValue | None:
+        """What a value was moved from, if that lay as it shall lie again.
 
         Shardy splits the operand of a reshape as its result is, also along axes that the
-        reshape itself cannot keep.
+        reshape itself cannot keep; and each op says anew how its operands shall lie.
         """
-        whole, sliced = self._sliced.get(local.value, (None, None))
-        if whole is None or sliced != AllSlice(gather.axes):
-            return None
-        layout = local.placed
-        axes = (
-            without_suffix(old, gone, layout.mesh)
-            for old, gone in zip(layout.axes, gather.axes, strict=True)
-        )
-        return Local(whole, layout.with_axes(axes), complete=local.complete)
+        while (origin := self._moved.get(value)) is not None:
+            value, layout = origin
+            if layout.same_placement(wanted):
+                return value
+        return None
 
-    def erase_unused_slices(self) -> None:
-        """Remove what was sliced only to be gathered again, which it was not."""
-        for value in reversed(self._sliced):
-            op = value.owner
-            # a slice of a slice may be gone already
-            while _is_slice(op) and op.parent is not None and not op.results[0].uses:
-                unused, op = op, op.operands[0].owner
-                unused.detach()
-                unused.erase()
+    def erase_unused_moves(self) -> None:
+        """Remove what was moved only to be moved back, which it was not."""
+        for value, (origin, _) in reversed(self._moved.items()):
+            # a move of what was moved may be gone already
+            while (
+                value is not origin
+                and isinstance(value, OpResult)
+                and value.op.parent is not None
+                and not value.uses
+            ):
+                op = value.op
+                value = op.operands[0] if op.operands else origin
+                op.detach()
+                op.erase()
 
     def gather(self, local: Local, dim: int, axes: Axes) -> Local:
         """Undo the split of one dimension along its minor-most `axes`."""
@@ -461,11 +472,6 @@ class Localizer:
         for step in steps:
             local = self.step(local, step)
         return replace(local, layout=layout)
-
-
-def _is_slice(op: Operation | Block) -> TypeGuard[stablehlo.CompositeOp]:
-    """Whether an op is what `CollectiveWriter.all_slice` writes."""
-    return isinstance(op, stablehlo.CompositeOp) and op.composite_name.data == ALL_SLICE
 
 
 def _is_uneven_between(
