@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checking.faults import forget
 from tests.docs.pages import ROOT, blocks, in_folder_of_its_own, matches, run_page
 
 PAGES = sorted(
@@ -23,7 +24,11 @@ PAGES = sorted(
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_folder_of_its_own(tmp_path)
     monkeypatch.chdir(tmp_path)
-    run_page(page)
+    try:
+        run_page(page)
+    finally:
+        # a page may break the compiler on purpose, and caches would remember
+        forget()
 
 
 @pytest.mark.parametrize(
