@@ -1,0 +1,214 @@
+"""Our collectives beside XLA's for the whole JAX corpus, split at random.
+
+    python benchmarks/compare_xla_corpus.py            # prints the page
+    python benchmarks/compare_xla_corpus.py --write    # also writes docs/xla-corpus.md
+
+Every program of `tests/differential/corpus.py` gets random shardings on its arguments
+and results over a mesh of 2 x 4 devices, goes through the thirteen stages, and as the
+same text through XLA with Shardy. XLA takes minutes for all of them and aborts on a
+few, so its side is made in processes of their own and kept in a file (`--cache`). A
+program that moves more than XLA's needs a line in `REASONS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from compare_xla import Moved, our_collectives, summary  # noqa: E402
+
+from tests.differential.corpus import programs  # noqa: E402
+from tests.differential.partitioning import MESHES, sharded_program  # noqa: E402
+from ttxdsl.errors import CompileError  # noqa: E402
+
+PAGE = ROOT / "docs" / "xla-corpus.md"
+MESH, DEVICES = "2x4", 8
+
+_CONSTANT_START = (
+    "the start is a constant, which XLA folds into a slice first; Shardy's rule for "
+    "dynamic slices wants the dimension whole"
+)
+REASONS: dict[str, str] = {
+    "argsort": "positions are resharded as any value; XLA makes them anew",
+    "concatenate_grad": "a slice that begins in the next shard is sent together with "
+    "what lies before it there",
+    "conv2d_stride_grad": "spatial dimensions that are summed over are gathered; XLA "
+    "leaves partial sums",
+    "conv3d": "Shardy's reshard is a permute and two all-to-alls, XLA's one all-to-all",
+    "convert_int32_float64": "Shardy reshards behind the conversion; XLA moves that to "
+    "the narrower type",
+    "dynamic_slice": _CONSTANT_START,
+    "dynamic_slice_grad": _CONSTANT_START,
+    "max_pool_grad": "shards are smaller than a window, and Shardy replicates what is "
+    "scattered",
+    "median": "one byte: predicates are reduced axis by axis",
+    "pool_custom": "Shardy splits both operands alike before they are gathered; XLA "
+    "gathers each from where it lies",
+    "rng_uniform": "all devices get the numbers of the first; XLA's draw their own, so "
+    "that replicas differ",
+}
+"""Why a program moves more than XLA's."""
+
+
+def sharded_texts() -> dict[str, str]:
+    """Every program that has no shardings of its own, with the random ones."""
+    texts: dict[str, str] = {}
+    for one in programs():
+        module = sharded_program(one.pretty, MESHES[MESH], f"{one.name} {MESH} 0")
+        if module is not None:
+            texts[one.name] = str(module)
+    return texts
+
+
+def _worker(folder: Path) -> None:
+    """Compile `folder/*.mlir` with XLA; the file of a program goes when it is done."""
+    import jax
+
+    from ttxdsl.xla import worker
+    from ttxdsl.xla.hlo import list_hlo_collectives
+
+    jax.config.update("jax_enable_x64", True)
+    compile_text: Any = worker._compiled  # pyright: ignore[reportPrivateUsage]
+    for path in sorted(folder.glob("*.mlir")):
+        text = path.read_text()
+        path.rename(path.with_suffix(".begun"))
+        moved: list[tuple[str, int, int]] | None
+        try:
+            modules = compile_text(text, DEVICES).hlo_modules()
+            hlo = "\n".join(module.to_string() for module in modules)
+            moved = [
+                (one.kind, one.group_size, one.bytes_per_device)
+                for one in list_hlo_collectives(hlo, DEVICES)
+            ]
+        except Exception:
+            moved = None
+        print(json.dumps([path.stem, moved]), flush=True)
+
+
+def xla_collectives(texts: dict[str, str]) -> dict[str, list[Moved] | None]:
+    """XLA's side of every program; None where it fails or aborts."""
+    found: dict[str, list[Moved] | None] = dict.fromkeys(texts)
+    env = os.environ | {
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}",
+        "JAX_PLATFORMS": "cpu",
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for program, text in texts.items():
+            (folder / f"{program}.mlir").write_text(text)
+        while any(folder.glob("*.mlir")):  # again after each abort
+            command = [sys.executable, __file__, "--worker", name]
+            done = subprocess.run(
+                command, env=env, capture_output=True, text=True, check=False
+            )
+            for line in done.stdout.splitlines():
+                program, moved = json.loads(line)
+                if moved is not None:
+                    found[program] = [Moved(*one) for one in moved]
+    return found
+
+
+def our_side(texts: dict[str, str]) -> dict[str, list[Moved] | None]:
+    """Ours of every program; None where the stages refuse it."""
+    found: dict[str, list[Moved] | None] = {}
+    for name, text in texts.items():
+        try:
+            found[name] = our_collectives(text)
+        except CompileError:
+            found[name] = None
+    return found
+
+
+def _total(moved: list[Moved]) -> int:
+    return sum(one.bytes for one in moved)
+
+
+def page(
+    ours: dict[str, list[Moved] | None], theirs: dict[str, list[Moved] | None]
+) -> str:
+    """Counts, and a table of the programs that move more than XLA's."""
+    both = {
+        name: (mine, other)
+        for name, mine in ours.items()
+        if mine is not None and (other := theirs.get(name)) is not None
+    }
+    kinds: Counter[str] = Counter()
+    rows: list[str] = []
+    for name, (mine, other) in sorted(both.items()):
+        a, b = _total(mine), _total(other)
+        kinds["more" if a > b else "less" if a < b else "same"] += 1
+        if a > b:
+            reason = REASONS.get(name, "no reason known")
+            rows.append(
+                f"| `{name}` | {a} | {b} | {summary(mine)} | {summary(other)} | {reason} |"
+            )
+    alone = [name for name in ours if ours[name] is not None and name not in both]
+    lines = [
+        "# The corpus beside XLA",
+        "",
+        "Written by `python benchmarks/compare_xla_corpus.py --write`; do not edit.",
+        "",
+        f"{len(ours)} programs that JAX lowers, one or more an op, with random shardings of"
+        f" arguments and results over {MESH} devices, through our thirteen stages and"
+        " through XLA with Shardy. Bytes that each device sends by the ring model, every"
+        " collective counted once.",
+        "",
+        f"- {kinds['same']} move as many bytes as XLA's, {kinds['less']} fewer,"
+        f" {kinds['more']} more: those are in the table.",
+        f"- {len(ours) - len(both) - len(alone)} have dynamic shapes or are refused for"
+        f" another reason; {len(alone)} XLA does not compile.",
+        "",
+        "| program | ours | XLA | ours, by kind | XLA, by kind | why |",
+        "|---|--:|--:|---|---|---|",
+        *rows,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Make the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--cache", type=Path, help="XLA's side, read if it is there")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker is not None:
+        _worker(options.worker)
+        return
+    texts = sharded_texts()
+    theirs: dict[str, list[Moved] | None]
+    if options.cache and options.cache.exists():
+        stored = json.loads(options.cache.read_text())
+        theirs = {
+            name: None if moved is None else [Moved(*one) for one in moved]
+            for name, moved in stored.items()
+        }
+    else:
+        theirs = xla_collectives(texts)
+        if options.cache:
+            plain = {
+                name: None if m is None else [(x.kind, x.group, x.bytes) for x in m]
+                for name, m in theirs.items()
+            }
+            options.cache.write_text(json.dumps(plain))
+    text = page(our_side(texts), theirs)
+    print(text)
+    if options.write:
+        PAGE.write_text(text)
+    if "no reason known" in text:
+        sys.exit("a program moves more than XLA's: say why in REASONS, or mend it")
+
+
+if __name__ == "__main__":
+    main()
