@@ -47,7 +47,7 @@ from ttxdsl.transforms.function_attributes import (
     set_argument_attributes,
     set_result_attributes,
 )
-from ttxdsl.transforms.graph_state import GraphState, graph_state
+from ttxdsl.transforms.graph_state import is_function_solved
 
 _SHARDING = "sdy.sharding"
 _MESH = "mesh"
@@ -195,7 +195,7 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         if self.mesh_shape:
             _check_mesh_shape(op, self.mesh_shape)
         for function in entry_functions(op):
-            if graph_state(function) is GraphState.SOLVED:
+            if is_function_solved(function):
                 _drop_function_shardings(function)
 
     def _make_data_parallel(self, module: ModuleOp) -> None:

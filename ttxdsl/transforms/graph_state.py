@@ -46,10 +46,13 @@ def is_manual(op: Operation) -> bool:
     return isinstance(op, sdy.ManualComputationOp) and bool(op.manual_axes.data)
 
 
-def graph_state(function: FuncOp) -> GraphState:
-    """How much of the function with a body is partitioned."""
-    if not any(is_manual(op) for op in all_ops(function)):
-        return GraphState.UNSOLVED
+def is_function_solved(function: FuncOp) -> bool:
+    """Whether a function with a body is `SOLVED`.
+
+    Looks no further than the first op that somebody would have to partition, which in
+    a large program is the first op.
+    """
+    found = False
     for op in function.body.block.ops:
         match op:
             case ReturnOp():
@@ -58,18 +61,26 @@ def graph_state(function: FuncOp) -> GraphState:
                     for value in op.operands
                 )
                 if outside:
-                    return GraphState.PARTIALLY_SOLVED
+                    return False
             case sdy.ManualComputationOp() if is_manual(op):
                 if _leaves_axes_free(op):
-                    return GraphState.PARTIALLY_SOLVED
+                    return False
+                found = True
             case _:
-                return GraphState.PARTIALLY_SOLVED
-    return GraphState.SOLVED
+                return False
+    return found
+
+
+def graph_state(function: FuncOp) -> GraphState:
+    """How much of the function with a body is partitioned."""
+    if is_function_solved(function):
+        return GraphState.SOLVED
+    if any(is_manual(op) for op in all_ops(function)):
+        return GraphState.PARTIALLY_SOLVED
+    return GraphState.UNSOLVED
 
 
 def is_solved(module: ModuleOp) -> bool:
     """Whether every function that has a body and no caller inside is solved."""
     functions = entry_functions(module)
-    return bool(functions) and all(
-        graph_state(function) is GraphState.SOLVED for function in functions
-    )
+    return bool(functions) and all(map(is_function_solved, functions))

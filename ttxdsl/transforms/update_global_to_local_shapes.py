@@ -30,7 +30,7 @@ from ttxdsl.transforms.function_attributes import (
     set_argument_attributes,
     set_result_attributes,
 )
-from ttxdsl.transforms.graph_state import GraphState, graph_state
+from ttxdsl.transforms.graph_state import is_function_solved
 from ttxdsl.transforms.local.collectives import (
     CollectiveWriter,
     SliceFunctions,
@@ -199,7 +199,7 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                 channel = localize_wrapper(
                     wrapper, meshes, slices, first_channel=channel, strict=self.strict
                 )
-            elif graph_state(function) is not GraphState.SOLVED:
+            elif not is_function_solved(function):
                 raise CompileError(
                     f"function '@{function.sym_name.data}' is not under one manual "
                     "computation",

@@ -26,7 +26,7 @@ from ttxdsl.transforms.function_attributes import (
     entry_functions,
     result_attributes,
 )
-from ttxdsl.transforms.graph_state import GraphState, graph_state
+from ttxdsl.transforms.graph_state import is_function_solved
 
 
 def wrapper_of(function: FuncOp) -> sdy.ManualComputationOp | None:
@@ -189,6 +189,6 @@ class WrapUnderManualComputationPass(ModulePass):
         """Change the module in place."""
         meshes = sdy.mesh_table(op)
         for function in entry_functions(op):
-            if graph_state(function) is GraphState.SOLVED or wrapper_of(function):
+            if is_function_solved(function) or wrapper_of(function):
                 continue
             wrap_function(function, meshes)
