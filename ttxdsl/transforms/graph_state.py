@@ -52,6 +52,8 @@ def is_function_solved(function: FuncOp) -> bool:
     Looks no further than the first op that somebody would have to partition, which in
     a large program is the first op.
     """
+    if len(function.body.blocks) != 1:
+        return False
     found = False
     for op in function.body.block.ops:
         match op:

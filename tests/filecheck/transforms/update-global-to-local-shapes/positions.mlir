@@ -14,8 +14,8 @@ func.func @iota() -> (tensor<16xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}
 // CHECK: %[[DEVICE:.*]] = stablehlo.convert %[[ID]] : (tensor<ui32>) -> tensor<i32>
 // CHECK: %[[FOUR:.*]] = stablehlo.constant dense<4> : tensor<i32>
 // CHECK: %[[INDEX:.*]] = stablehlo.remainder %[[DEVICE]], %[[FOUR]] : tensor<i32>
-// CHECK: stablehlo.iota dim = 0 : tensor<4xi32>
 // CHECK: stablehlo.multiply %[[INDEX]]
+// CHECK: stablehlo.iota dim = 0 : tensor<4xi32>
 // CHECK: stablehlo.add
 
 func.func @device_order() -> (tensor<16xi32> {sdy.sharding = #sdy.sharding<@perm, [{"x"}]>}) {
