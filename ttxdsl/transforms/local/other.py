@@ -157,17 +157,26 @@ def _batched_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
 def by_written_rule(ctx: Localizer, op: Operation) -> None:
     """Factors that pass through split freely: the author of the rule says so.
 
-    How its reductions combine he cannot say, so those are gathered.
+    How its reductions combine he cannot say, so those are gathered. So is a factor of
+    operands that no result has, whatever it is called: each result needs all of it. And
+    a call makes a dimension that it reads from no operand whole, as JAX's calls of
+    LAPACK do, whose rules leave out what is no batch.
     """
     rule = sharding_rule(op)
     if rule is None:
         replicated(ctx, op)
         return
+    read, made = (
+        {factor for mapping in side for dim in mapping for factor in dim}
+        for side in (rule.operands, rule.results)
+    )
+    if isinstance(op, stablehlo.CustomCallOp):
+        made &= read
     localize_by_factors(
         ctx,
         op,
         rule,
-        rule.is_pass_through,
+        lambda factor: factor in made and rule.is_pass_through(factor),
         operands=_as_the_result(ctx, op, rule),
         could_be_partial=rule.reduction,
     )
