@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
@@ -53,6 +53,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
+from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.apply_argument_shard_status import ApplyArgumentShardStatusPass
 from ttxdsl.transforms.apply_shardy_argument_annotations import (
@@ -164,8 +165,14 @@ class TTStableHLOPipelinePass(ModulePass):
         match number:
             case 1 if self._has_several_devices(module) and not is_solved(module):
                 return [OpenCompositesPass()]
-            case 4 if _inlined_meshes(module):
-                return [LiftInlinedMeshesPass()]
+            case 4:
+                written = _written_shardings(module)
+                if written.has_priority:
+                    emit_warning(
+                        "the program gives shardings a priority, which the stages do"
+                        " not look at: sdy-user-priority-propagate does"
+                    )
+                return [LiftInlinedMeshesPass()] if written.meshes else []
             case 6:
                 return [
                     SupplyShardingRulesPass(),
@@ -182,7 +189,10 @@ class TTStableHLOPipelinePass(ModulePass):
         """Whether the program will be split, as far as that is known at its start."""
         return prod(self.mesh_shape) > 1 or any(
             mesh.total_size > 1
-            for mesh in (*sdy.mesh_table(module).values(), *_inlined_meshes(module))
+            for mesh in (
+                *sdy.mesh_table(module).values(),
+                *_written_shardings(module).meshes,
+            )
         )
 
     def _after(self, number: int) -> list[ModulePass]:
@@ -241,13 +251,25 @@ class TTStableHLOPipelinePass(ModulePass):
             pass
 
 
-def _inlined_meshes(module: ModuleOp) -> list[Mesh]:
-    """The meshes that are written inside shardings."""
-    found: list[Mesh] = []
+@dataclass(slots=True)
+class _WrittenShardings:
+    """What the shardings of a program have that stages do not take as it is.
+
+    `meshes` are those written inside shardings.
+    """
+
+    meshes: list[Mesh] = field(default_factory=list[Mesh])
+    has_priority: bool = False
+
+
+def _written_shardings(module: ModuleOp) -> _WrittenShardings:
+    found = _WrittenShardings()
 
     def look(sharding: TensorSharding) -> TensorSharding:
         if isinstance(sharding.mesh, Mesh):
-            found.append(sharding.mesh)
+            found.meshes.append(sharding.mesh)
+        if any(dim.priority_or_default > 0 for dim in sharding.dims):
+            found.has_priority = True
         return sharding
 
     sdy.transform_shardings(module, look)
