@@ -34,7 +34,7 @@ from figures import Figures, Program
 from models import program_path
 from parsing import measure as measure_parsing
 from rich.console import Console
-from simulation import measure as measure_simulation
+from simulation import measured as measure_simulation
 from stages import CPP_STAGES
 from tables import all_tables, write_page
 

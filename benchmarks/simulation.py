@@ -249,9 +249,10 @@ def measured(*, small: bool = False) -> dict[str, Any]:
     """All figures, from a process of its own (`figures`).
 
     BLAS gets the cores that are idle, at least one: its threads wait for each other, on
-    a machine that others use for a long time.
+    a machine that others use for a long time. One of the load is our own.
     """
-    idle = (os.cpu_count() or 1) - round(os.getloadavg()[0])
+    others = max(0, round(os.getloadavg()[0]) - 1)
+    idle = (os.cpu_count() or 1) - others
     threads = os.environ.get("OPENBLAS_NUM_THREADS", str(max(idle, 1)))
     done = subprocess.run(
         [sys.executable, __file__, "--here", *(["--small"] if small else [])],
