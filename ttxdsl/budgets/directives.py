@@ -92,11 +92,6 @@ class Limit:
         """Whether the value is a number of bytes."""
         return self.is_memory or self.quantity in _BYTES
 
-    @property
-    def is_upper(self) -> bool:
-        """Whether less would be better."""
-        return self.comparator in ("<=", "<", "==")
-
     def holds(self, found: int) -> bool:
         """Whether a count keeps to the limit."""
         return COMPARATORS[self.comparator](found, self.value)

@@ -34,6 +34,7 @@ from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.cost import tensor_bytes
+from ttxdsl.sharding.disjoint import DisjointSets
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.propagation.data_flow import edge_sources, other_targets
 
@@ -177,27 +178,6 @@ def _tensor(value: SSAValue) -> TensorType[Attribute] | None:
     )
 
 
-class _Sets:
-    """Disjoint sets of dimensions, joined by union with path halving."""
-
-    def __init__(self) -> None:
-        self._parent: dict[Dim, Dim] = {}
-
-    def find(self, dim: Dim) -> Dim:
-        parent = self._parent.setdefault(dim, dim)
-        while parent != dim:
-            above = self._parent[parent]
-            self._parent[dim] = above
-            dim, parent = above, self._parent[above]
-        return dim
-
-    def join(self, a: Dim, b: Dim) -> None:
-        self._parent[self.find(b)] = self.find(a)
-
-    def dims(self) -> list[Dim]:
-        return list(self._parent)
-
-
 @dataclass(slots=True)
 class _Touch:
     """What one op does with one factor."""
@@ -282,7 +262,7 @@ def _along_edges(op: Operation) -> Iterator[list[SSAValue]]:
 
 def _collect(function: FuncOp) -> tuple[list[_Group], list[_Touch], dict[Dim, int]]:
     """The groups, all touches, and for each dimension the index of its group."""
-    sets = _Sets()
+    sets = DisjointSets[Dim]()
     touches: list[_Touch] = []
     for argument in function.body.block.args:
         for dim, size in enumerate(shape_of(argument)):
@@ -304,7 +284,7 @@ def _collect(function: FuncOp) -> tuple[list[_Group], list[_Touch], dict[Dim, in
     groups: dict[Dim, _Group] = {}
     index_of: dict[Dim, int] = {}
     order: dict[Dim, int] = {}
-    for dim in sets.dims():
+    for dim in sets.members():
         root = sets.find(dim)
         groups.setdefault(root, _Group()).dims.append(dim)
         index_of[dim] = order.setdefault(root, len(order))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import prod
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -297,8 +296,3 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
             )
             entry[_SHARDING] = sdy.TensorShardingAttr(TensorSharding(_MESH, dims))
     set_argument_attributes(function, entries)
-
-
-def size_of(candidate: Candidate) -> int:
-    """The number of devices."""
-    return prod(size for _, size in candidate.axes)

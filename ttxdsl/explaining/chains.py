@@ -7,7 +7,6 @@ off the step itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Literal
 
@@ -320,8 +319,3 @@ def _direction(
     if source.type is target.type:
         return "across"
     return "backward" if source.type is EdgeNodeType.RESULT else "forward"
-
-
-def without_repeats(conflicts: Sequence[Conflict]) -> tuple[Conflict, ...]:
-    """Each conflict once, in order."""
-    return tuple(dict.fromkeys(conflicts))

@@ -36,6 +36,7 @@ from xdsl.traits import IsTerminator
 from ttxdsl.dialects.data_flow import DataFlowTrait, Operand, data_flow_of
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.rules.supplement import supplementary_rule
+from ttxdsl.sharding.disjoint import DisjointSets
 from ttxdsl.sharding.factors import OpShardingRule
 
 Dim = tuple[SSAValue, int]
@@ -99,24 +100,6 @@ def _facts(op: Operation) -> _Facts | None:
     return _Facts(rule, prod(rule.factor_sizes), usable)
 
 
-class _Groups:
-    """Disjoint sets of dimensions, joined by union with path halving."""
-
-    def __init__(self) -> None:
-        self._parent: dict[Dim, Dim] = {}
-
-    def find(self, dim: Dim) -> Dim:
-        parent = self._parent.setdefault(dim, dim)
-        while parent != dim:
-            above = self._parent[parent]
-            self._parent[dim] = above
-            dim, parent = above, self._parent[above]
-        return dim
-
-    def join(self, a: Dim, b: Dim) -> None:
-        self._parent[self.find(a)] = self.find(b)
-
-
 def _ops_outside_of_rules(
     block: Block, facts: Mapping[Operation, _Facts]
 ) -> Iterator[Operation]:
@@ -131,9 +114,9 @@ def _ops_outside_of_rules(
 
 def _join_dimensions(
     function: FuncOp, facts: Mapping[Operation, _Facts]
-) -> tuple[_Groups, dict[Dim, int]]:
+) -> tuple[DisjointSets[Dim], dict[Dim, int]]:
     """The groups, and for each the work of all ops that it touches."""
-    groups = _Groups()
+    groups = DisjointSets[Dim]()
     touched: list[tuple[Dim, Operation, int]] = []
     for op in _ops_outside_of_rules(function.body.block, facts):
         known = facts.get(op)
@@ -145,14 +128,14 @@ def _join_dimensions(
                 for dim, factors in enumerate(mapping):
                     if factors:
                         first = of_factor.setdefault(factors[0], (value, dim))
-                        groups.join((value, dim), first)
+                        groups.join(first, (value, dim))
             touched.extend((dim, op, known.work) for dim in of_factor.values())
         elif (edges := data_flow_of(type(op))) is not None:
             for owner in edges.edge_owners(op):
                 others = [source.value for source in edges.edge_sources(op, owner)]
                 for other in (*others, *edges.other_targets(op, owner)):
                     for dim in range(len(_shape(owner))):
-                        groups.join((other, dim), (owner, dim))
+                        groups.join((owner, dim), (other, dim))
     work: dict[Dim, dict[Operation, int]] = {}
     for dim, op, share in touched:
         work.setdefault(groups.find(dim), {})[op] = share

@@ -183,10 +183,6 @@ class StageLog:
         self.stages.append(StageRecord(number, name, seconds, skipped, rows))
         return listing
 
-    def line_of(self, op: Operation) -> int:
-        """The number of the text with which an op started in the last record."""
-        return self._before[self.keys[op], 0].row.text
-
     def _gone(
         self, there: set[tuple[int, int]]
     ) -> dict[tuple[int, int] | None, list[Row]]:

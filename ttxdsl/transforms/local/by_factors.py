@@ -282,11 +282,6 @@ def _disagreement(
     )
 
 
-def is_unsharded(layouts: Sequence[Layout | None]) -> bool:
-    """Whether every device holds all of everything."""
-    return not any(layout is not None and layout.is_sharded for layout in layouts)
-
-
 def to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
     """Gather an operand to what a plan wants, which is split less or the same."""
     if layout is None or local.placed.same_placement(layout):
