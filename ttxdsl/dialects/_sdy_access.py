@@ -366,7 +366,7 @@ def transform_shardings(
     for op in all_ops(root):
         if type(op) is not FuncOp and IS_PLAIN[type(op)]:
             shardings = op.attributes.get(SHARDING)
-            if isinstance(shardings, TensorShardingPerValueAttr):
+            if type(shardings) is TensorShardingPerValueAttr:
                 op.attributes[SHARDING] = new_per_value(shardings)
             continue
         match op:
@@ -390,7 +390,7 @@ def transform_shardings(
             case _:
                 for name in (SHARDING, BLOCK_ARGUMENT_SHARDING):
                     shardings = op.attributes.get(name)
-                    if isinstance(shardings, TensorShardingPerValueAttr):
+                    if type(shardings) is TensorShardingPerValueAttr:
                         op.attributes[name] = new_per_value(shardings)
 
 

@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import OpTrait
 
+from ttxdsl.dialects.traversal import chosen_ops
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -185,6 +187,11 @@ _known = ByClass(_find_data_flow)
 def data_flow_of(op_class: type[Operation]) -> DataFlowTrait | None:
     """The edges of the ops of a class; None for nearly all, which have none."""
     return _known[op_class]
+
+
+def data_flow_ops(root: Operation) -> list[Operation]:
+    """`root` and the ops inside it that have edges, outer ones first."""
+    return chosen_ops(root, _known)
 
 
 def register_data_flow(op_class: type[Operation], edges: DataFlowTrait) -> None:

@@ -3,14 +3,39 @@
 xDSL's `Operation.walk` is a generator within a generator for every level of regions:
 each op of a deep region passes through all of them, and a very deep one is a
 `RecursionError`. Most passes look at every op and have to do with few, so the walk
-itself is most of what they cost.
+itself is most of what they cost. It goes along the links between ops, and for a large
+module waits for the memory that they lie in: `ops_of_type` looks at each op once and
+while it is there, where a list of all that is filtered afterwards comes by again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 
 from xdsl.ir import Operation
+
+_OperationT = TypeVar("_OperationT", bound=Operation)
+
+Chosen = Mapping[type[Any], object]
+"""Which ops are meant: those whose class has a true answer."""
+
+
+class _AreOf(dict[type[Any], bool]):
+    """Whether ops of a class are of some other ones; each class is asked once."""
+
+    def __init__(self, classes: tuple[type[Operation], ...]):
+        super().__init__()
+        self._classes = classes
+
+    def __missing__(self, op_class: type[Any]) -> bool:
+        answer = self[op_class] = issubclass(op_class, self._classes)
+        return answer
+
+
+_are_of = lru_cache(maxsize=256)(_AreOf)
+_ALL = _are_of((Operation,))
 
 
 def all_ops(root: Operation) -> list[Operation]:
@@ -18,13 +43,36 @@ def all_ops(root: Operation) -> list[Operation]:
 
     A list, so that whoever walks may change the module.
     """
-    found: list[Operation] = [root]
+    return chosen_ops(root, _ALL)
+
+
+def all_ops_inside_out(root: Operation) -> list[Operation]:
+    """The same ops in program order, but each behind the ops of its regions."""
+    return _chosen_ops_inside_out(root, _ALL)
+
+
+def ops_of_type(root: Operation, *classes: type[_OperationT]) -> list[_OperationT]:
+    """Those of `all_ops` that are of one of the classes."""
+    return cast(list[_OperationT], chosen_ops(root, _are_of(classes)))
+
+
+def ops_of_type_inside_out(
+    root: Operation, *classes: type[_OperationT]
+) -> list[_OperationT]:
+    """Those of `all_ops_inside_out` that are of one of the classes."""
+    return cast(list[_OperationT], _chosen_ops_inside_out(root, _are_of(classes)))
+
+
+def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
+    """Those of `all_ops` whose class is chosen."""
+    found: list[Operation] = [root] if chosen[type(root)] else []
     pending = list(_first_ops(root))
     while pending:
         op: Operation | None = pending.pop()
         while op is not None:
-            found.append(op)
-            following = op.next_op
+            if chosen[type(op)]:
+                found.append(op)
+            following = op._next_op  # pyright: ignore[reportPrivateUsage]  # no call
             if op.regions:
                 if following is not None:
                     pending.append(following)
@@ -34,15 +82,16 @@ def all_ops(root: Operation) -> list[Operation]:
     return found
 
 
-def all_ops_inside_out(root: Operation) -> list[Operation]:
-    """The same ops in program order, but each behind the ops of its regions."""
-    found: list[Operation] = [root]  # from the last to the first
+def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
+    """Those of `all_ops_inside_out` whose class is chosen."""
+    found: list[Operation] = [root] if chosen[type(root)] else []  # the last first
     pending = list(_last_ops(root))
     while pending:
         op: Operation | None = pending.pop()
         while op is not None:
-            found.append(op)
-            preceding = op.prev_op
+            if chosen[type(op)]:
+                found.append(op)
+            preceding = op._prev_op  # pyright: ignore[reportPrivateUsage]  # no call
             if op.regions:
                 if preceding is not None:
                     pending.append(preceding)

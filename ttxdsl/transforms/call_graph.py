@@ -13,7 +13,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.symbols import Symbols
@@ -26,7 +26,7 @@ MAIN = "main"
 
 def calls_in(op: Operation) -> list[CallOp]:
     """The calls in an op, in the order of the text."""
-    return [inner for inner in all_ops(op) if isinstance(inner, CallOp)]
+    return ops_of_type(op, CallOp)
 
 
 def callees_first(module: ModuleOp) -> list[FuncOp]:

@@ -14,13 +14,15 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.traversal import ops_of_type
 
 
 def fold_tuples(root: Operation) -> None:
     """Replace elements of tuples by what was packed, and drop unused tuples, in place."""
     made: list[stablehlo.TupleOp] = []
     # a tuple inside of a tuple is made before it, so that one walk does
-    for op in list(root.walk()):
+    kinds = stablehlo.TupleOp, stablehlo.GetTupleElementOp
+    for op in ops_of_type(root, *kinds):
         match op:
             case stablehlo.TupleOp():
                 made.append(op)

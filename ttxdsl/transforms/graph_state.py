@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.transforms.function_attributes import entry_functions
 
 
@@ -77,7 +77,7 @@ def graph_state(function: FuncOp) -> GraphState:
     """How much of the function with a body is partitioned."""
     if is_function_solved(function):
         return GraphState.SOLVED
-    if any(is_manual(op) for op in all_ops(function)):
+    if any(map(is_manual, ops_of_type(function, sdy.ManualComputationOp))):
         return GraphState.PARTIALLY_SOLVED
     return GraphState.UNSOLVED
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.transforms.local.collectives import ALL_SLICE
 
 
-def _is_closed(op: Operation) -> bool:
+def _is_closed(op: stablehlo.CompositeOp) -> bool:
     """Whether something is known of a composite, as of those that stage 11 writes."""
-    return isinstance(op, stablehlo.CompositeOp) and (
-        op.composite_name.data == ALL_SLICE or sharding_rule(op) is not None
-    )
+    return op.composite_name.data == ALL_SLICE or sharding_rule(op) is not None
 
 
 def open_composites(module: ModuleOp) -> None:
@@ -33,8 +31,8 @@ def open_composites(module: ModuleOp) -> None:
         for op in module.ops
         if isinstance(op, FuncOp) and not op.is_declaration
     }
-    for op in list(module.walk()):
-        if not isinstance(op, stablehlo.CompositeOp) or _is_closed(op):
+    for op in ops_of_type(module, stablehlo.CompositeOp):
+        if _is_closed(op):
             continue
         name = op.decomposition.string_value()
         if name in bodies:

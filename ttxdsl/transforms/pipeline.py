@@ -160,13 +160,14 @@ class TTStableHLOPipelinePass(ModulePass):
             CanonicalizePass(),
         ]
 
-    def _before(self, number: int, module: ModuleOp) -> list[ModulePass]:
+    def _before(
+        self, number: int, module: ModuleOp, written: _WrittenShardings
+    ) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
-            case 1 if self._has_several_devices(module) and not is_solved(module):
-                return [OpenCompositesPass()]
+            case 1 if self._has_several_devices(module, written):
+                return [] if is_solved(module) else [OpenCompositesPass()]
             case 4:
-                written = _written_shardings(module)
                 if written.has_priority:
                     emit_warning(
                         "the program gives shardings a priority, which the stages do"
@@ -185,14 +186,13 @@ class TTStableHLOPipelinePass(ModulePass):
             case _:
                 return []
 
-    def _has_several_devices(self, module: ModuleOp) -> bool:
+    def _has_several_devices(
+        self, module: ModuleOp, written: _WrittenShardings
+    ) -> bool:
         """Whether the program will be split, as far as that is known at its start."""
         return prod(self.mesh_shape) > 1 or any(
             mesh.total_size > 1
-            for mesh in (
-                *sdy.mesh_table(module).values(),
-                *_written_shardings(module).meshes,
-            )
+            for mesh in (*sdy.mesh_table(module).values(), *written.meshes)
         )
 
     def _after(self, number: int) -> list[ModulePass]:
@@ -223,6 +223,7 @@ class TTStableHLOPipelinePass(ModulePass):
             )
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
+        written = _WrittenShardings()
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number < self.first_stage:
                 continue
@@ -232,10 +233,12 @@ class TTStableHLOPipelinePass(ModulePass):
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
+            if number == self.first_stage:
+                written = _written_shardings(module)
             if not skipped:
-                passes = (*self._before(number, module), stage, *self._after(number))
+                before = self._before(number, module, written)
                 with without_collections():
-                    for one in passes:
+                    for one in (*before, stage, *self._after(number)):
                         one.apply(ctx, module)
             seconds = time.perf_counter() - start
             if self.verify_each:

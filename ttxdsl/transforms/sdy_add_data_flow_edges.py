@@ -8,8 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.dialects.data_flow import data_flow_of
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.data_flow import data_flow_ops
 from ttxdsl.transforms.data_flow_edges import add_edges_of
 
 
@@ -24,6 +23,5 @@ class AddDataFlowEdgesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        for inner in all_ops(op):
-            if data_flow_of(type(inner)) is not None:
-                add_edges_of(inner)
+        for inner in data_flow_ops(op):
+            add_edges_of(inner)

@@ -37,7 +37,7 @@ from ttxdsl.dialects.sdy import (
     shardable_value,
     tensor_rank,
 )
-from ttxdsl.dialects.traversal import all_ops_inside_out
+from ttxdsl.dialects.traversal import ops_of_type_inside_out
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -228,8 +228,9 @@ class ApplyShardingConstraintsPass(ModulePass):
         """Change the module in place."""
         # Bodies before the ops around them. Constraints move and appear only in
         # front of where the walk is, so a list made before sees each of them once.
-        for inner in all_ops_inside_out(op):
-            if type(inner) is ShardingConstraintOp:
+        kinds = ShardingConstraintOp, ManualComputationOp
+        for inner in ops_of_type_inside_out(op, *kinds):
+            if isinstance(inner, ShardingConstraintOp):
                 _apply_constraint(inner)
-            elif type(inner) is ManualComputationOp:
+            else:
                 _apply_in_shardings(inner)

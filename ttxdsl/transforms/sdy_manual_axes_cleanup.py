@@ -16,7 +16,7 @@ from ttxdsl.dialects.sdy import (
     ReturnOp,
     TensorShardingPerValueAttr,
 )
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef, sort_and_merge, subtract
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -107,6 +107,5 @@ class ManualAxesCleanupPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         mesh_of = mesh_lookup(op)
-        for inner in all_ops(op):
-            if isinstance(inner, ManualComputationOp):
-                clean_up(inner, mesh_of)
+        for inner in ops_of_type(op, ManualComputationOp):
+            clean_up(inner, mesh_of)

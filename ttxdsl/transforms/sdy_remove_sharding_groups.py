@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.sdy import ShardingGroupOp
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,5 @@ class RemoveShardingGroupsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        for inner in all_ops(op):
-            if isinstance(inner, ShardingGroupOp):
-                Rewriter.erase_op(inner)
+        for inner in ops_of_type(op, ShardingGroupOp):
+            Rewriter.erase_op(inner)

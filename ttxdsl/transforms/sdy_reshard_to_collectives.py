@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.collectives import (
     AllGather,
@@ -172,8 +172,7 @@ def reshards_to_collectives(
         op
         for func in module.ops
         if isinstance(func, FuncOp)
-        for op in all_ops(func)
-        if isinstance(op, sdy.ReshardOp)
+        for op in ops_of_type(func, sdy.ReshardOp)
     ]
     if keep_redundant_reshards:
         # before any is rewritten: collectives leave axes of size one out

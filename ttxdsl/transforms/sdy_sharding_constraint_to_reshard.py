@@ -13,12 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
 
 from ttxdsl.dialects.sdy import ReshardOp, ShardingConstraintOp
+from ttxdsl.dialects.traversal import ops_of_type
 
 
 class ConstraintToReshard(RewritePattern):
@@ -46,6 +46,7 @@ class ShardingConstraintToReshardPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        PatternRewriteWalker(
-            ConstraintToReshard(), apply_recursively=False
-        ).rewrite_module(op)
+        pattern = ConstraintToReshard()
+        # few ops are constraints: no walker that asks the pattern about all of them
+        for constraint in ops_of_type(op, ShardingConstraintOp):
+            pattern.match_and_rewrite(constraint, PatternRewriter(constraint))

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttxdsl.dialects.data_flow import data_flow_of
+from ttxdsl.dialects.data_flow import data_flow_ops
 from ttxdsl.dialects.sdy import (
     PROPAGATION_EDGES,
     SHARDING,
@@ -21,7 +21,6 @@ from ttxdsl.dialects.sdy import (
     find_data_flow_edge,
     set_sharding,
 )
-from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.data_flow_edges import (
@@ -90,8 +89,8 @@ class SinkDataFlowEdgesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        for inner in all_ops(op):
-            if data_flow_of(type(inner)) is not None and inner.parent is not None:
+        for inner in data_flow_ops(op):
+            if inner.parent is not None:
                 self._sink(inner)
 
     def _sink(self, op: Operation) -> None:

@@ -13,18 +13,18 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.sharding.spec import TensorSharding
 
 
 def simplify_reshards(module: ModuleOp) -> None:
     """Drop reshards that an op before them in the same block has done, in place."""
     known: dict[tuple[SSAValue, TensorSharding, Block | None], SSAValue] = {}
-    for op in list(module.walk()):
-        if isinstance(op, sdy.ReshardOp):
-            key = op.input, op.sharding.data, op.parent
-            first = known.setdefault(key, op.result)
-            if first is not op.result:
-                Rewriter.replace_op(op, [], [first])
+    for op in ops_of_type(module, sdy.ReshardOp):
+        key = op.input, op.sharding.data, op.parent
+        first = known.setdefault(key, op.result)
+        if first is not op.result:
+            Rewriter.replace_op(op, [], [first])
 
 
 class SimplifyReshardsPass(ModulePass):

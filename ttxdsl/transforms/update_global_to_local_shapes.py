@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.sharding.axes import sort_by_mesh
 from ttxdsl.sharding.spec import Mesh
@@ -209,8 +209,7 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
             drop_boundary_shardings(function)
         used = {
             inner.decomposition.string_value()
-            for inner in all_ops(op)
-            if isinstance(inner, stablehlo.CompositeOp)
+            for inner in ops_of_type(op, stablehlo.CompositeOp)
         }
         for function in slices.functions:
             if function.sym_name.data in used:

@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import ShardingConstraintOp, ShardingGroupOp
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import TensorSharding
@@ -31,9 +31,7 @@ class ShardingGroups:
         self._members: dict[int, list[SSAValue]] = {}
         self._group_of: dict[SSAValue, int] = {}
         self._op_of: dict[SSAValue, ShardingGroupOp] = {}
-        for op in all_ops(module):
-            if not isinstance(op, ShardingGroupOp):
-                continue
+        for op in ops_of_type(module, ShardingGroupOp):
             group = op.group_id.value.data
             if self._group_of.setdefault(op.input, group) != group:
                 raise CompileError(
