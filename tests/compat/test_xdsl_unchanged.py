@@ -29,6 +29,13 @@ READ = {
     "xdsl.ir:Operation.__init__": "057dbddc4ef8",
     "xdsl.ir.core:IRWithName": "ee95939dd462",
     "xdsl.ir:Region.clone": "45c50e0d306a",
+    # compat/operations.py
+    "xdsl.ir:Operation.operands.fset": "1b7661a279ae",
+    "xdsl.ir:Operation.successors.fset": "3ebab49fa3bb",
+    "xdsl.ir:Operation.__post_init__": "68ed9fbafe8c",
+    "xdsl.ir:OpResult": "24779eeeb5f5",
+    "xdsl.ir:Use": "af31062fec39",
+    "xdsl.irdl:IRDLOperation.__post_init__": "5b7289927221",
     # compat/scopes.py
     "xdsl.parser:Parser.parse_optional_region": "916f50e31ade",
     # compat/types.py

@@ -15,6 +15,7 @@ from ttxdsl.compat import (
     lexing,
     lines,
     locations,
+    operations,
     printing,
     scopes,
     types,
@@ -29,6 +30,7 @@ _MENDS = (
     lexing.mend,
     types.mend,
     scopes.mend,
+    operations.mend,
     lines.mend,
     printing.mend,
 )

@@ -30,6 +30,7 @@ from ttxdsl.dialects._tt_verify import pair_rows, tensor_type
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.replica_groups import replica_groups
 from ttxdsl.remarks import emit_warning
 
 Groups = tuple[tuple[int, ...], ...]
@@ -69,9 +70,6 @@ def _groups(low: Lowering, op: _Grouped) -> Groups:
     Raises:
         CompileError: ids that do not cover the mesh.
     """
-    # all kernels come with it: a quarter of what starting the compiler takes
-    from ttxdsl.interpreters.stablehlo.collective import replica_groups
-
     devices = _devices(low, op)
     groups = tuple(
         tuple(device for device in group if device >= 0)

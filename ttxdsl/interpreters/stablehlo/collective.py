@@ -9,12 +9,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    IntegerType,
-    StringAttr,
-    SymbolRefAttr,
-)
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -22,52 +16,17 @@ from xdsl.interpreter import (
     impl,
     register_impls,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.kernels import Array, convert
-from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce, Strategy, ref_groups
+from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce, Strategy
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import body_dtype, body_reducer, session
-from ttxdsl.sharding.axes import AxisRef
-
-
-def replica_groups(op: Operation, attribute: Attribute) -> Groups:
-    """Process ids, also where mesh axes say them."""
-    if isinstance(attribute, stablehlo.ReplicaGroupMeshAxesAttr):
-        axes, device_ids = _mesh_of(op, attribute.mesh)
-        refs = [
-            cast("stablehlo.AxisRefAttr", axis).data for axis in attribute.axes.data
-        ]
-        found = [
-            AxisRef(ref.name)
-            if (sub := ref.sub_axis_info) is None
-            else AxisRef(ref.name, sub.pre_size, sub.size)
-            for ref in refs
-        ]
-        return ref_groups(axes, device_ids, found)
-    return stablehlo.group_lists(attribute) or ()
-
-
-def _mesh_of(
-    op: Operation, mesh: Attribute
-) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
-    if isinstance(mesh, stablehlo.MeshAttr):
-        axes = tuple((axis.data.name, axis.data.size) for axis in mesh.axes.data)
-        ids: tuple[int, ...] = ()
-        listed: Attribute = mesh.device_ids
-        if isinstance(listed, DenseIntOrFPElementsAttr):
-            dense = cast("DenseIntOrFPElementsAttr[IntegerType]", listed)
-            ids = tuple(dense.get_values())
-        return axes, ids
-    if isinstance(mesh, SymbolRefAttr | StringAttr):
-        name = mesh.data if isinstance(mesh, StringAttr) else mesh.string_value()
-        found = sdy.get_mesh(op, name)
-        return found.axes, found.device_ids
-    raise UnsupportedError(f"a mesh given as {mesh}", op)
+from ttxdsl.interpreters.replica_groups import replica_groups
 
 
 def _groups(interpreter: Interpreter, op: Operation, strategy: Strategy) -> Groups:

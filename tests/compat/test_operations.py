@@ -1,0 +1,116 @@
+"""Ops that are made directly are the ops that xDSL makes, field by field."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from xdsl.dialects import arith, cf, func, scf, test
+from xdsl.dialects.builtin import UNKNOWN_LOC, StringAttr, UnitAttr, i1, i32
+from xdsl.ir import Block, Operation, Region
+
+from ttxdsl.compat import mend_xdsl
+from ttxdsl.dialects import stablehlo
+
+
+def made() -> list[Operation]:
+    """Ops of several kinds, each way to make one: with everything and with nothing."""
+    source = test.TestOp(result_types=[i32, i32, i1])
+    first, second, condition = source.results
+    block = Block([test.TestTermOp()])
+    inside = Region([Block([test.TestOp()]), Block()])
+    ops: list[Any] = [
+        source,
+        test.TestOp(),
+        test.TestOp.create(
+            operands=[first, first, second],
+            result_types=[i32],
+            properties={"prop1": UnitAttr()},
+            attributes={"note": StringAttr("here")},
+            location=StringAttr("where"),  # pyright: ignore[reportArgumentType]
+            successors=[block, block],
+            regions=[inside, Region()],
+        ),
+        # defaults of properties: absent, and given
+        arith.AddiOp(first, second),
+        arith.AddiOp.create(operands=[first, second], result_types=[i32]),
+        arith.AddiOp.create(
+            operands=[first, second],
+            result_types=[i32],
+            properties={
+                "overflowFlags": arith.IntegerOverflowAttr(
+                    [arith.IntegerOverflowFlag.NSW]
+                )
+            },
+        ),
+        stablehlo.CompareOp.create(operands=[first, second], result_types=[i1]),
+        cf.ConditionalBranchOp(condition, block, [first], block, [second]),
+        scf.IfOp(condition, [i32], [scf.YieldOp(first)], [scf.YieldOp(second)]),
+        func.FuncOp("f", ((i32,), ())),
+    ]
+    return ops
+
+
+def fields(op: Operation) -> dict[str, Any]:
+    """Every field of an op, what it refers to included, as text."""
+    known = {id(op): "itself"}
+    state: dict[str, Any] = {"class": type(op).__qualname__}
+    for name, value in sorted(vars(op).items()):
+        match name:
+            case "_operands":
+                state[name] = [str(operand.type) for operand in value]
+                state["uses"] = [
+                    [known.get(id(use.operation), "another"), use.index]
+                    for operand in value
+                    for use in operand.uses
+                ]
+            case "_operand_uses" | "_successor_uses":
+                state[name] = [[use.index, use.operation is op] for use in value]
+            case "results":
+                state[name] = [[str(r.type), r.index, r.op is op] for r in value]
+            case "regions":
+                state[name] = [[len(r.blocks), r.parent is op] for r in value]
+            case "_successors":
+                state[name] = len(value)
+            case "properties" | "attributes":
+                state[name] = {key: str(entry) for key, entry in value.items()}
+            case "location":
+                state[name] = "unknown" if value is UNKNOWN_LOC else str(value)
+            case _:
+                state[name] = repr(value)
+        state[f"type of {name}"] = type(value).__qualname__
+    return state
+
+
+def test_fields_are_those_that_xdsl_fills_in():
+    """The same script in a process without our mends gives the same fields."""
+    alone = subprocess.run(
+        [sys.executable, "-m", "tests.compat.test_operations"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    mend_xdsl()
+    assert Operation.__init__.__module__ == "ttxdsl.compat.operations"
+    mended = [fields(op) for op in made()]
+    for ours, theirs in zip(mended, json.loads(alone.stdout), strict=True):
+        # what xDSL leaves to the class's default is the same when it is asked for
+        assert ours == theirs
+
+
+def test_what_is_no_op_is_refused():
+    mend_xdsl()
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        test.TestOp.create(operand=[])  # pyright: ignore[reportCallIssue]
+    taken = Region()
+    test.TestOp.create(regions=[taken])
+    with pytest.raises(ValueError, match="already attached"):
+        test.TestOp.create(regions=[taken])
+
+
+if __name__ == "__main__":
+    assert Operation.__init__.__module__.startswith("xdsl."), "mended already"
+    print(json.dumps([fields(op) for op in made()]))
