@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -10,6 +11,7 @@ from importlib import import_module
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl import __version__
+from ttxdsl.collector import few_collections
 from ttxdsl.tools.console import diagnostic_text, print_error
 
 COMMANDS: dict[str, str] = {
@@ -50,6 +52,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         on a wrong command line. docs/cli.md has them all.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    with few_collections():
+        return _execute(words)
+
+
+def script() -> int:
+    """`main` as a process of its own, the `ttxdsl` that is installed."""
+    code = main()
+    # what is left goes with the process: Python need not look for garbage in it first
+    gc.freeze()
+    return code
+
+
+def _execute(words: Sequence[str]) -> int:
     first = words[0] if words and words[0] in COMMANDS else None
     options = make_parser(first).parse_args(words)
     try:
@@ -70,4 +85,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(script())
