@@ -155,6 +155,7 @@ class Signatures:
     def __init__(self, *, conservative: bool = False):
         self._conservative = conservative
         self._known: dict[tuple[object, ...], OpSignature] = {}
+        self._known_by_id: dict[tuple[object, ...], OpSignature] = {}
         self._number_of_id: dict[int, int] = {}
         self._number_of_value: dict[Attribute, int] = {}
         self._alive: list[Attribute] = []
@@ -167,29 +168,32 @@ class Signatures:
         """
         if SHARDING_RULE in op.attributes:
             return self._find(op)
-        number = self._number_of_id.get
-        key: list[object] = [type(op), len(op.results)]
-        for value in (*op.results, *op.operands):
-            type_ = value.type
-            key.append(number(id(type_)) or self._number(type_))
-        for name, attribute in op.properties.items():
-            key.append(name)
-            key.append(number(id(attribute)) or self._number(attribute))
-        found = tuple(key)
-        known = self._known.get(found)
+        properties = op.properties
+        objects: list[Attribute] = [result.type for result in op.results]
+        objects += [operand.type for operand in op.operands]
+        objects += properties.values()
+        start = type(op), len(op.results), *properties
+        # objects that were met before, nearly always
+        identities = start, *map(id, objects)
+        known = self._known_by_id.get(identities)
         if known is None:
-            known = self._find(op)
+            key = start, *map(self._number, objects)
+            known = self._known.get(key)
+            if known is None:
+                known = self._find(op)
             if _follows_from_signature(op):
-                self._known[found] = known
+                self._known_by_id[identities] = self._known[key] = known
         return known
 
     def _number(self, attribute: Attribute) -> int:
-        """The number of an attribute that was not met before; from 1."""
-        number = self._number_of_value.setdefault(
-            attribute, len(self._number_of_value) + 1
-        )
-        self._number_of_id[id(attribute)] = number
-        self._alive.append(attribute)
+        """The number of an attribute, which from now on is kept alive."""
+        number = self._number_of_id.get(id(attribute))
+        if number is None:
+            number = self._number_of_value.setdefault(
+                attribute, len(self._number_of_value)
+            )
+            self._number_of_id[id(attribute)] = number
+            self._alive.append(attribute)
         return number
 
     def _find(self, op: Operation) -> OpSignature:

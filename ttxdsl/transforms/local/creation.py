@@ -26,7 +26,7 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import element_of
 from ttxdsl.transforms.local.layout import Layout
-from ttxdsl.transforms.local.localizer import Local, Localizer, Table, local_type
+from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
 def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
@@ -53,19 +53,33 @@ def constant(ctx: Localizer, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
     Shardy's constants become StableHLO's again.
     """
     target = ctx.target(op.output)
-    value: Attribute = op.value
-    layout = None if target is None else Layout.replicated(target.mesh, target.shape)
-    if target is not None and target.is_sharded:
-        splat = splat_of(value, target.local_shape)
-        if splat is not None:
-            value, layout = splat, target
+    # layers of a model repeat their constants, the very same attribute
+    known_by = op.value, target
+    key = stablehlo.ConstantOp, *map(id, known_by)
+    known = ctx.plans.get(key)
+    if known is None:
+        known = ctx.plans[key] = _local_constant(*known_by), known_by
+    value, layout = known[0]
     new = ctx.emitter.emit(
         stablehlo.ConstantOp,
         [],
-        [local_type(op.output.type, layout)],
+        [ctx.local_type(op.output.type, layout)],
         {"value": value},
     )
     ctx.define_results(op, [Local(new.results[0], layout)])
+
+
+def _local_constant(
+    value: Attribute, target: Layout | None
+) -> tuple[Attribute, Layout | None]:
+    """What each device writes of a constant, and how that lies."""
+    if target is None:
+        return value, None
+    if target.is_sharded:
+        splat = splat_of(value, target.local_shape)
+        if splat is not None:
+            return splat, target
+    return value, Layout.replicated(target.mesh, target.shape)
 
 
 _EXACT_INTEGERS: dict[Attribute, int] = {

@@ -464,7 +464,9 @@ class Localizer:
     def reshard_to(self, local: Local, layout: Layout | None) -> Local:
         """The same tensor under another layout, by as little traffic as planned."""
         if layout is None or local.placed.same_placement(layout):
-            return local if layout is None else replace(local, layout=layout)
+            if layout is None or layout is local.layout:
+                return local
+            return replace(local, layout=layout)
         before = local.placed
         source = TensorSharding.closed(before.mesh, before.axes)
         wanted = TensorSharding.closed(layout.mesh, layout.axes)
