@@ -17,6 +17,11 @@ def stage_number(step: str) -> int | None:
     return int(head) if head.isdigit() else None
 
 
+def _keep_least(kept: dict[str, float], found: Mapping[str, float]) -> None:
+    for name, seconds in found.items():
+        kept[name] = min(seconds, kept.get(name, math.inf))
+
+
 @dataclass
 class Program:
     """One program, the best of the rounds so far. Seconds and bytes."""
@@ -28,20 +33,28 @@ class Program:
     """CPU seconds of each of our steps."""
     cpp: dict[int, float] = field(default_factory=dict[int, float])
     """CPU seconds of C++ Shardy, by stage."""
-    wall: float = math.inf
-    """Our whole process, from text to ttnn text, by the clock."""
+    cold: dict[str, float] = field(default_factory=dict[str, float])
+    """The same, each from empty caches: what growth is read off."""
+    command: dict[str, float] = field(default_factory=dict[str, float])
+    """`ttxdsl compile`, from text to ttnn text, the whole process: `wall`, `cpu`."""
     xla: dict[str, float] = field(default_factory=dict[str, float])
     """XLA's compile, `wall` and `cpu`; empty if it was not asked."""
     peak: int = 0
     base: int = 0
     """Peak memory of our process, and what it holds before it reads the program."""
 
-    def add_ours(self, answer: Mapping[str, Any], wall: float) -> None:
+    def add_ours(self, answer: Mapping[str, Any]) -> None:
         """Take note of a round of `stages.py`."""
-        for step, seconds in answer["seconds"].items():
-            self.seconds[step] = min(seconds, self.seconds.get(step, math.inf))
-        self.wall = min(self.wall, wall)
+        _keep_least(self.seconds, answer["seconds"])
         self.ops, self.peak, self.base = answer["ops"], answer["peak"], answer["base"]
+
+    def add_cold(self, answer: Mapping[str, Any]) -> None:
+        """Take note of a round of `stages.py --cold`."""
+        _keep_least(self.cold, answer["seconds"])
+
+    def add_command(self, wall: float, cpu: float) -> None:
+        """Take note of a run of `ttxdsl compile`."""
+        _keep_least(self.command, {"wall": wall, "cpu": cpu})
 
     def add_cpp(self, number: int, seconds: float) -> None:
         """Take note of a run of Shardy's passes for a stage."""
@@ -49,15 +62,7 @@ class Program:
 
     def add_xla(self, wall: float, cpu: float) -> None:
         """Take note of a compilation by XLA."""
-        self.xla = {
-            "wall": min(wall, self.xla.get("wall", math.inf)),
-            "cpu": min(cpu, self.xla.get("cpu", math.inf)),
-        }
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds of the whole process."""
-        return sum(self.seconds.values())
+        _keep_least(self.xla, {"wall": wall, "cpu": cpu})
 
     def stage(self, number: int) -> float:
         """Our CPU seconds of a stage."""
@@ -119,10 +124,21 @@ def exponent(points: Iterable[tuple[float, float]]) -> float | None:
     return above / sum((x - middle_x) ** 2 for x, _ in logs)
 
 
-def growth(programs: Sequence[Program], step: str) -> float | None:
+def growth(
+    programs: Sequence[Program], step: str, *, cold: bool = True
+) -> float | None:
     """The exponent of a step in the number of ops, from four layers on."""
     return exponent(
-        (program.ops, program.seconds[step])
+        (program.ops, (program.cold if cold else program.seconds)[step])
+        for program in programs
+        if program.layers >= SMALLEST_FOR_GROWTH
+    )
+
+
+def cpp_growth(programs: Sequence[Program], number: int) -> float | None:
+    """The exponent of Shardy's passes for a stage, which start with warm caches."""
+    return exponent(
+        (program.ops, program.cpp[number])
         for program in programs
         if program.layers >= SMALLEST_FOR_GROWTH
     )

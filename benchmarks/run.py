@@ -7,10 +7,11 @@
 
 Transformers of some layers, forward and training step, sharded on a 2 x 4 mesh
 (`models.py`). In each round a new process takes one through all our steps
-(`stages.py`), a worker runs C++ Shardy's passes on the text before each stage, and XLA
-compiles the same program for eight host devices; a figure is the best of the rounds, so
-ratios compare what ran side by side. Machines are shared: steps count CPU seconds, whole
-processes and XLA also those of the clock.
+(`stages.py`), a worker runs C++ Shardy's passes on the text before each stage, and
+`ttxdsl compile` and XLA's compiler take the same program, the latter for eight host
+devices; a figure is the best of the rounds, so ratios compare what ran side by side.
+Machines are shared: steps count CPU seconds, whole processes and XLA also those of the
+clock.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -48,19 +50,38 @@ LARGEST_FOR_XLA = 24
 """XLA takes more than a minute for larger ones."""
 
 
-def _worker(*arguments: object) -> tuple[Any, float]:
-    """What a script of this folder prints as JSON, and the seconds it ran."""
-    start = time.perf_counter()
+def _python(*arguments: object) -> str:
+    """What Python prints, with our modules' bytecode kept as for an installed one."""
+    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"JAX_PLATFORMS": "cpu"},
+        env=environment,
     )
     if done.returncode:
         raise RuntimeError(f"{arguments}: {done.stderr}")
-    return json.loads(done.stdout or "null"), time.perf_counter() - start
+    return done.stdout
+
+
+def _worker(*arguments: object) -> Any:
+    """What a script of this folder prints as JSON."""
+    return json.loads(_python(*arguments) or "null")
+
+
+def _command(path: Path, output: Path) -> tuple[float, float]:
+    """The seconds of `ttxdsl compile` by the clock, and of CPU."""
+    start, used = time.perf_counter(), _seconds_of_children()
+    _python("-m", "ttxdsl.tools.main", "compile", path, "-o", output)
+    return time.perf_counter() - start, _seconds_of_children() - used
+
+
+def _seconds_of_children() -> float:
+    """CPU seconds of all processes that ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def measure(
@@ -72,14 +93,15 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         _worker(HERE / "stages.py", path, "--texts", folder)
         texts = {n: (Path(folder) / f"{n}.mlir").read_text() for n in CPP_STAGES}
-    for _ in range(rounds):
-        ours, wall = _worker(HERE / "stages.py", path)
-        found.add_ours(ours, wall)
-        for number, passes in CPP_STAGES.items():
-            found.add_cpp(number, oracle.seconds(texts[number], passes))
-        if xla:
-            seconds, _ = _worker(HERE / "models.py", layers, kind)
-            found.add_xla(seconds["wall"], seconds["cpu"])
+        for _ in range(rounds):
+            found.add_ours(_worker(HERE / "stages.py", path))
+            for number, passes in CPP_STAGES.items():
+                found.add_cpp(number, oracle.seconds(texts[number], passes))
+            found.add_command(*_command(path, Path(folder) / "ttnn.mlir"))
+            if xla:
+                seconds = _worker(HERE / "models.py", layers, kind)
+                found.add_xla(seconds["wall"], seconds["cpu"])
+            found.add_cold(_worker(HERE / "stages.py", path, "--cold"))
     return found
 
 

@@ -1,11 +1,16 @@
 """What every step of one compilation costs, in a process of its own.
 
-    python benchmarks/stages.py FILE [--texts DIR]
+    python benchmarks/stages.py FILE [--cold | --texts DIR]
 
 prints one JSON line. Nothing is remembered from another program, and the peak of memory
-is this program's. Seconds are CPU seconds: the machine may be shared. With `--texts` the
-program is also written down before each stage that C++ Shardy has, for it to be measured
-on the same module; nothing is timed then.
+is this program's. Seconds are CPU seconds: the machine may be shared.
+
+With `--cold` the processor's caches are emptied before each step. A small module stays
+in them from one step to the next and a large one cannot, so that without it a step that
+does nothing but look at every op takes more than twice the time for twice the ops.
+
+With `--texts` the program is also written down before each stage that C++ Shardy has,
+for it to be measured on the same module; nothing is timed then.
 """
 
 from __future__ import annotations
@@ -49,11 +54,23 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def compile_and_time(path: Path) -> dict[str, Any]:
-    """Text to ttnn text, step by step: `seconds` by step, `ops`, and `peak` bytes."""
+CACHE_BYTES = 64 << 20
+"""More than the caches that belong to one core."""
+
+
+def compile_and_time(path: Path, *, cold: bool = False) -> dict[str, Any]:
+    """Text to ttnn text, step by step: `seconds` by step, `ops`, and `peak` bytes.
+
+    Args:
+        path: the program.
+        cold: empty the caches before each step; memory then says nothing.
+    """
     seconds: dict[str, float] = {}
+    others = bytearray(b"\1") * CACHE_BYTES if cold else bytearray()
 
     def timed(name: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        if cold:
+            bytearray(others)  # a copy: all of it is read and written
         start = time.process_time()
         result = work(*arguments)
         seconds[name] = time.process_time() - start
@@ -110,12 +127,17 @@ def write_texts(path: Path, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--texts", type=Path, metavar="DIR")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--cold", action="store_true")
+    how.add_argument("--texts", type=Path, metavar="DIR")
     options = parser.parse_args()
     if options.texts:
         write_texts(options.file, options.texts)
     else:
-        print(json.dumps(compile_and_time(options.file)))
+        from ttxdsl.collector import few_collections
+
+        with few_collections():  # as the command does
+            print(json.dumps(compile_and_time(options.file, cold=options.cold)))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from figures import (
     SHARDING_STAGES,
     Figures,
     Program,
+    cpp_growth,
     growth,
     memory_growth,
     stage_number,
@@ -68,21 +69,35 @@ def _exponent(value: float | None) -> str:
 
 def steps_grid(kind: str, programs: list[Program]) -> Grid:
     """Every step of ours at every size, and how it grows."""
-    header = [f"{kind}: ms", *(f"{p.layers} layers" for p in programs), "growth"]
+    sizes = (f"{p.layers} layers" for p in programs)
+    header = [f"{kind}: ms", *sizes, "growth", "warm", "C++"]
     grid = Grid(f"{kind}: every step from text to ttnn text, CPU ms", header)
-    grid.rows.append(["ops", *(f"{p.ops:,}" for p in programs), ""])
+
+    def add(name: str, cells: Iterable[str], *exponents: float | None) -> None:
+        texts = [_exponent(value) for value in exponents]
+        grid.rows.append([name, *cells, *texts, *[""] * (3 - len(texts))])
+
+    add("ops", (f"{p.ops:,}" for p in programs))
     grid.rows.append(None)
     for step in programs[0].seconds:
-        cells = (_ms(program.seconds[step]) for program in programs)
-        grid.rows.append([step, *cells, _exponent(growth(programs, step))])
+        number = stage_number(step)
+        add(
+            step,
+            (_ms(program.seconds[step]) for program in programs),
+            growth(programs, step),
+            growth(programs, step, cold=False),
+            cpp_growth(programs, number) if number in programs[0].cpp else None,
+        )
     grid.rows.append(None)
-    grid.rows.append(["all, CPU", *(_ms(p.cpu) for p in programs), ""])
-    grid.rows.append(["all, clock", *(_ms(p.wall) for p in programs), ""])
-    megabytes = (f"{p.peak / 1e6:,.0f} MB" for p in programs)
-    grid.rows.append(["peak memory", *megabytes, ""])
-    of_program = (f"{(p.peak - p.base) / 1e6:,.0f} MB" for p in programs)
-    growing = _exponent(memory_growth(programs))
-    grid.rows.append(["of it for the program", *of_program, growing])
+    add("all steps", (_ms(sum(p.seconds.values())) for p in programs))
+    add("the command, CPU", (_ms(p.command["cpu"]) for p in programs))
+    add("the command, clock", (_ms(p.command["wall"]) for p in programs))
+    add("peak memory", (f"{p.peak / 1e6:,.0f} MB" for p in programs))
+    add(
+        "of it for the program",
+        (f"{(p.peak - p.base) / 1e6:,.0f} MB" for p in programs),
+        memory_growth(programs),
+    )
     return grid
 
 
@@ -133,10 +148,8 @@ def xla_grid(figures: Figures) -> Grid:
         if not program.xla:
             continue
         cells: list[str] = []
-        for ours, xla in (
-            (program.wall, program.xla["wall"]),
-            (program.cpu, program.xla["cpu"]),
-        ):
+        for which in ("wall", "cpu"):
+            ours, xla = program.command[which], program.xla[which]
             cells += [f"{ours:.2f}", f"{xla:.2f}", f"{ours / xla:.2f}"]
         grid.rows.append([f"{program.kind}, {program.layers} layers", *cells])
     return grid
@@ -154,7 +167,7 @@ def targets(figures: Figures) -> Grid:
 
     for program in figures.programs:
         if (program.kind, program.layers) == FOR_WHOLE_PROCESS and program.xla:
-            ratio = program.wall / program.xla["wall"]
+            ratio = program.command["wall"] / program.xla["wall"]
             name = "whole process over XLA's compile, 12-layer training step"
             say(name, MOST_TIMES_XLA, ratio, "(clock)")
     for smallest in (12, 1):

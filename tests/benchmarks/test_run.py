@@ -29,8 +29,10 @@ def made_up(layers: int, power: float) -> Program:
     names = ["parse", *(f"{n} {stage.name}" for n, stage in enumerate(stages, 1))]
     seconds = dict.fromkeys(names, float(ops) ** power)
     cpp = dict.fromkeys(range(5, 13), seconds["parse"] / 2)
-    xla = {"wall": 2.0, "cpu": 1.0}
-    return Program("train", layers, ops, seconds, cpp, 3.0, xla, 5 * ops, ops)
+    xla, command = {"wall": 2.0, "cpu": 1.0}, {"wall": 3.0, "cpu": 2.5}
+    # with warm caches a little steeper, which growth does not look at
+    warm = {name: taken * ops**0.2 for name, taken in seconds.items()}
+    return Program("train", layers, ops, warm, cpp, seconds, command, xla, 5 * ops, ops)
 
 
 def test_all_steps_are_measured(tmp_path: Path):
@@ -51,6 +53,8 @@ def test_all_steps_are_measured(tmp_path: Path):
         *("ttir", "ttnn", "print"),
     ]
     assert all(seconds > 0 for seconds in program.seconds.values())
+    assert list(program.cold) == list(program.seconds)
+    assert 0 < program.command["cpu"] < 60
     assert sorted(program.cpp) == [5, 6, 7, 8, 10, 11, 12]
     assert program.ops > 100
     assert program.peak > program.base > 0
@@ -60,9 +64,12 @@ def test_all_steps_are_measured(tmp_path: Path):
 @pytest.mark.parametrize("power", [1.0, 1.3])
 def test_growth_is_that_of_the_seconds(power: float):
     programs = [made_up(layers, power) for layers in (1, 4, 12, 48)]
-    programs[0].seconds["parse"] = 1e6  # smaller than where growth counts
+    programs[0].cold["parse"] = 1e6  # smaller than where growth counts
     growth = figures.growth(programs, "parse")
     assert growth == pytest.approx(power)
+    warm = figures.growth(programs, "parse", cold=False)
+    assert warm == pytest.approx(power + 0.2)
+    assert figures.cpp_growth(programs, 5) == pytest.approx(power)
     assert figures.memory_growth(programs) == pytest.approx(1.0)
     grid = tables.targets(Figures({}, programs, {}))
     (line,) = (row for row in grid.rows if row and row[0].startswith("steepest"))

@@ -30,15 +30,15 @@ COMMANDS: dict[str, str] = {
 """Subcommands by name, each a module with `add_command`; the help lists them so."""
 
 
-def make_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser with every subcommand, or with one, which starts faster."""
+def make_parser(*names: str) -> argparse.ArgumentParser:
+    """The parser with some subcommands, which starts faster, or by default with all."""
     parser = argparse.ArgumentParser(
         prog="ttxdsl",
         description="Compile sharded StableHLO programs and run them on a virtual mesh.",
     )
     parser.add_argument("--version", action="version", version=f"ttxdsl {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in COMMANDS if command is None else (command,):
+    for name in names or COMMANDS:
         import_module(COMMANDS[name]).add_command(commands)
     return parser
 
@@ -65,8 +65,10 @@ def script() -> int:
 
 
 def _execute(words: Sequence[str]) -> int:
-    first = words[0] if words and words[0] in COMMANDS else None
-    options = make_parser(first).parse_args(words)
+    needed = [word for word in words[:1] if word in COMMANDS]
+    if list(words) == ["--version"]:
+        needed = ["completion"]  # nothing of the compiler is imported for it
+    options = make_parser(*needed).parse_args(words)
     try:
         return options.execute(options)
     except (DiagnosticException, ParseError) as error:
