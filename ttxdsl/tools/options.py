@@ -91,22 +91,38 @@ def print_json(data: Any) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write a file completely or not at all.
 
+    A link stays, and the file that it leads to is written; a device or a pipe gets the
+    text as it is.
+
     Raises:
         CompileError: the file cannot be written; what was there before stays.
     """
     try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            dir=path.parent,
-            prefix=f".{path.name}.",
-            delete=False,
-            encoding="utf-8",
-        ) as file:
-            temporary = Path(file.name)
-            file.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+        else:
+            _replace(path.resolve(), text)
     except OSError as error:
         raise CompileError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a file with this text in the place of what is there.
+
+    Raises:
+        OSError: it cannot be; nothing is left behind.
+    """
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+    ) as file:
+        temporary = Path(file.name)
+        try:
+            file.write(text)
+            file.close()
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -280,13 +280,26 @@ def _written_shardings(module: ModuleOp) -> _WrittenShardings:
 
 
 def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
+    """What writes a stage's module into a folder, which is made.
+
+    Raises:
+        CompileError: the folder cannot be made, or a file (by what is returned).
+    """
     folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot make the folder '{folder}': {error.strerror}"
+        raise CompileError(message) from error
 
     def dump(number: int, name: str, module: ModuleOp) -> None:
         stage = name.removeprefix("sdy-")
-        with (folder / f"{number:02}-{stage}.mlir").open("w") as file:
-            Printer(stream=file).print_op(module)
-            file.write("\n")
+        path = folder / f"{number:02}-{stage}.mlir"
+        try:
+            with path.open("w", encoding="utf-8") as file:
+                Printer(stream=file).print_op(module)
+                file.write("\n")
+        except OSError as error:
+            raise CompileError(f"cannot write '{path}': {error.strerror}") from error
 
     return dump
