@@ -17,19 +17,26 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 
 from ttxdsl import __version__
 from ttxdsl.collector import without_collections
 from ttxdsl.errors import CompileError
-from ttxdsl.program import make_context, parse_program, read_program
+from ttxdsl.program import (
+    Form,
+    form_of,
+    make_context,
+    parse_program,
+    program_text,
+    read_program,
+    require_not_beyond,
+    require_stablehlo,
+)
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.spec import Mesh
@@ -45,9 +52,6 @@ if TYPE_CHECKING:
     from ttxdsl.reporting.collectives import Collective
 
 Array = NDArray[Any]
-
-Form = Literal["stablehlo", "ttir", "ttnn"]
-"""In which dialect a program computes; `stablehlo` before and after partitioning."""
 
 _LAST_STAGE = 13
 
@@ -84,17 +88,6 @@ class _History:
     num_links: int = 1
     stages: tuple[Stage, ...] = ()
     remarks: tuple[Remark, ...] = ()
-
-
-def _form(module: ModuleOp) -> Form:
-    """The form of a module, read off the first op that tells."""
-    for op in module.walk():
-        dialect = op.name.partition(".")[0]
-        if dialect == "ttir":
-            return "ttir"
-        if dialect == "ttnn":
-            return "ttnn"
-    return "stablehlo"
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -150,7 +143,7 @@ class Program:
     @cached_property
     def form(self) -> Form:
         """The dialect that it computes in."""
-        return _form(self._module)
+        return form_of(self._module)
 
     @cached_property
     def is_partitioned(self) -> bool:
@@ -158,12 +151,9 @@ class Program:
         return self.form != "stablehlo" or is_solved(self._module)
 
     @cached_property
-    @without_collections()
     def text(self) -> str:
         """The program as MLIR text, which the C++ tools parse too."""
-        stream = StringIO()
-        Printer(stream=stream).print_op(self._module)
-        return stream.getvalue() + "\n"
+        return program_text(self._module)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -243,11 +233,7 @@ class Program:
             CompileError: the program cannot be partitioned; the message says which op,
                 which line, and what to do.
         """
-        if self.form != "stablehlo":
-            raise CompileError(
-                f"the program is {self.form} already: it cannot be partitioned again",
-                hint="partition the StableHLO program that it was made of",
-            )
+        require_stablehlo(self.form)
         pipeline = TTStableHLOPipelinePass(
             mesh_shape=tuple(mesh),
             argument_types=argument_types,
@@ -309,11 +295,9 @@ class Program:
         from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
         from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 
-        wanted: tuple[Form, ...] = ("stablehlo", "ttir", "ttnn")
-        if form not in wanted[1:]:
+        if form not in ("ttir", "ttnn"):
             raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
-        if wanted.index(self.form) > wanted.index(form):
-            raise CompileError(f"the program is {self.form} already, not {form}")
+        require_not_beyond(self.form, form)
         program = self
         if not program.is_partitioned:
             program = program.partition()
@@ -549,7 +533,7 @@ class Program:
         Raises:
             CompileError: a ttir or ttnn program that was loaded as such.
         """
-        if _form(self._shardy) != "stablehlo":
+        if form_of(self._shardy) != "stablehlo":
             raise CompileError(
                 f"collectives are listed of StableHLO, and '{self.source}' is"
                 f" {self.form}",
@@ -560,7 +544,7 @@ class Program:
         return list_collectives(self._shardy)
 
     def _collectives_or_none(self) -> list[Collective] | None:
-        known = _form(self._shardy) == "stablehlo" and self.is_partitioned
+        known = form_of(self._shardy) == "stablehlo" and self.is_partitioned
         return self.collectives() if known else None
 
 

@@ -1,21 +1,30 @@
-"""Reading programs: the context that knows our dialects, and text to a checked module."""
+"""Programs as text and modules: our dialects, reading, printing, and the way down."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
+from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
+from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
+
+Form = Literal["stablehlo", "ttir", "ttnn"]
+"""In which dialect a program computes; `stablehlo` before and after partitioning."""
+
+_DOWN: tuple[Form, ...] = ("stablehlo", "ttir", "ttnn")
 
 _XDSL_FAULTS = (
     VerifyException,
@@ -119,6 +128,48 @@ def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
         CompileError: the file cannot be read, or see `parse_program`.
     """
     return parse_program(read_text(path), str(path), context=context)
+
+
+@without_collections()
+def program_text(module: ModuleOp) -> str:
+    """A module as MLIR text, which the C++ tools parse too; the last line ends."""
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+def form_of(module: ModuleOp) -> Form:
+    """The form of a module, read off the first op that tells."""
+    for op in all_ops(module):
+        dialect = op.name.partition(".")[0]
+        if dialect == "ttir":
+            return "ttir"
+        if dialect == "ttnn":
+            return "ttnn"
+    return "stablehlo"
+
+
+def require_stablehlo(form: Form) -> None:
+    """Hold a program that is to be partitioned to its form.
+
+    Raises:
+        CompileError: it is beyond partitioning.
+    """
+    if form != "stablehlo":
+        raise CompileError(
+            f"the program is {form} already: it cannot be partitioned again",
+            hint="partition the StableHLO program that it was made of",
+        )
+
+
+def require_not_beyond(form: Form, wanted: Form) -> None:
+    """Hold a program that is to be lowered to its form.
+
+    Raises:
+        CompileError: it is further down than what is wanted.
+    """
+    if _DOWN.index(form) > _DOWN.index(wanted):
+        raise CompileError(f"the program is {form} already, not {wanted}")
 
 
 def _at(text: str, source: str, message: str, start: int, end: int) -> CompileError:

@@ -10,8 +10,8 @@ import pytest
 
 from ttxdsl.tools.main import COMMANDS, main, make_parser
 
-WITHOUT_JSON = {"completion"}
-"""They print a script."""
+WITHOUT_JSON = {"compile", "completion"}
+"""They print a program, and a script."""
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:

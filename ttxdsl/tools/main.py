@@ -16,6 +16,7 @@ from ttxdsl.tools.console import diagnostic_text, print_error
 
 COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
+    "compile": "ttxdsl.tools.compile",
     "check": "ttxdsl.tools.check",
     "interpret": "ttxdsl.tools.interpret",
     "report": "ttxdsl.tools.report",

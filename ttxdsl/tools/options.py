@@ -13,6 +13,12 @@ from typing import Any
 
 from ttxdsl.errors import CompileError
 
+FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
+"""What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
+
+SDY_STAGE = 10
+"""The last stage of the form `sdy`."""
+
 
 def sizes(text: str) -> tuple[int, ...]:
     """Numbers like `2,4` or `2x4`.
@@ -56,6 +62,21 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_stage_options(parser: argparse.ArgumentParser) -> None:
+    """Add what may be watched and refused while the thirteen stages run."""
+    parser.add_argument(
+        "--dump-dir",
+        type=Path,
+        metavar="DIR",
+        help="write NN-stage.mlir after each stage",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse what would be computed replicated with a warning",
+    )
+
+
 def partition_options(options: argparse.Namespace) -> dict[str, Any]:
     """What `add_compiler_options` read, as arguments of `Program.partition`."""
     return {
@@ -86,6 +107,16 @@ def print_json(data: Any) -> None:
         ValueError: there is a NaN or an infinity, which have to be None or text here.
     """
     sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
+
+
+def require_folder(path: Path | None) -> None:
+    """Refuse a file that could not be written, before the work that it is for.
+
+    Raises:
+        CompileError: there is no such folder; None, standard output, needs none.
+    """
+    if path is not None and not path.parent.is_dir():
+        raise CompileError(f"cannot write '{path}': no such directory")
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -25,20 +25,19 @@ from ttxdsl.reporting.units import bytes_text
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
+    FORMS,
+    SDY_STAGE,
     add_compiler_options,
     add_json_option,
+    add_stage_options,
     finite,
     partition_options,
     print_json,
+    require_folder,
     write_whole,
 )
 
 Array = NDArray[Any]
-
-FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
-"""What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
-
-_SDY_STAGE = 10
 
 _STEPS = 18
 """Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
@@ -180,8 +179,7 @@ def _compiled(
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
-    if options.output is not None and not options.output.parent.is_dir():
-        raise CompileError(f"cannot write '{options.output}': no such directory")
+    require_folder(options.output)
     if options.json and options.emit and options.output is None:
         raise CompileError(
             "--json and --emit cannot both have standard output",
@@ -225,7 +223,7 @@ def execute(options: argparse.Namespace) -> int:
             print_remark(remark)
         _print_report(report, options.file, outcome)
     if emit is not None:
-        shown = forms[emit] if emit in forms else lowered.after(_SDY_STAGE)
+        shown = forms[emit] if emit in forms else lowered.after(SDY_STAGE)
         if options.output is not None:
             write_whole(options.output, shown.text)
         else:
@@ -265,16 +263,6 @@ def add_command(commands: Any) -> None:
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
     )
     add_compiler_options(parser)
-    parser.add_argument(
-        "--dump-dir",
-        type=Path,
-        metavar="DIR",
-        help="write NN-stage.mlir after each stage",
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="refuse what would be computed replicated with a warning",
-    )
+    add_stage_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)
