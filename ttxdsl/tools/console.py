@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.text import Text
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import Remark
+
+if TYPE_CHECKING:  # most commands that go well print plain text, and start faster
+    from rich.console import Console
 
 PLAIN_WIDTH = 110
 """Columns to use when the output is no terminal."""
@@ -27,6 +29,8 @@ _BEFORE, _SHOWN = 60, 100
 
 def report_console(*, to_stderr: bool = False) -> Console:
     """Where reports go; wide enough for tables also in a file or pipe."""
+    from rich.console import Console
+
     console = Console(stderr=to_stderr, highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
@@ -36,6 +40,8 @@ def report_console(*, to_stderr: bool = False) -> Console:
 @contextmanager
 def working(what: str) -> Generator[None]:
     """A turning sign on standard error while something long goes on; terminals only."""
+    from rich.console import Console
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
@@ -46,6 +52,8 @@ def working(what: str) -> Generator[None]:
 
 def error_console() -> Console:
     """Where diagnostics go; never wrapped, so that positions stay clickable."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -96,15 +104,19 @@ def diagnostic_text(error: DiagnosticException | ParseError) -> str:
 
 def print_error(message: str) -> None:
     """One diagnostic, `error:` in red on a terminal."""
-    text = Text(message)
-    text.highlight_words(["error:"], "bold red")
-    text.highlight_words(["hint:"], "bold cyan")
-    error_console().print(text)
+    _print_coloured(message, {"error:": "bold red", "hint:": "bold cyan"})
 
 
 def print_remark(remark: Remark) -> None:
     """One remark or warning."""
-    text = Text(str(remark))
-    text.highlight_words(["warning:"], "bold yellow")
-    text.highlight_words(["remark:"], "bold blue")
+    colours = {"warning:": "bold yellow", "remark:": "bold blue"}
+    _print_coloured(str(remark), colours)
+
+
+def _print_coloured(message: str, colours: Mapping[str, str]) -> None:
+    from rich.text import Text
+
+    text = Text(message)
+    for word, colour in colours.items():
+        text.highlight_words([word], colour)
     error_console().print(text)
