@@ -19,6 +19,19 @@ hypothesis.settings.register_profile("ttxdsl", deadline=None)
 hypothesis.settings.load_profile("ttxdsl")
 
 
+@pytest.fixture
+def of_this_compiler_only() -> Iterator[None]:
+    """For tests that plant faults: what another compiler found out is not known here.
+
+    Nor is afterwards what a broken one found out.
+    """
+    from tests.checking.faults import forget
+
+    forget()
+    yield
+    forget()
+
+
 @pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
     """The C++ side, one worker process a session."""

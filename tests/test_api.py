@@ -210,6 +210,7 @@ def test_check_takes_options_only_once(mlp: Program):
         mlp.partition().check(mesh=(2, 4))
 
 
+@pytest.mark.usefixtures("of_this_compiler_only")
 def test_check_finds_faults(monkeypatch: pytest.MonkeyPatch):
     fault = FAULTS[0]
     fault.plant(monkeypatch)

@@ -26,12 +26,7 @@ def check(text: str, passes: str | None = None) -> CheckReport:
     return check_steps(module, steps)
 
 
-@pytest.fixture(autouse=True)
-def of_this_compiler_only():
-    """No test knows what another one's compiler, broken or not, found out."""
-    forget()
-    yield
-    forget()
+pytestmark = pytest.mark.usefixtures("of_this_compiler_only")
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)

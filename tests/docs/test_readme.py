@@ -22,6 +22,7 @@ def shown(command: str) -> str:
     return match.group(1)
 
 
+@pytest.mark.usefixtures("of_this_compiler_only")
 def test_check_shows_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):

@@ -29,6 +29,7 @@ def test_all_is_well(program: Path, capsys: pytest.CaptureFixture[str]):
     assert "15 steps compute what the program does" in out
 
 
+@pytest.mark.usefixtures("of_this_compiler_only")
 def test_a_fault_and_its_reproducer(
     program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -84,6 +85,7 @@ def test_json(program: Path, capsys: pytest.CaptureFixture[str]):
     assert (found["ok"], found["failure"], found["reproducer"]) == (True, None, None)
 
 
+@pytest.mark.usefixtures("of_this_compiler_only")
 def test_json_of_a_fault(
     program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
