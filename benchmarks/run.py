@@ -27,6 +27,7 @@ import tempfile
 import time
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -84,25 +85,29 @@ def _seconds_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def measure(
-    oracle: Oracle, kind: str, layers: int, rounds: int, *, xla: bool
-) -> Program:
-    """One program on all sides, taking turns."""
-    path = program_path(layers, kind)
-    found = Program(kind, layers)
-    with tempfile.TemporaryDirectory() as folder:
-        _worker(HERE / "stages.py", path, "--texts", folder)
-        texts = {n: (Path(folder) / f"{n}.mlir").read_text() for n in CPP_STAGES}
-        for _ in range(rounds):
-            found.add_ours(_worker(HERE / "stages.py", path))
-            for number, passes in CPP_STAGES.items():
-                found.add_cpp(number, oracle.seconds(texts[number], passes))
-            found.add_command(*_command(path, Path(folder) / "ttnn.mlir"))
-            if xla:
-                seconds = _worker(HERE / "models.py", layers, kind)
-                found.add_xla(seconds["wall"], seconds["cpu"])
-            found.add_cold(_worker(HERE / "stages.py", path, "--cold"))
-    return found
+def measure(oracle: Oracle, found: Program, folder: Path, *, xla: bool) -> None:
+    """A round of one program on all sides, one after the other.
+
+    Args:
+        oracle: runs C++ Shardy.
+        found: takes note.
+        folder: keeps the texts before each stage from round to round.
+        xla: whether XLA compiles it, too.
+    """
+    path = program_path(found.layers, found.kind)
+    texts = folder / path.stem
+    if not texts.exists():
+        texts.mkdir()
+        _worker(HERE / "stages.py", path, "--texts", texts)
+    found.add_ours(_worker(HERE / "stages.py", path))
+    for number, passes in CPP_STAGES.items():
+        text = (texts / f"{number}.mlir").read_text()
+        found.add_cpp(number, oracle.seconds(text, passes))
+    found.add_command(*_command(path, folder / "ttnn.mlir"))
+    if xla:
+        seconds = _worker(HERE / "models.py", found.layers, found.kind)
+        found.add_xla(seconds["wall"], seconds["cpu"])
+    found.add_cold(_worker(HERE / "stages.py", path, "--cold"))
 
 
 def machine() -> dict[str, str]:
@@ -187,17 +192,18 @@ def _measure_all(options: argparse.Namespace, console: Console) -> Figures:
     figures = Figures(machine() | {"rounds": str(rounds)}, [], {})
     oracle = Oracle()
     loads = [os.getloadavg()[0]]
+    figures.programs = [Program(kind, n) for kind in options.kinds for n in sizes]
     try:
-        for kind in options.kinds:
-            for layers in sizes:
-                with console.status(f"{kind}, {layers} layers"):
-                    xla = layers <= LARGEST_FOR_XLA and not options.no_xla
-                    found = measure(oracle, kind, layers, rounds, xla=xla)
-                figures.programs.append(found)
+        with tempfile.TemporaryDirectory() as folder:
+            # every size in every round: what else the machine does comes and goes, and
+            # growth compares sizes
+            for turn, program in product(range(rounds), figures.programs):
+                name = f"{program.kind}, {program.layers} layers"
+                with console.status(f"round {turn + 1} of {rounds}: {name}"):
+                    xla = program.layers <= LARGEST_FOR_XLA and not options.no_xla
+                    measure(oracle, program, Path(folder), xla=xla)
                 loads.append(os.getloadavg()[0])
-                # after each: whoever interrupts a long run keeps what there is
                 figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
-                _keep(figures, options.json)
         if not options.no_others:
             with console.status("parsing and simulation"):
                 figures.others = measure_others(small=options.small)

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
+from weakref import ref
 
 import pytest
+from xdsl.dialects import test
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Block, Operation, Region
 
-from ttxdsl.collector import few_collections, without_collections
+import ttxdsl
+from ttxdsl.collector import (
+    discard_block,
+    few_collections,
+    without_collections,
+)
+from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.program import make_context
 from ttxdsl.tools.main import main
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLE = Path(__file__).parents[1] / "examples/mlp_train_step.mlir"
 
@@ -51,3 +68,64 @@ def test_a_command_collects_rarely(capsys: pytest.CaptureFixture[str]):
     # reading the example alone makes thousands of objects: a collection every 700
     made = gc.get_stats()[0]["collections"] - collections[0]["collections"]
     assert made <= 2
+
+
+def nest() -> tuple[Operation, Block]:
+    """A block that uses a value from outside, with a loop of uses and an inner block."""
+    outside = test.TestOp(result_types=[i32])
+    first = test.TestOp(operands=[outside.results[0]], result_types=[i32])
+    inner = Block([test.TestOp(operands=[first.results[0]])], arg_types=[i32])
+    second = test.TestOp(
+        operands=[first.results[0], first.results[0]],
+        result_types=[i32],
+        regions=[Region([inner, Block()])],
+    )
+    block = Block([first, second], arg_types=[i32])
+    first.operands = (outside.results[0], block.args[0])
+    return outside, block
+
+
+def test_a_discarded_block_is_free_without_a_collection():
+    outside, block = nest()
+    parts: list[Any] = [block, *block.ops, *outside.results[0].uses]
+    parts += [op for each in list(block.ops) for op in each.walk()]
+    known = [ref(part) for part in parts]
+    with without_collections():
+        parts.clear()
+        discard_block(block)
+        del block
+        assert [one() for one in known if one() is not None] == []
+    assert not outside.results[0].uses
+
+
+def test_what_was_discarded_cannot_be_read():
+    _, block = nest()
+    op = block.first_op
+    assert op is not None
+    discard_block(block)
+    with pytest.raises(AttributeError):
+        _ = op.attributes
+    with pytest.raises(AttributeError):
+        _ = block.args
+
+
+@pytest.mark.parametrize("stage", [11, "ttir", "ttnn"])
+def test_rebuilding_a_body_leaves_little_garbage(stage: int | str):
+    """Each makes every op anew; the old ones are not left to the collector."""
+    program = ttxdsl.load(EXAMPLE)
+    context, module = make_context(), program.module
+    steps: dict[int | str, Callable[[], object]] = {}
+    stages = TTStableHLOPipelinePass().run(context, module)
+    for number in range(1, 14):
+        steps[number] = partial(next, stages)
+    steps["ttir"] = partial(ConvertStableHLOToTTIRPass().apply, context, module)
+    steps["ttnn"] = partial(ConvertTTIRToTTNNPass().apply, context, module)
+    with without_collections():
+        for name, run in steps.items():
+            if name == stage:
+                break
+            run()
+        gc.collect()
+        steps[stage]()
+        ops = len(all_ops(module))
+        assert gc.collect() < 3 * ops  # thirty objects an op if they were

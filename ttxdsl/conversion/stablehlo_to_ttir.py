@@ -31,7 +31,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttxdsl.collector import without_collections
+from ttxdsl.collector import discard_block, without_collections
 from ttxdsl.conversion import (
     lower_additions,
     lower_collective,
@@ -200,7 +200,7 @@ class _ModuleLowering:
         region = function.body
         region.detach_block(old)
         region.add_block(block)
-        old.erase(safe_erase=False)
+        discard_block(old)
         _drop_shardings(function)
 
     def _lowering(self, builder: TTIRBuilder, devices: Devices | None) -> Lowering:

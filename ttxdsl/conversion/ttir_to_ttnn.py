@@ -36,7 +36,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ttxdsl.collector import without_collections
+from ttxdsl.collector import discard_block, without_collections
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt_additions import ADDITIONS
 from ttxdsl.dialects._tt_attrs import (
@@ -132,7 +132,7 @@ def _convert_function(function: FuncOp, num_links: int) -> None:
     region = function.body
     region.detach_block(old)
     region.add_block(block)
-    old.erase(safe_erase=False)
+    discard_block(old)
 
 
 def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block
 from xdsl.passes import ModulePass
 
+from ttxdsl.collector import discard_block
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError, UnsupportedError
@@ -162,8 +163,9 @@ def localize_wrapper(
     for op in list(prefix.ops):
         op.detach()
         new.insert_op_before(op, first)
-    wrapper.detach_region(wrapper.body).erase()
-    wrapper.add_region(Region(new))
+    wrapper.body.detach_block(old)
+    discard_block(old)
+    wrapper.body.add_block(new)
     wrapper.properties["manual_axes"] = sdy.ManualAxesAttr(mesh.axis_names)
     return writer.next_channel
 
