@@ -204,6 +204,9 @@ def _measure_all(options: argparse.Namespace, console: Console) -> Figures:
                     measure(oracle, program, Path(folder), xla=xla)
                 loads.append(os.getloadavg()[0])
                 figures.machine["load"] = f"{min(loads):.1f} to {max(loads):.1f}"
+                if program is figures.programs[-1]:
+                    # whoever interrupts a long run keeps its rounds
+                    _keep(figures, options.json)
         if not options.no_others:
             with console.status("parsing and simulation"):
                 figures.others = measure_others(small=options.small)

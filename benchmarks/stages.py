@@ -41,17 +41,21 @@ CPP_STAGES: dict[int, str] = {
 """Shardy's own passes for our stages; stage 9 wraps, which Shardy does not."""
 
 
-def peak_bytes() -> int:
-    """The most memory that this process held so far.
+def memory_bytes() -> tuple[int, int]:
+    """The memory that this process holds now, and the most that it held so far.
 
-    `ru_maxrss` alone would count that of the process that started this one.
+    `ru_maxrss` alone would count that of the process that started this one; it stands
+    for both where nothing else is known.
     """
     status = Path("/proc/self/status")
     if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        fields = dict(
+            line.split(":", 1) for line in status.read_text().splitlines() if line
+        )
+        now, most = (int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM"))
+        return now * 1024, most * 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return most, most
 
 
 CACHE_BYTES = 64 << 20
@@ -87,7 +91,7 @@ def compile_and_time(path: Path, *, cold: bool = False) -> dict[str, Any]:
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
     seconds["start Python"] = time.process_time()
-    base = peak_bytes()
+    base, _ = memory_bytes()
     context = make_context()
     text = path.read_text()
     with without_collections():  # as `parse_program` does
@@ -105,7 +109,7 @@ def compile_and_time(path: Path, *, cold: bool = False) -> dict[str, Any]:
     stream = StringIO()
     with without_collections():  # as `Program.text` does
         timed("print", Printer(stream).print_op, module)
-    return {"seconds": seconds, "ops": ops, "base": base, "peak": peak_bytes()}
+    return {"seconds": seconds, "ops": ops, "base": base, "peak": memory_bytes()[1]}
 
 
 def write_texts(path: Path, folder: Path) -> None:
@@ -134,9 +138,9 @@ def main() -> None:
     if options.texts:
         write_texts(options.file, options.texts)
     else:
-        from ttxdsl.collector import few_collections
+        from ttxdsl.collector import few_collections, freeing_old_bodies
 
-        with few_collections():  # as the command does
+        with few_collections(), freeing_old_bodies():  # as the command does
             print(json.dumps(compile_and_time(options.file, cold=options.cold)))
 
 

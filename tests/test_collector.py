@@ -18,6 +18,7 @@ import ttxdsl
 from ttxdsl.collector import (
     discard_block,
     few_collections,
+    freeing_old_bodies,
     without_collections,
 )
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
@@ -90,7 +91,7 @@ def test_a_discarded_block_is_free_without_a_collection():
     parts: list[Any] = [block, *block.ops, *outside.results[0].uses]
     parts += [op for each in list(block.ops) for op in each.walk()]
     known = [ref(part) for part in parts]
-    with without_collections():
+    with without_collections(), freeing_old_bodies():
         parts.clear()
         discard_block(block)
         del block
@@ -102,11 +103,22 @@ def test_what_was_discarded_cannot_be_read():
     _, block = nest()
     op = block.first_op
     assert op is not None
-    discard_block(block)
+    with freeing_old_bodies():
+        discard_block(block)
     with pytest.raises(AttributeError):
         _ = op.attributes
     with pytest.raises(AttributeError):
         _ = block.args
+
+
+def test_others_may_look_at_what_was_replaced():
+    outside, block = nest()
+    op = block.first_op
+    assert op is not None
+    discard_block(block)
+    assert op.parent is None
+    assert [result.type for result in op.results] == [i32]
+    assert not outside.results[0].uses
 
 
 @pytest.mark.parametrize("stage", [11, "ttir", "ttnn"])
@@ -120,7 +132,7 @@ def test_rebuilding_a_body_leaves_little_garbage(stage: int | str):
         steps[number] = partial(next, stages)
     steps["ttir"] = partial(ConvertStableHLOToTTIRPass().apply, context, module)
     steps["ttnn"] = partial(ConvertTTIRToTTNNPass().apply, context, module)
-    with without_collections():
+    with without_collections(), freeing_old_bodies():
         for name, run in steps.items():
             if name == stage:
                 break

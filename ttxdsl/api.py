@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl import __version__
-from ttxdsl.collector import without_collections
+from ttxdsl.collector import freeing_old_bodies, without_collections
 from ttxdsl.errors import CompileError
 from ttxdsl.program import (
     Form,
@@ -246,7 +246,7 @@ class Program:
         )
         module = self.module
         stages: list[Stage] = []
-        with collect_remarks() as remarks:
+        with collect_remarks() as remarks, freeing_old_bodies():
             for result in pipeline.run(make_context(), module):
                 stages.append(_stage(result))
                 if on_stage is not None:
@@ -314,7 +314,7 @@ class Program:
         with without_collections():
             module = self._module.clone() if copy else self._module
             start = time.perf_counter()
-            with collect_remarks() as remarks:
+            with collect_remarks() as remarks, freeing_old_bodies():
                 lowering.apply(make_context(), module)
             seconds = time.perf_counter() - start
             module.verify()

@@ -5,7 +5,8 @@ freed by counting references alone, and nothing of it is garbage while a pass ru
 collector does not know that: as a module grows it is read over and over, which takes a
 quarter of the time of a large compilation and finds the few ops that were erased.
 
-Passes that write a body anew know what is garbage then, the old one: `discard_block`.
+Passes that write a body anew know what is garbage then, the old one, and free it at
+once where nobody keeps ops from before a pass: `freeing_old_bodies`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from xdsl.ir import Block, Operation
 
@@ -55,12 +57,32 @@ def few_collections() -> Generator[None]:
         gc.set_threshold(*before)
 
 
-def discard_block(block: Block) -> None:
-    """Erase a detached block that nobody looks at any more, and free it at once.
+_freeing = ContextVar("freeing old bodies", default=False)
 
-    `Block.erase` leaves it to the collector: its ops refer to each other. Here they are
-    emptied, so that reading one later fails.
+
+@contextmanager
+def freeing_old_bodies() -> Generator[None]:
+    """What passes replace inside is freed at once; nobody may look at it later.
+
+    For whoever compiles and keeps nothing but the module. Others, who compare ops of
+    one stage with those of another, leave it to the collector.
     """
+    token = _freeing.set(True)
+    try:
+        yield
+    finally:
+        _freeing.reset(token)
+
+
+def discard_block(block: Block) -> None:
+    """Erase a detached block that is replaced, see `freeing_old_bodies`.
+
+    `Block.erase` leaves it to the collector, since its ops refer to each other. To be
+    freed they are emptied, so that reading one later fails.
+    """
+    if not _freeing.get():
+        block.erase(safe_erase=False)
+        return
     pending = [block]
     while pending:
         block = pending.pop()

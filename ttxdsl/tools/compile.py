@@ -17,7 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.collector import without_collections
+from ttxdsl.collector import freeing_old_bodies, without_collections
 from ttxdsl.program import (
     Form,
     form_of,
@@ -125,7 +125,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     require_folder(options.output)
-    with _progress() as step, collect_remarks() as remarks:
+    with _progress() as step, collect_remarks() as remarks, freeing_old_bodies():
         text = _compiled(options, step)
     for remark in remarks:
         print_remark(remark)
