@@ -40,13 +40,13 @@ class Program:
     xla: dict[str, float] = field(default_factory=dict[str, float])
     """XLA's compile, `wall` and `cpu`; empty if it was not asked."""
     peak: int = 0
-    base: int = 0
-    """Peak memory of our process, and what it holds before it reads the program."""
+    needed: int = 0
+    """Peak memory of our process, and of what Python holds for the program alone."""
 
     def add_ours(self, answer: Mapping[str, Any]) -> None:
         """Take note of a round of `stages.py`."""
         _keep_least(self.seconds, answer["seconds"])
-        self.ops, self.peak, self.base = answer["ops"], answer["peak"], answer["base"]
+        self.ops, self.peak = answer["ops"], answer["peak"]
 
     def add_cold(self, answer: Mapping[str, Any]) -> None:
         """Take note of a round of `stages.py --cold`."""
@@ -147,7 +147,7 @@ def cpp_growth(programs: Sequence[Program], number: int) -> float | None:
 def memory_growth(programs: Sequence[Program]) -> float | None:
     """The exponent of the memory that a program takes, from four layers on."""
     return exponent(
-        (program.ops, program.peak - program.base)
+        (program.ops, program.needed)
         for program in programs
         if program.layers >= SMALLEST_FOR_GROWTH
     )

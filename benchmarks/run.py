@@ -88,6 +88,8 @@ def _seconds_of_children() -> float:
 def measure(oracle: Oracle, found: Program, folder: Path, *, xla: bool) -> None:
     """A round of one program on all sides, one after the other.
 
+    The first round also writes the texts and counts memory, which is the same in each.
+
     Args:
         oracle: runs C++ Shardy.
         found: takes note.
@@ -99,6 +101,7 @@ def measure(oracle: Oracle, found: Program, folder: Path, *, xla: bool) -> None:
     if not texts.exists():
         texts.mkdir()
         _worker(HERE / "stages.py", path, "--texts", texts)
+        found.needed = _worker(HERE / "stages.py", path, "--memory")["needed"]
     found.add_ours(_worker(HERE / "stages.py", path))
     for number, passes in CPP_STAGES.items():
         text = (texts / f"{number}.mlir").read_text()

@@ -1,6 +1,6 @@
 """What every step of one compilation costs, in a process of its own.
 
-    python benchmarks/stages.py FILE [--cold | --texts DIR]
+    python benchmarks/stages.py FILE [--cold | --memory | --texts DIR]
 
 prints one JSON line. Nothing is remembered from another program, and the peak of memory
 is this program's. Seconds are CPU seconds: the machine may be shared.
@@ -8,6 +8,10 @@ is this program's. Seconds are CPU seconds: the machine may be shared.
 With `--cold` the processor's caches are emptied before each step. A small module stays
 in them from one step to the next and a large one cannot, so that without it a step that
 does nothing but look at every op takes more than twice the time for twice the ops.
+
+With `--memory` what Python's objects take is counted, from the text on. The peak of the
+process alone says less: small programs fit into what was freed since it started. Seconds
+then say nothing.
 
 With `--texts` the program is also written down before each stage that C++ Shardy has,
 for it to be measured on the same module; nothing is timed then.
@@ -20,6 +24,7 @@ import json
 import resource
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -41,33 +46,32 @@ CPP_STAGES: dict[int, str] = {
 """Shardy's own passes for our stages; stage 9 wraps, which Shardy does not."""
 
 
-def memory_bytes() -> tuple[int, int]:
-    """The memory that this process holds now, and the most that it held so far.
+def peak_bytes() -> int:
+    """The most memory that this process held so far.
 
-    `ru_maxrss` alone would count that of the process that started this one; it stands
-    for both where nothing else is known.
+    `ru_maxrss` alone would count that of the process that started this one.
     """
     status = Path("/proc/self/status")
     if status.exists():
-        fields = dict(
-            line.split(":", 1) for line in status.read_text().splitlines() if line
-        )
-        now, most = (int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM"))
-        return now * 1024, most * 1024
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return most, most
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 CACHE_BYTES = 64 << 20
 """More than the caches that belong to one core."""
 
 
-def compile_and_time(path: Path, *, cold: bool = False) -> dict[str, Any]:
+def compile_and_time(
+    path: Path, *, cold: bool = False, traced: bool = False
+) -> dict[str, Any]:
     """Text to ttnn text, step by step: `seconds` by step, `ops`, and `peak` bytes.
 
     Args:
         path: the program.
         cold: empty the caches before each step; memory then says nothing.
+        traced: also find the bytes `needed` by the program; seconds then say nothing.
     """
     seconds: dict[str, float] = {}
     others = bytearray(b"\1") * CACHE_BYTES if cold else bytearray()
@@ -91,7 +95,8 @@ def compile_and_time(path: Path, *, cold: bool = False) -> dict[str, Any]:
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
     seconds["start Python"] = time.process_time()
-    base, _ = memory_bytes()
+    if traced:
+        tracemalloc.start()
     context = make_context()
     text = path.read_text()
     with without_collections():  # as `parse_program` does
@@ -109,7 +114,8 @@ def compile_and_time(path: Path, *, cold: bool = False) -> dict[str, Any]:
     stream = StringIO()
     with without_collections():  # as `Program.text` does
         timed("print", Printer(stream).print_op, module)
-    return {"seconds": seconds, "ops": ops, "base": base, "peak": memory_bytes()[1]}
+    _, needed = tracemalloc.get_traced_memory()
+    return {"seconds": seconds, "ops": ops, "peak": peak_bytes(), "needed": needed}
 
 
 def write_texts(path: Path, folder: Path) -> None:
@@ -133,6 +139,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--cold", action="store_true")
+    how.add_argument("--memory", action="store_true")
     how.add_argument("--texts", type=Path, metavar="DIR")
     options = parser.parse_args()
     if options.texts:
@@ -141,7 +148,10 @@ def main() -> None:
         from ttxdsl.collector import few_collections, freeing_old_bodies
 
         with few_collections(), freeing_old_bodies():  # as the command does
-            print(json.dumps(compile_and_time(options.file, cold=options.cold)))
+            found = compile_and_time(
+                options.file, cold=options.cold, traced=options.memory
+            )
+            print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def steps_grid(kind: str, programs: list[Program]) -> Grid:
     add("peak memory", (f"{p.peak / 1e6:,.0f} MB" for p in programs))
     add(
         "of it for the program",
-        (f"{(p.peak - p.base) / 1e6:,.0f} MB" for p in programs),
+        (f"{p.needed / 1e6:,.1f} MB" for p in programs),
         memory_growth(programs),
     )
     return grid
