@@ -18,7 +18,6 @@ import numpy as np
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
-    BoolAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -38,6 +37,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt_attrs import (
+    bool_attr,
     dense_i32,
     dense_i64,
     i32_array,
@@ -442,8 +442,8 @@ class TTIRBuilder:
         """`ttir.sort`: values and i32 indices."""
         properties: dict[str, Attribute] = {
             "dim": si32_attr(dim),
-            "descending": BoolAttr.from_bool(descending),
-            "stable": BoolAttr.from_bool(stable),
+            "descending": bool_attr(value=descending),
+            "stable": bool_attr(value=stable),
         }
         indices = self.type(shape_of(value), i32)
         types = [tensor_type(value), indices]
@@ -464,7 +464,7 @@ class TTIRBuilder:
             if keep_dim or dim not in dims
         ]
         properties: dict[str, Attribute] = {
-            "keep_dim": BoolAttr.from_bool(keep_dim),
+            "keep_dim": bool_attr(value=keep_dim),
             "dim_arg": i32_array(dims),
         }
         result = self.type(shape, element_of(value))
@@ -474,7 +474,7 @@ class TTIRBuilder:
         """`ttir.argmax`: i32 indices, the dimension gone."""
         shape = [size for d, size in enumerate(shape_of(value)) if d != dim]
         properties: dict[str, Attribute] = {
-            "keep_dim": BoolAttr.from_bool(False),
+            "keep_dim": bool_attr(value=False),
             "dim_arg": i32_array([dim]),
         }
         return self.one(ttir.ArgMaxOp, [value], self.type(shape, i32), properties)

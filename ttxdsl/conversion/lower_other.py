@@ -22,7 +22,8 @@ from xdsl.ir import Attribute, SSAValue
 from ttxdsl.conversion import lower_additions, lower_elementwise
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
 from ttxdsl.conversion.lower_additions import add_same
-from ttxdsl.conversion.lowering import Lowered, Lowering, Rule
+from ttxdsl.conversion.lowered import Lowered
+from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects._tt_verify import bit_width, tensor_type
 from ttxdsl.errors import UnsupportedError

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttxdsl.conversion.bodies import evaluate
@@ -19,6 +19,7 @@ from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
+from ttxdsl.dialects._tt_attrs import bool_attr
 from ttxdsl.dialects._tt_verify import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
@@ -212,8 +213,8 @@ def _top_k(low: Lowering, op: Operation) -> Sequence[SSAValue]:
     properties: dict[str, Attribute] = {
         "k": IntegerAttr(k, i32),
         "dim": IntegerAttr(dim, i32),
-        "largest": BoolAttr.from_bool(True),
-        "sorted": BoolAttr.from_bool(True),
+        "largest": bool_attr(value=True),
+        "sorted": bool_attr(value=True),
     }
     return build.compute(ttir.TopKOp, [value], types, properties)
 

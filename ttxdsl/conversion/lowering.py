@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -23,6 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
 from ttxdsl.conversion.group_axes import coordinates
+from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
@@ -30,9 +31,6 @@ from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import quantized
-
-Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
-"""What a rule answers: the value of the op's only result, or of all its results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ class Lowering:
         self.builder.location = op.location
         floats = quantized.on_floats(op)
         results = (
-            _results(rule.lower(self, op))
+            as_results(rule.lower(self, op))
             if floats is None
             else self._quantized(rule, op, floats)
         )
@@ -158,7 +156,7 @@ class Lowering:
                 value = build.one(ttir.DequantizeOp, [value], type)
             inner.values[real] = value
         results: list[SSAValue] = []
-        lowered = _results(rule.lower(inner, floats))
+        lowered = as_results(rule.lower(inner, floats))
         for value, wanted, real in zip(
             lowered, op.results, floats.results, strict=True
         ):
@@ -197,19 +195,15 @@ class Lowering:
         return callee.lower_ops(function.body.block)
 
 
-def _results(lowered: Lowered) -> Sequence[SSAValue]:
-    return [lowered] if isinstance(lowered, SSAValue) else lowered
-
-
 def check_type(value: SSAValue, op: Operation) -> None:
     """Refuse what ttir has no type for.
 
     Raises:
         UnsupportedError: neither a token nor a tensor, or of dynamic shape.
     """
-    if isinstance(value.type, TokenType | FutureType):
-        return
     if value.type.name != TensorType.name:
+        if isinstance(value.type, TokenType | FutureType):
+            return
         raise UnsupportedError(f"ttir has no value of type {value.type}", op)
     type = cast(Tensor, value.type)
     if DYNAMIC_INDEX in type.get_shape():

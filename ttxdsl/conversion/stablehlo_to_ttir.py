@@ -58,6 +58,7 @@ from ttxdsl.conversion.placement import (
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
 from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.dialects.ttcore import (
     MESHES_ATTRIBUTE,
     SHARD_STATUS_ATTRIBUTE,
@@ -522,9 +523,8 @@ def _called_from_outside(module: ModuleOp) -> set[str]:
     """The functions that custom calls name: they stay as they are."""
     return {
         cast(SymbolRefAttr, name).string_value()
-        for op in module.walk()
-        if isinstance(op, ttir.ADDITION_OPS["stablehlo.custom_call"])
-        and isinstance(names := op.properties.get("called_computations"), ArrayAttr)
+        for op in ops_of_type(module, ttir.ADDITION_OPS["stablehlo.custom_call"])
+        if isinstance(names := op.properties.get("called_computations"), ArrayAttr)
         for name in cast("ArrayAttr[Attribute]", names)
     }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import prod
 from typing import Any, Literal, TypeAlias, cast
 
@@ -20,7 +21,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
-    BoolAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
@@ -37,9 +37,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.collector import discard_block, without_collections
+from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt_additions import ADDITIONS
 from ttxdsl.dialects._tt_attrs import (
+    bool_attr,
     dense_i32,
     dense_i64,
     i32_array,
@@ -50,6 +52,7 @@ from ttxdsl.dialects._tt_attrs import (
 )
 from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.data_flow import ByClass
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError, UnsupportedError
@@ -58,7 +61,6 @@ from ttxdsl.remarks import emit_warning
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 
 Properties = dict[str, Attribute]
-Lowered = SSAValue | Sequence[SSAValue]
 
 HARDWARE_AXES = 2
 """How many axes a mesh of Tenstorrent devices can have."""
@@ -230,8 +232,7 @@ class Lowering:
             rule = TABLE.get(op.name)
             if rule is None:
                 raise UnsupportedError("it is no ttir op", op)
-            lowered = rule.lower(self, op)
-            results = [lowered] if isinstance(lowered, SSAValue) else lowered
+            results = as_results(rule.lower(self, op))
             self.values.update(zip(op.results, results, strict=True))
 
     def region(self, region: Region) -> Region:
@@ -269,13 +270,26 @@ class Lowering:
 
 
 def _with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:
+    return _with_sizes(type, tuple(shape))
+
+
+@lru_cache(maxsize=4096)
+def _with_sizes(type: Tensor, shape: tuple[int, ...]) -> Tensor:
     return TensorType(type.element_type, shape, type.encoding)
+
+
+@lru_cache(maxsize=4096)
+def _sizes_attr(sizes: tuple[int, ...]) -> ttnn.ShapeAttr:
+    return ttnn.ShapeAttr(sizes)
+
+
+_IS_DPS = ByClass(lambda op_class: issubclass(op_class, ttir.DPSOp))
 
 
 def _dps_inputs(op: Operation) -> Sequence[SSAValue]:
     """The operands without the destinations."""
-    if isinstance(op, ttir.DPSOp):
-        return op.dps_inputs
+    if _IS_DPS[type(op)]:
+        return cast(ttir.DPSOp, op).dps_inputs
     return op.operands
 
 
@@ -308,7 +322,7 @@ def _si8(attr: Attribute) -> Attribute:
 
 
 def _shape(attr: Attribute) -> Attribute:
-    return ttnn.ShapeAttr(ints(cast("Any", attr)))
+    return _sizes_attr(tuple(ints(cast("Any", attr))))
 
 
 def _on_device(target: type[Operation], *, links: bool = False) -> TTNNRule:
@@ -334,7 +348,7 @@ def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
 
 def _broadcast(low: Lowering, op: ttir.BroadcastOp) -> SSAValue:
     properties: Properties = {
-        "repeat_dims": ttnn.ShapeAttr(ints(op.broadcast_dimensions))
+        "repeat_dims": _sizes_attr(tuple(ints(op.broadcast_dimensions)))
     }
     return low.one(ttnn.RepeatOp, low.all(op.dps_inputs), op.result.type, properties)
 
@@ -342,7 +356,7 @@ def _broadcast(low: Lowering, op: ttir.BroadcastOp) -> SSAValue:
 def _pad(low: Lowering, op: ttir.PadOp) -> SSAValue:
     properties: Properties = {
         **op.properties,
-        "use_multicore": BoolAttr.from_bool(True),
+        "use_multicore": bool_attr(value=True),
     }
     return low.one(ttnn.PadOp, low.all(op.dps_inputs), op.result.type, properties)
 
@@ -363,7 +377,7 @@ def _arange(low: Lowering, op: ttir.ArangeOp) -> SSAValue:
     factors = [1 if d == dim else size for d, size in enumerate(shape)]
     if all(factor == 1 for factor in factors):
         return value
-    repeat: Properties = {"repeat_dims": ttnn.ShapeAttr(factors)}
+    repeat: Properties = {"repeat_dims": _sizes_attr(tuple(factors))}
     return low.one(ttnn.RepeatOp, [value], type, repeat)
 
 
@@ -442,8 +456,8 @@ def _dot_general(low: Lowering, op: ttir.DotGeneralOp) -> SSAValue:
     type = tensor_type(op.result)
     shape = [*tensor_type(a).get_shape()[:-2], rows, columns]
     properties: Properties = {
-        "transpose_a": BoolAttr.from_bool(transpose_a),
-        "transpose_b": BoolAttr.from_bool(transpose_b),
+        "transpose_a": bool_attr(value=transpose_a),
+        "transpose_b": bool_attr(value=transpose_b),
     }
     product = low.one(ttnn.MatmulOp, [a, b], _with_shape(type, shape), properties)
     return low.reshape(product, type.get_shape())
@@ -554,7 +568,10 @@ def _addition(source: str) -> TTNNRule:
 
 
 def _rand(low: Lowering, op: ttir.RandOp) -> SSAValue:
-    properties: Properties = {**op.properties, "size": ttnn.ShapeAttr(ints(op.size))}
+    properties: Properties = {
+        **op.properties,
+        "size": _sizes_attr(tuple(ints(op.size))),
+    }
     return low.one(ttnn.RandOp, [low.device_of(op)], op.result.type, properties)
 
 

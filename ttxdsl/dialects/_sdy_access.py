@@ -72,6 +72,8 @@ def tensor_rank(type: Attribute) -> int:
 
 def owning_op(value: SSAValue) -> Operation | None:
     """The op that defines a result, or whose region has the block argument."""
+    if isinstance(value, OpResult):
+        return value.op
     owner = value.owner
     return owner.parent_op() if isinstance(owner, Block) else owner
 

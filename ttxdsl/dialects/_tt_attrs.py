@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BoolAttr,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
@@ -55,6 +56,12 @@ def ui32_attr(value: int) -> IntegerAttr[UI32]:
 def si64_attr(value: int) -> IntegerAttr[SI64]:
     """`value : si64`."""
     return IntegerAttr(value, si64)
+
+
+@_remember
+def bool_attr(*, value: bool) -> BoolAttr:
+    """`true` or `false`."""
+    return BoolAttr.from_bool(value)
 
 
 def i32_array(values: Iterable[int]) -> I32Array:

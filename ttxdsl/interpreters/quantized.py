@@ -108,9 +108,9 @@ def on_floats(op: Operation) -> Operation | None:
 
     It is not part of the program: its operands are arguments of a block of its own.
     """
-    types = [value.type for value in (*op.operands, *op.results)]
     if op.name in _MOVES or not op.name.startswith("stablehlo."):
         return None
+    types = (value.type for value in (*op.operands, *op.results))
     if all(quantization_of(type) is None for type in types):
         return None
     block = Block(arg_types=[_expressed(value.type) for value in op.operands])

@@ -97,6 +97,9 @@ def _is_terminator(op_class: type[object]) -> bool:
 
 
 _IS_TERMINATOR = ByClass(_is_terminator)
+_COMPUTES = ByClass(
+    lambda op_class: not issubclass(op_class, CallOp | sdy.ReshardOp | sdy.CollectiveOp)
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,20 +151,24 @@ class ReshardInserter:
             for target, sources in data_flow_edges(op):
                 for source in sources:
                     self.bring_to(source, target, _behind(source.value), self.full)
+        elif _COMPUTES[type(op)]:
+            self.visit_computation(op)
         elif isinstance(op, CallOp):
             self.visit_call(op)
-        elif isinstance(op, sdy.ReshardOp) and self.reshard_to_unreduced(op):
-            return
-        elif not isinstance(op, sdy.CollectiveOp):
+        elif isinstance(op, sdy.ReshardOp) and not self.reshard_to_unreduced(op):
+            self.visit_computation(op)
+
+    def visit_computation(self, op: Operation) -> None:
+        """Make an op compatible whose operands and results its rule relates."""
+        values = (*op.operands, *op.results)
+        shardings = [sdy.get_sharding(value) for value in values]
+        if any(sharding and sharding.unreduced for sharding in shardings):
+            self.reduce_operands(op)
             values = (*op.operands, *op.results)
-            shardings = [sdy.get_sharding(value) for value in values]
-            if any(sharding and sharding.unreduced for sharding in shardings):
-                self.reduce_operands(op)
-                values = (*op.operands, *op.results)
-                shardings = _behind_barriers(values)
-            elif any(type(v.owner) is sdy.PropagationBarrierOp for v in values):
-                shardings = _behind_barriers(values)
-            self.make_compatible(op, shardings)
+            shardings = _behind_barriers(values)
+        elif any(type(v.owner) is sdy.PropagationBarrierOp for v in values):
+            shardings = _behind_barriers(values)
+        self.make_compatible(op, shardings)
 
     # Values that cross a border
 

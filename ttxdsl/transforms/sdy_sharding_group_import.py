@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.sdy import ManualComputationOp, ShardingGroupOp
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError
 
 
@@ -102,7 +102,7 @@ class ShardingGroupImportPass(ModulePass):
             CompileError: if a group has members of different shapes, or some in a
                 manual computation and some outside of it.
         """
-        ops = [inner for inner in all_ops(op) if isinstance(inner, ShardingGroupOp)]
+        ops = ops_of_type(op, ShardingGroupOp)
         _check(ops)
         of_value: dict[SSAValue, list[ShardingGroupOp]] = {}
         for group_op in ops:

@@ -328,9 +328,7 @@ def first_free_channel(root: Operation) -> int:
     """One more than the largest channel handle in use, at least 1."""
     largest = 0
     for op in all_ops(root):
-        match op.properties.get("channel_handle"):
-            case ChannelHandleAttr() as channel:
-                largest = max(largest, channel.handle)
-            case _:
-                pass
+        channel = op.properties.get("channel_handle")
+        if channel is not None and isinstance(channel, ChannelHandleAttr):
+            largest = max(largest, channel.handle)
     return largest + 1

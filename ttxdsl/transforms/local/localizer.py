@@ -528,7 +528,7 @@ def is_kept_consistent(op: Operation) -> bool:
 
 def is_barrier(value: SSAValue) -> bool:
     """Whether a value is what a propagation barrier passes on."""
-    return isinstance(value.owner, sdy.PropagationBarrierOp)
+    return type(value.owner) is sdy.PropagationBarrierOp
 
 
 def behind_barriers(value: SSAValue) -> SSAValue:

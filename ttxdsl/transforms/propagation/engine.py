@@ -323,5 +323,7 @@ def check_types(module: ModuleOp) -> None:
 def remove_sharding_rule(op: Operation) -> None:
     """Remove `sdy.sharding_rule` from an op, unless a user wrote it."""
     rule = op.attributes.get(SHARDING_RULE)
+    if rule is None:
+        return
     if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
         del op.attributes[SHARDING_RULE]

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.func import ReturnOp as FuncReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue, Use
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
@@ -194,17 +195,15 @@ class PropagationGraph:
                 if place.func not in results:
                     results[place.func] = sdy.func_result_shardings(place.func)
                 results[place.func][place.index] = sharding
-            elif isinstance(value, BlockArgument) and isinstance(
+            elif not isinstance(value, OpResult) and isinstance(
                 function := sdy.owning_op(value), FuncOp
             ):
                 if function not in arguments:
                     arguments[function] = sdy.func_argument_shardings(function)
-                arguments[function][value.index] = sharding
+                arguments[function][cast(BlockArgument, value).index] = sharding
             elif sharding is not None and not _is_erased(value):
-                owner = value.owner
-                if isinstance(owner, Block) or not (
-                    sdy.IS_PLAIN[type(owner)] and len(owner.results) == 1
-                ):
+                owner = cast(Operation, value.owner)
+                if not sdy.IS_PLAIN[type(owner)] or len(owner.results) != 1:
                     sdy.set_sharding(value, sharding)
                     continue
                 attribute = attributes.get(number)
@@ -224,8 +223,8 @@ class PropagationGraph:
         place = self._place_of_value.get(value)
         if place is not None:
             return place
-        owner = value.owner
-        if isinstance(owner, Block) or not sdy.IS_PLAIN[type(owner)]:
+        owner = cast(Operation, value.owner)
+        if not sdy.IS_PLAIN[type(owner)]:  # perhaps a block
             holder = sdy.shardable_value(value)
             if holder is None:
                 place = NO_PLACE
@@ -317,14 +316,10 @@ class PropagationGraph:
         """The other places that share an attribute with this one."""
         value = self.places[place].value
         together: Sequence[SSAValue] = ()
-        match value.owner if value is not None else None:
-            case Block() as block:
-                if not isinstance(block.parent_op(), FuncOp):
-                    together = block.args
-            case Operation() as op:
-                together = op.results
-            case None:
-                pass
+        if isinstance(value, OpResult):
+            together = value.op.results
+        elif value is not None and not isinstance(sdy.owning_op(value), FuncOp):
+            together = cast(BlockArgument, value).block.args
         if len(together) < 2:
             return ()
         if place not in self._siblings:
@@ -412,7 +407,7 @@ class PropagationGraph:
         if known is None:
             nodes: list[int] = []
             owner = sdy.owning_op(value)
-            if isinstance(owner, DataFlowEdgeOp):
+            if owner is not None and type(owner) is DataFlowEdgeOp:
                 for target in data_flow.other_targets(owner.input):
                     self._add_users(target, nodes)
             if owner is not None:
