@@ -79,7 +79,30 @@ def test_links(capsys: pytest.CaptureFixture[str], shared: Path):
     data = as_json(capsys, shared, "--collective", "0", "--tries", "0", *slow)
     assert data["seconds"] == pytest.approx(5e-6 + 64 / 1e6)
     assert data["tried"] is None
-    assert "more than 0 bytes" in refused(capsys, shared, "--link-gbps", "0")
+    slow = ("--link-gbps", "0.001", "--latency-us", "0")
+    data = as_json(capsys, shared, "--collective", "0", "--tries", "0", *slow)
+    assert data["seconds"] == pytest.approx(64 / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--link-gbps", "0"], "'0' is no number above 0"),
+        (["--link-gbps", "inf"], "'inf' is no number above 0"),
+        (["--latency-us", "-1"], "'-1' is no number from 0 up"),
+        (["--latency-us", "soon"], "'soon' is no number from 0 up"),
+    ],
+)
+def test_wrong_links(
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    shared: Path,
+):
+    with pytest.raises(SystemExit) as raised:
+        main(["why", str(shared), *options])
+    assert raised.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_long_chains_are_cut(capsys: pytest.CaptureFixture[str], tmp_path: Path):

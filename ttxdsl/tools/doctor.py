@@ -23,9 +23,14 @@ from ttxdsl.doctoring.groups import Family, divisors
 from ttxdsl.doctoring.measure import Machine
 from ttxdsl.program import read_program
 from ttxdsl.reporting.units import bytes_text, parse_bytes, seconds_text
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.tools.console import report_console
-from ttxdsl.tools.options import add_json_option, print_json
+from ttxdsl.tools.options import (
+    add_json_option,
+    add_link_options,
+    link_of,
+    positive,
+    print_json,
+)
 
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
@@ -45,16 +50,6 @@ def _positive(text: str) -> int:
         number = 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
-    return number
-
-
-def _speed(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
     return number
 
 
@@ -317,7 +312,7 @@ def execute(options: argparse.Namespace) -> int:
     machine = Machine(
         options.operations,
         options.memory_gbps * 1e9,
-        Link(options.latency_us * 1e-6, options.link_gbps * 1e9),
+        link_of(options),
     )
     console = report_console()
     progress_console = report_console(to_stderr=True)
@@ -410,32 +405,19 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--operations",
-        type=_speed,
+        type=positive,
         default=Machine().operations_per_second,
         metavar="N",
         help="multiply-adds of a device in a second (5e13)",
     )
     parser.add_argument(
         "--memory-gbps",
-        type=_speed,
+        type=positive,
         default=Machine().memory_bytes_per_second / 1e9,
         metavar="GB",
         help="gigabytes that a device reads and writes in a second (300)",
     )
-    parser.add_argument(
-        "--link-gbps",
-        type=_speed,
-        default=DEFAULT_LINK.bytes_per_second / 1e9,
-        metavar="GB",
-        help="gigabytes that a link carries in a second (12.5)",
-    )
-    parser.add_argument(
-        "--latency-us",
-        type=_speed,
-        default=DEFAULT_LINK.latency * 1e6,
-        metavar="US",
-        help="microseconds until a message is there (1)",
-    )
+    add_link_options(parser)
     parser.add_argument(
         "--jobs",
         type=_positive,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ttxdsl.errors import CompileError
+from ttxdsl.sharding.links import DEFAULT_LINK, Link
 
 FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
@@ -85,6 +86,55 @@ def partition_options(options: argparse.Namespace) -> dict[str, Any]:
         "automatic_arg_analysis": options.automatic_arg_analysis,
         "result_presharded": options.result_presharded,
     }
+
+
+def positive(text: str) -> float:
+    """A finite number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such number.
+    """
+    number = _number(text)
+    if number is None or number <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+    return number
+
+
+def _not_negative(text: str) -> float:
+    number = _number(text)
+    if number is None or number < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 up")
+    return number
+
+
+def _number(text: str) -> float | None:
+    try:
+        return finite(float(text))
+    except ValueError:
+        return None
+
+
+def add_link_options(parser: argparse.ArgumentParser) -> None:
+    """Add the speed and latency of the links that times are modelled with."""
+    parser.add_argument(
+        "--link-gbps",
+        type=positive,
+        default=DEFAULT_LINK.bytes_per_second / 1e9,
+        metavar="GB",
+        help="gigabytes that a link carries in a second (12.5)",
+    )
+    parser.add_argument(
+        "--latency-us",
+        type=_not_negative,
+        default=DEFAULT_LINK.latency * 1e6,
+        metavar="US",
+        help="microseconds until a message is there (1)",
+    )
+
+
+def link_of(options: argparse.Namespace) -> Link:
+    """What `add_link_options` read."""
+    return Link(options.latency_us * 1e-6, options.link_gbps * 1e9)
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

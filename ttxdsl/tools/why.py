@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import (
     AxisCause,
     ChainStep,
@@ -31,9 +30,15 @@ from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program, read_text
 from ttxdsl.reporting.units import bytes_text, seconds_text
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.links import Link
 from ttxdsl.tools.console import report_console
-from ttxdsl.tools.options import add_compiler_options, add_json_option, print_json
+from ttxdsl.tools.options import (
+    add_compiler_options,
+    add_json_option,
+    add_link_options,
+    link_of,
+    print_json,
+)
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _STEPS_SHOWN = 6
@@ -248,13 +253,6 @@ def _program_table(answer: WhyProgram) -> Table:
 # --- the command ------------------------------------------------------------------
 
 
-def _link(options: argparse.Namespace) -> Link:
-    try:
-        return Link(options.latency_us * 1e-6, options.link_gbps * 1e9)
-    except ValueError as error:
-        raise CompileError(str(error)) from error
-
-
 def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
     text = read_text(options.file)
     return Explainer(
@@ -276,7 +274,7 @@ def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    link = _link(options)
+    link = link_of(options)
     console = report_console()
     with Progress(
         SpinnerColumn(),
@@ -395,20 +393,7 @@ def add_command(commands: Any) -> None:
         default="aggressive",
         help="what stage 6 is (aggressive, as in the pipeline)",
     )
-    parser.add_argument(
-        "--link-gbps",
-        type=float,
-        default=DEFAULT_LINK.bytes_per_second / 1e9,
-        metavar="GB",
-        help="gigabytes that a link carries in a second (12.5)",
-    )
-    parser.add_argument(
-        "--latency-us",
-        type=float,
-        default=DEFAULT_LINK.latency * 1e6,
-        metavar="US",
-        help="microseconds until a message is there (1)",
-    )
+    add_link_options(parser)
     add_compiler_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)
