@@ -7,6 +7,8 @@ import os
 # before anything imports JAX: it reads this once
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
+import shutil
+import tempfile
 from collections.abc import Iterator
 
 import hypothesis
@@ -17,6 +19,19 @@ from tests.differential.oracle import Oracle
 # machines are shared: a property is not wrong because it was slow once
 hypothesis.settings.register_profile("ttxdsl", deadline=None)
 hypothesis.settings.load_profile("ttxdsl")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the many commands that tests start share their bytecode.
+
+    Where Python may not write it beside the sources, each would compile the package
+    anew, which takes as long as a small test.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        # in the process that starts the workers, so that these inherit it
+        folder = tempfile.mkdtemp(prefix="bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.fixture
