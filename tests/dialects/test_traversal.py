@@ -9,7 +9,13 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
-from ttxdsl.dialects.traversal import all_ops, all_ops_inside_out
+from ttxdsl.dialects.sdy import CollectiveOp
+from ttxdsl.dialects.traversal import (
+    all_ops,
+    all_ops_inside_out,
+    ops_of_type,
+    ops_of_type_inside_out,
+)
 from ttxdsl.program import read_program
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
@@ -40,6 +46,31 @@ def test_order_of_regions_and_blocks():
     root = list(module.ops)[1]
     assert all_ops(root) == list(root.walk())
     assert all_ops_inside_out(root) == list(root.walk(region_first=True))
+
+
+def test_ops_of_a_type():
+    """In the walk's order; several classes; the root; classes derived from them."""
+
+    class Derived(test.TestOp):
+        pass
+
+    leaf, derived = test.TestTermOp(), Derived.create()
+    root = test.TestOp(regions=[Region([Block([derived, test.TestOp(), leaf])])])
+    for classes in (
+        (test.TestOp,),
+        (Derived,),
+        (test.TestTermOp, Derived),
+        (CollectiveOp,),
+    ):
+        assert ops_of_type(root, *classes) == [
+            op for op in root.walk() if isinstance(op, classes)
+        ]
+        assert ops_of_type_inside_out(root, *classes) == [
+            op for op in root.walk(region_first=True) if isinstance(op, classes)
+        ]
+    assert ops_of_type(root, test.TestOp)[0] is root
+    assert ops_of_type_inside_out(root, test.TestOp)[-1] is root
+    assert ops_of_type(root, CollectiveOp) == []
 
 
 def test_depth_does_not_matter():
