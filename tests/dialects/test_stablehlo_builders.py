@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects import chlo
 from ttxdsl.dialects import stablehlo as hlo
@@ -52,62 +51,20 @@ BUILT: dict[str, tuple[Callable[[], Operation], str]] = {
     "finite": (lambda: hlo.IsFiniteOp(V), "(tensor<4xf32>) -> tensor<4xi1>"),
     "binary": (lambda: hlo.AddOp(X, X), "add %1, %1 : tensor<4x6xf32>"),
     "complex": (lambda: hlo.ComplexOp(V, V), ": tensor<4xcomplex<f32>>"),
-    "compare": (
-        lambda: hlo.CompareOp(
-            V, V, hlo.ComparisonDirection.LT, hlo.ComparisonType.FLOAT
-        ),
-        "compare LT, %1, %1, FLOAT",
-    ),
-    "select": (lambda: hlo.SelectOp(P, X, X), "tensor<i1>, tensor<4x6xf32>"),
-    "clamp": (lambda: hlo.ClampOp(A, X, A), "-> tensor<4x6xf32>"),
     "constant": (
         lambda: hlo.ConstantOp(
             DenseIntOrFPElementsAttr.from_list(TensorType(i32, (2,)), [1, 2])
         ),
         "%c = stablehlo.constant dense<[1, 2]> : tensor<2xi32>",
     ),
-    "iota": (lambda: hlo.IotaOp(1, F46), "iota dim = 1"),
     "broadcast_in_dim": (
         lambda: hlo.BroadcastInDimOp(V, [0], F46),
         "dims = [0] : (tensor<4xf32>) -> tensor<4x6xf32>",
     ),
-    "broadcast": (lambda: hlo.BroadcastOp(V, [2]), "-> tensor<2x4xf32>"),
     "reshape": (lambda: hlo.ReshapeOp(X, TensorType(f32, (24,))), "-> tensor<24xf32>"),
-    "transpose": (lambda: hlo.TransposeOp(X, (1, 0)), "-> tensor<6x4xf32>"),
-    "reverse": (lambda: hlo.ReverseOp(X, [1]), "dims = [1] : tensor<4x6xf32>"),
     "slice": (
         lambda: hlo.SliceOp(X, [0, 1], [4, 6], [2, 1]),
         "[0:4:2, 1:6] : (tensor<4x6xf32>) -> tensor<2x5xf32>",
-    ),
-    "dynamic_slice": (
-        lambda: hlo.DynamicSliceOp(X, [N, N], [2, 3]),
-        "sizes = [2, 3]",
-    ),
-    "dynamic_update_slice": (
-        lambda: hlo.DynamicUpdateSliceOp(X, X, [N, N]),
-        "-> tensor<4x6xf32>",
-    ),
-    "concatenate": (lambda: hlo.ConcatenateOp([X, X], 1), "-> tensor<4x12xf32>"),
-    "pad": (
-        lambda: hlo.PadOp(X, A, [1, 0], [0, -1], [0, 1]),
-        "-> tensor<5x10xf32>",
-    ),
-    "dot_general": (
-        lambda: hlo.DotGeneralOp(
-            X,
-            X,
-            hlo.DotDimensionNumbersAttr.of((), (), (1,), (1,)),
-            TensorType(f32, (4, 4)),
-        ),
-        "contracting_dims = [1] x [1], precision = [DEFAULT, DEFAULT]",
-    ),
-    "reduce": (
-        lambda: hlo.ReduceOp([X], [A], [1], hlo.MaxOp),
-        "applies stablehlo.maximum across dimensions = [1]",
-    ),
-    "sort": (
-        lambda: hlo.SortOp([X], region(S, S), 1),
-        "stablehlo.sort",
     ),
     "case": (
         lambda: hlo.CaseOp(N, [returning(V), returning(V)], [F4]),
@@ -118,7 +75,6 @@ BUILT: dict[str, tuple[Callable[[], Operation], str]] = {
         lambda: hlo.WhileOp([P], region(SB), region(SB)),
         "stablehlo.while(%iterArg = %1) : tensor<i1>",
     ),
-    "barrier": (lambda: hlo.OptimizationBarrierOp([X, V]), "tensor<4xf32>"),
     "all_gather": (
         lambda: hlo.AllGatherOp([X], 1, [[0, 1]], [TensorType(f32, (4, 12))]),
         "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>",
@@ -145,34 +101,16 @@ BUILT: dict[str, tuple[Callable[[], Operation], str]] = {
         lambda: hlo.CollectivePermuteOp(X, [(0, 1), (1, 0)]),
         "dense<[[0, 1], [1, 0]]>",
     ),
-    "collective_broadcast": (
-        lambda: hlo.CollectiveBroadcastOp([X], [[0, 1]]),
-        "collective_broadcast",
-    ),
-    "partition_id": (lambda: hlo.PartitionIdOp(), ": tensor<ui32>"),
-    "custom_call": (
-        lambda: hlo.CustomCallOp("target", [X], [F46]),
-        "custom_call @target(%1) : (tensor<4x6xf32>)",
-    ),
-    "tuple": (lambda: hlo.TupleOp([X, V]), "tuple<tensor<4x6xf32>, tensor<4xf32>>"),
-    "reduce_precision": (lambda: hlo.ReducePrecisionOp(X, 5, 10), "format = e5m10"),
-    "get_dimension_size": (lambda: hlo.GetDimensionSizeOp(X, 1), "-> tensor<i32>"),
     "top_k": (
         lambda: chlo.TopKOp(X, 2),
         "-> (tensor<4x2xf32>, tensor<4x2xi32>)",
     ),
-    "chlo unary": (lambda: chlo.SquareOp(X), "tensor<4x6xf32> -> tensor<4x6xf32>"),
-    "chlo predicate": (lambda: chlo.IsInfOp(V), "-> tensor<4xi1>"),
 }
 
 
 @pytest.mark.parametrize("name", BUILT)
 def test_what_is_built_verifies_and_prints(name: str):
     make, expected = BUILT[name]
-    if name == "sort":
-        with pytest.raises(VerifyException, match="C5"):
-            make().verify()
-        return
     op = make()
     op.verify()
     assert expected in str(op)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 import pytest
 from xdsl.dialects import test
-from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, TensorType, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    f32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -71,6 +80,24 @@ def product(op_class: type[BaseOp] = MatmulOp, inner: int = 8) -> BaseOp:
     return op_class(
         operands=[value(4, 8), value(inner, 16)],
         result_types=[TensorType(f32, [4, 16])],
+    )
+
+
+def transposed(operand: SSAValue, permutation: Sequence[int]) -> Operation:
+    shape = cast("TensorType[Attribute]", operand.type).get_shape()
+    return stablehlo.TransposeOp(
+        operands=[operand],
+        result_types=[TensorType(f32, [shape[dim] for dim in permutation])],
+        properties={"permutation": DenseArrayBase.from_list(i64, list(permutation))},
+    )
+
+
+def concatenated(parts: Sequence[SSAValue]) -> Operation:
+    """Two tensors of 4x4 side by side."""
+    return stablehlo.ConcatenateOp(
+        operands=[parts],
+        result_types=[TensorType(f32, [4, 8])],
+        properties={"dimension": IntegerAttr(1, i64)},
     )
 
 
@@ -210,7 +237,7 @@ def test_equal_signatures_are_worked_out_once(monkeypatch: pytest.MonkeyPatch):
     )
     monkeypatch.setattr(registry, "_remembered", {})
     rules = [
-        sharding_rule(stablehlo.TransposeOp(value(2, 3, 5), permutation))
+        sharding_rule(transposed(value(2, 3, 5), permutation))
         for permutation in ((0, 2, 1), (2, 0, 1), (0, 2, 1))
     ]
     assert len(calls) == 2
@@ -224,8 +251,8 @@ def test_signature_holds_what_is_around_the_op():
         stablehlo.SliceOp(whole, (0, 0), (4, 4), (1, 1)).result,
         stablehlo.SliceOp(whole, (0, 4), (4, 8), (1, 1)).result,
     ]
-    plain = sharding_rule(stablehlo.ConcatenateOp([value(4, 4), value(4, 4)], 1))
-    rolled = sharding_rule(stablehlo.ConcatenateOp(parts, 1))
+    plain = sharding_rule(concatenated([value(4, 4), value(4, 4)]))
+    rolled = sharding_rule(concatenated(parts))
     assert plain is not None and rolled is not None
     assert (plain.need_replication, plain.permutation) == ((1,), ())
     assert (rolled.need_replication, rolled.permutation) == ((), (1,))

@@ -13,7 +13,6 @@ from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     BoolAttr,
     ComplexType,
     DenseArrayBase,
@@ -30,7 +29,6 @@ from xdsl.ir import (
     Attribute,
     Data,
     Dialect,
-    Region,
     SpacedOpaqueSyntaxAttribute,
     SSAValue,
 )
@@ -86,7 +84,6 @@ from ttxdsl.dialects.stablehlo._shapes import (
 )
 from ttxdsl.dialects.stablehlo._syntax import (
     Types,
-    i64_array,
     parse_attr_dict,
     parse_operands,
     parse_signature,
@@ -192,11 +189,6 @@ class ChloUnaryOp(PrettyOp, ABC):
     result = result_def(_FLOAT_OR_COMPLEX)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, result_type: Attribute | None = None):
-        if result_type is None:
-            result_type = self.infer_type(operand.type)
-        super().__init__(operands=[operand], result_types=[result_type])
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
@@ -402,14 +394,6 @@ class ChloBinaryOp(PrettyOp, ABC):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, lhs: SSAValue, rhs: SSAValue, result_type: Attribute | None = None
-    ):
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[lhs.type if result_type is None else result_type],
-        )
-
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse `type, type -> type`."""
@@ -504,25 +488,6 @@ class ChloBroadcastOp(PrettyOp, ABC):
     result = result_def(_ANY)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        result_type: Attribute,
-        broadcast_dimensions: Sequence[int] | None = None,
-    ):
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[result_type],
-            properties={
-                "broadcast_dimensions": (
-                    None
-                    if broadcast_dimensions is None
-                    else i64_array(broadcast_dimensions)
-                )
-            },
-        )
 
     @classmethod
     def infer_element(cls, element: Attribute) -> Attribute:
@@ -726,20 +691,6 @@ class BroadcastCompareOp(ChloBroadcastOp):
     compare_type = opt_prop_def(BaseAttr(ComparisonTypeAttr))
     result = result_def(_PRED)
 
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        result_type: Attribute,
-        direction: ComparisonDirection,
-        compare_type: ComparisonType | None = None,
-        broadcast_dimensions: Sequence[int] | None = None,
-    ):
-        super().__init__(lhs, rhs, result_type, broadcast_dimensions)
-        if compare_type is not None:
-            self.properties["compare_type"] = ComparisonTypeAttr(compare_type)
-        self.properties["comparison_direction"] = ComparisonDirectionAttr(direction)
-
     @classmethod
     def infer_element(cls, element: Attribute) -> Attribute:
         """A truth value."""
@@ -758,15 +709,6 @@ class BroadcastSelectOp(PrettyOp):
     result = result_def(_ANY)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        pred: SSAValue,
-        on_true: SSAValue,
-        on_false: SSAValue,
-        result_type: Attribute,
-    ):
-        super().__init__(operands=[pred, on_true, on_false], result_types=[result_type])
 
     def verify_(self) -> None:
         """Values of one element type, broadcast to the result's shape."""
@@ -839,11 +781,6 @@ class ConstantLikeOp(StableHLOOp):
     result = result_def(_ANY)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, value: Attribute, result_type: Attribute):
-        super().__init__(
-            operands=[operand], result_types=[result_type], properties={"value": value}
-        )
 
     def verify_(self) -> None:
         """The value has the result's element type; shapes agree."""
@@ -1019,24 +956,6 @@ class RaggedDotOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        group_sizes: SSAValue,
-        ragged_dot_dimension_numbers: RaggedDotDimensionNumbersAttr,
-        result_type: Attribute,
-        precision_config: ArrayAttr[Attribute] | None = None,
-    ):
-        super().__init__(
-            operands=[lhs, rhs, group_sizes],
-            result_types=[result_type],
-            properties={
-                "precision_config": precision_config,
-                "ragged_dot_dimension_numbers": ragged_dot_dimension_numbers,
-            },
-        )
-
     def verify_(self) -> None:
         """Dimension numbers fit; there is one ragged dimension."""
         check_precision(self.precision_config, "precision_config")
@@ -1075,26 +994,6 @@ class ScanOp(StableHLOOp):
         AttrSizedResultSegments(as_property=True),
     )
     traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        inits: Sequence[SSAValue],
-        dimension: int,
-        body: Region,
-        output_types: Sequence[Attribute],
-        *,
-        is_reverse: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs, inits],
-            result_types=[output_types, [one.type for one in inits]],
-            properties={
-                "dimension": IntegerAttr(dimension, i64),
-                "is_reverse": BoolAttr.from_bool(is_reverse),
-            },
-            regions=[body],
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

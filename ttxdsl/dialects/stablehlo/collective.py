@@ -554,21 +554,6 @@ class CollectiveBroadcastOp(_GroupedOp):
     has_dynamic_root = opt_prop_def(_Unit)
     outputs = var_result_def(TENSOR)
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        replica_groups: Groups,
-        channel_handle: ChannelHandleAttr | None = None,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[one.type for one in inputs]],
-            properties={
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-            },
-        )
-
     def verify_(self) -> None:
         """C1, C2: groups; C3: results."""
         groups = self.replica_groups
@@ -598,25 +583,6 @@ class CollectiveReduceOp(_GroupedOp):
     has_dynamic_root = opt_prop_def(_Unit)
     computation = region_def()
     outputs = var_result_def(TENSOR)
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        replica_groups: Groups,
-        computation: Region | type[ElementwiseBinaryOp],
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[one.type for one in inputs]],
-            properties={
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-            regions=[_region(computation, inputs[0].type)],
-        )
 
     def verify_(self) -> None:
         """C1, C2: groups; C3: operands and results; C4: the computation."""
@@ -700,13 +666,6 @@ class CrossReplicaSumOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, operand: SSAValue, replica_groups: Groups):
-        super().__init__(
-            operands=[operand],
-            result_types=[operand.type],
-            properties={"replica_groups": groups_attr(replica_groups)},
-        )
-
     def verify_(self) -> None:
         """Operand and result have one type."""
         require_type(self.result.type, self.operand.type)
@@ -721,9 +680,6 @@ class _ProcessIdOp(PrettyOp, ABC):
     result = result_def(TensorOf(Kind.UINT))
 
     traits = traits_def(Pure())
-
-    def __init__(self):
-        super().__init__(result_types=[TensorType(_UI32, ())])
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
@@ -775,13 +731,6 @@ class InfeedOp(StableHLOOp):
     layout = opt_prop_def(Array)
     outputs = var_result_def(STATIC_TENSOR_OR_TOKEN)
 
-    def __init__(self, token: SSAValue, result_types: Sequence[Attribute]):
-        super().__init__(
-            operands=[token],
-            result_types=[result_types],
-            properties={"infeed_config": _EMPTY},
-        )
-
     def verify_(self) -> None:
         """C1 to C3: tensors and last a token."""
         require_tensors_then_token(self, ("C1", "C2", "C3"))
@@ -809,13 +758,6 @@ class OutfeedOp(StableHLOOp):
     outfeed_config = opt_prop_def(String, _EMPTY)
     result = result_def(BaseAttr(TokenType))
 
-    def __init__(self, inputs: Sequence[SSAValue], token: SSAValue):
-        super().__init__(
-            operands=[inputs, token],
-            result_types=[TokenType()],
-            properties={"outfeed_config": _EMPTY},
-        )
-
 
 @irdl_op_definition
 class SendOp(StableHLOOp):
@@ -829,22 +771,6 @@ class SendOp(StableHLOOp):
     is_host_transfer = opt_prop_def(Bool, _FALSE)
     source_target_pairs = opt_prop_def(_DenseIds)
     result = result_def(BaseAttr(TokenType))
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        token: SSAValue,
-        channel_handle: ChannelHandleAttr,
-        is_host_transfer: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs, token],
-            result_types=[TokenType()],
-            properties={
-                "channel_handle": channel_handle,
-                "is_host_transfer": BoolAttr.from_bool(is_host_transfer),
-            },
-        )
 
     def verify_(self) -> None:
         """C1: the channel leads from device to device, or to the host."""
@@ -863,22 +789,6 @@ class RecvOp(StableHLOOp):
     is_host_transfer = opt_prop_def(Bool, _FALSE)
     source_target_pairs = opt_prop_def(_DenseIds)
     outputs = var_result_def(STATIC_TENSOR_OR_TOKEN)
-
-    def __init__(
-        self,
-        token: SSAValue,
-        channel_handle: ChannelHandleAttr,
-        result_types: Sequence[Attribute],
-        is_host_transfer: bool = False,
-    ):
-        super().__init__(
-            operands=[token],
-            result_types=[result_types],
-            properties={
-                "channel_handle": channel_handle,
-                "is_host_transfer": BoolAttr.from_bool(is_host_transfer),
-            },
-        )
 
     def verify_(self) -> None:
         """C1: the channel; C2 to C4: tensors and last a token."""

@@ -14,11 +14,10 @@ from xdsl.dialects.builtin import (
     ComplexType,
     Float32Type,
     Float64Type,
-    StringAttr,
     f32,
     f64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     BaseAttr,
     irdl_op_definition,
@@ -54,9 +53,7 @@ from ttxdsl.dialects.stablehlo._syntax import (
     BOOL,
     I64S,
     STRING,
-    Ints,
     dims_text,
-    int_array,
     parse_dims,
 )
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -136,25 +133,6 @@ class DotGeneralOp(PrettyOp):
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        dot_dimension_numbers: DotDimensionNumbersAttr,
-        result_type: Attribute,
-        precision_config: ArrayAttr[Attribute] | None = DEFAULT_PRECISION,
-        algorithm: DotAlgorithmAttr | None = None,
-    ):
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[result_type],
-            properties={
-                "algorithm": algorithm,
-                "dot_dimension_numbers": dot_dimension_numbers,
-                "precision_config": precision_config,
-            },
-        )
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -241,19 +219,6 @@ class DotOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        result_type: Attribute,
-        precision_config: ArrayAttr[Attribute] | None = None,
-    ):
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[result_type],
-            properties={"precision_config": precision_config},
-        )
-
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
         """Parse the precision if it is there."""
@@ -290,15 +255,6 @@ class EinsumOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, lhs: SSAValue, rhs: SSAValue, einsum_config: str, result_type: Attribute
-    ):
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[result_type],
-            properties={"einsum_config": StringAttr(einsum_config)},
-        )
-
 
 @irdl_op_definition
 class UnaryEinsumOp(PrettyOp):
@@ -313,13 +269,6 @@ class UnaryEinsumOp(PrettyOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, einsum_config: str, result_type: Attribute):
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={"einsum_config": StringAttr(einsum_config)},
-        )
 
 
 _FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
@@ -339,13 +288,6 @@ class CholeskyOp(PrettyOp):
     result = result_def(_FLOAT_COMPLEX_QUANT)
 
     traits = traits_def(Pure())
-
-    def __init__(self, a: SSAValue, lower: bool = False):
-        super().__init__(
-            operands=[a],
-            result_types=[a.type],
-            properties={"lower": BoolAttr.from_bool(lower)},
-        )
 
     def verify_(self) -> None:
         """C1: one type; C2, C3: square matrices."""
@@ -368,27 +310,6 @@ class TriangularSolveOp(StableHLOOp):
     result = result_def(FLOAT_OR_COMPLEX_TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        *,
-        left_side: bool,
-        lower: bool,
-        unit_diagonal: bool,
-        transpose_a: Transpose,
-    ):
-        super().__init__(
-            operands=[a, b],
-            result_types=[b.type],
-            properties={
-                "left_side": BoolAttr.from_bool(left_side),
-                "lower": BoolAttr.from_bool(lower),
-                "transpose_a": TransposeAttr(transpose_a),
-                "unit_diagonal": BoolAttr.from_bool(unit_diagonal),
-            },
-        )
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: shapes; C4: the result."""
@@ -421,22 +342,6 @@ class FftOp(PrettyOp):
     result = result_def(FLOAT_OR_COMPLEX_TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        fft_type: FftType,
-        fft_length: Ints,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={
-                "fft_length": int_array(fft_length),
-                "fft_type": FftTypeAttr(fft_type),
-            },
-        )
 
     def verify_(self) -> None:
         """C1, C3: ranks; C2: element types; C4, C5: sizes."""

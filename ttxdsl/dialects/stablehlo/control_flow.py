@@ -316,11 +316,6 @@ class OptimizationBarrierOp(StableHLOOp):
 
     traits = traits_def(Pure(), PositionalDataFlow(first_operand=0))
 
-    def __init__(self, operand: Sequence[SSAValue]):
-        super().__init__(
-            operands=[operand], result_types=[[one.type for one in operand]]
-        )
-
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parse `%a, %b : type, type`, or `()`."""
@@ -368,9 +363,6 @@ class AfterAllOp(StableHLOOp):
     result = result_def(BaseAttr(TokenType))
 
     traits = traits_def(Pure())
-
-    def __init__(self, inputs: Sequence[SSAValue]):
-        super().__init__(operands=[inputs], result_types=[TokenType()])
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -446,18 +438,6 @@ class AsyncStartOp(StableHLOOp):
         expected = FutureType(ArrayAttr(returned_types(self.body)))
         require_type(self.result.type, expected, "result (C4)")
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        body: Region,
-        result_types: Sequence[Attribute],
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[FutureType(ArrayAttr(result_types))],
-            regions=[body],
-        )
-
 
 @irdl_op_definition
 class AsyncDoneOp(StableHLOOp):
@@ -467,10 +447,6 @@ class AsyncDoneOp(StableHLOOp):
 
     operand = operand_def(BaseAttr(FutureType))
     result = result_def(TENSOR)
-
-    def __init__(self, operand: SSAValue):
-        types = cast(FutureType, operand.type).types.data
-        super().__init__(operands=[operand], result_types=[types[0]])
 
     def verify_(self) -> None:
         """C1: what the future holds."""

@@ -13,11 +13,9 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerAttr,
     IntegerType,
     TensorType,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -193,12 +191,6 @@ class IotaOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, iota_dimension: int, result_type: Attribute):
-        super().__init__(
-            result_types=[result_type],
-            properties={"iota_dimension": IntegerAttr(iota_dimension, i64)},
-        )
-
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the result's type."""
@@ -233,15 +225,6 @@ class DynamicIotaOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, output_shape: SSAValue, iota_dimension: int, result_type: Attribute
-    ):
-        super().__init__(
-            operands=[output_shape],
-            result_types=[result_type],
-            properties={"iota_dimension": IntegerAttr(iota_dimension, i64)},
-        )
-
     def verify_(self) -> None:
         """C1: the dimension is one of the result; C2: the shape is the result's."""
         rank = len(shape_of(self.result.type))
@@ -267,14 +250,6 @@ class BroadcastOp(PrettyOp):
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, broadcast_sizes: Ints):
-        sizes = int_values(broadcast_sizes)
-        super().__init__(
-            operands=[operand],
-            result_types=[with_shape(operand.type, sizes + shape_of(operand.type))],
-            properties={"broadcast_sizes": int_array(sizes)},
-        )
 
     def verify_(self) -> None:
         """Sizes are not negative and come before the operand's."""
@@ -339,19 +314,6 @@ class DynamicBroadcastInDimOp(PrettyOp):
     result = result_def(TENSOR_PER_AXIS)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        output_dimensions: SSAValue,
-        broadcast_dimensions: Ints,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[operand, output_dimensions],
-            result_types=[result_type],
-            properties={"broadcast_dimensions": int_array(broadcast_dimensions)},
-        )
 
     def verify_(self) -> None:
         """C1 to C10."""
@@ -435,11 +397,6 @@ class DynamicReshapeOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, operand: SSAValue, output_shape: SSAValue, result_type: Attribute
-    ):
-        super().__init__(operands=[operand, output_shape], result_types=[result_type])
-
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements; C4: the shape."""
         operand, result = self.operand.type, self.result.type
@@ -476,21 +433,6 @@ class TransposeOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        permutation: Ints,
-        result_type: Attribute | None = None,
-    ):
-        if result_type is None:
-            shape = shapes.transpose(shape_of(operand.type), int_values(permutation))
-            result_type = with_shape(operand.type, shape)
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={"permutation": int_array(permutation)},
-        )
-
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
         operand, result = self.operand.type, self.result.type
@@ -515,13 +457,6 @@ class ReverseOp(PrettyOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, dimensions: Ints):
-        super().__init__(
-            operands=[operand],
-            result_types=[operand.type],
-            properties={"dimensions": int_array(dimensions)},
-        )
 
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
@@ -649,18 +584,6 @@ class DynamicSliceOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        start_indices: Sequence[SSAValue],
-        slice_sizes: Ints,
-    ):
-        super().__init__(
-            operands=[operand, start_indices],
-            result_types=[with_shape(operand.type, int_values(slice_sizes))],
-            properties={"slice_sizes": int_array(slice_sizes)},
-        )
-
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
         """Parse `sizes = […]`.
@@ -700,13 +623,6 @@ class DynamicUpdateSliceOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self, operand: SSAValue, update: SSAValue, start_indices: Sequence[SSAValue]
-    ):
-        super().__init__(
-            operands=[operand, update, start_indices], result_types=[operand.type]
-        )
-
     def verify_(self) -> None:
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
         operand, update = self.operand.type, self.update.type
@@ -736,19 +652,6 @@ class RealDynamicSliceOp(PrettyOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        start_indices: SSAValue,
-        limit_indices: SSAValue,
-        strides: SSAValue,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[operand, start_indices, limit_indices, strides],
-            result_types=[result_type],
-        )
 
     def verify_(self) -> None:
         """The indices have one type and one entry a dimension."""
@@ -789,23 +692,6 @@ class ConcatenateOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        dimension: int,
-        result_type: Attribute | None = None,
-    ):
-        if result_type is None:
-            shape = shapes.concatenate(
-                [shape_of(one.type) for one in inputs], dimension
-            )
-            result_type = with_shape(inputs[0].type, shape)
-        super().__init__(
-            operands=[inputs],
-            result_types=[result_type],
-            properties={"dimension": IntegerAttr(dimension, i64)},
-        )
-
     def verify_(self) -> None:
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
         result = self.result.type
@@ -844,30 +730,6 @@ class PadOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        padding_value: SSAValue,
-        edge_padding_low: Ints,
-        edge_padding_high: Ints,
-        interior_padding: Ints,
-    ):
-        shape = shapes.pad(
-            shape_of(operand.type),
-            int_values(edge_padding_low),
-            int_values(edge_padding_high),
-            int_values(interior_padding),
-        )
-        super().__init__(
-            operands=[operand, padding_value],
-            result_types=[with_shape(operand.type, shape)],
-            properties={
-                "edge_padding_high": int_array(edge_padding_high),
-                "edge_padding_low": int_array(edge_padding_low),
-                "interior_padding": int_array(interior_padding),
-            },
-        )
-
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
@@ -901,26 +763,6 @@ class DynamicPadOp(PrettyOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        padding_value: SSAValue,
-        edge_padding_low: SSAValue,
-        edge_padding_high: SSAValue,
-        interior_padding: SSAValue,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[
-                operand,
-                padding_value,
-                edge_padding_low,
-                edge_padding_high,
-                interior_padding,
-            ],
-            result_types=[result_type],
-        )
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
@@ -974,9 +816,6 @@ class BitcastConvertOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, operand: SSAValue, result_type: Attribute):
-        super().__init__(operands=[operand], result_types=[result_type])
-
     def verify_(self) -> None:
         """C1: sizes and widths; C2: complex numbers stay complex."""
         operand, result = self.operand.type, self.result.type
@@ -1006,13 +845,6 @@ class GetDimensionSizeOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, operand: SSAValue, dimension: int):
-        super().__init__(
-            operands=[operand],
-            result_types=[TensorType(i32, ())],
-            properties={"dimension": IntegerAttr(dimension, i64)},
-        )
-
     def verify_(self) -> None:
         """C1: the dimension is one of the operand; the result is an i32."""
         rank = len(shape_of(self.operand.type))
@@ -1035,19 +867,6 @@ class SetDimensionSizeOp(PrettyOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        size: SSAValue,
-        dimension: int,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[operand, size],
-            result_types=[result_type],
-            properties={"dimension": IntegerAttr(dimension, i64)},
-        )
 
     def verify_(self) -> None:
         """The dimension is one of the operand; the size is a scalar i32."""

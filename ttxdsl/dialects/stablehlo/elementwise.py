@@ -64,9 +64,7 @@ from ttxdsl.dialects.stablehlo._syntax import (
     print_values,
 )
 from ttxdsl.dialects.stablehlo.attributes import (
-    ComparisonDirection,
     ComparisonDirectionAttr,
-    ComparisonType,
     ComparisonTypeAttr,
     ResultAccuracyAttr,
     ResultAccuracyMode,
@@ -441,16 +439,6 @@ class ReducePrecisionOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, operand: SSAValue, exponent_bits: int, mantissa_bits: int):
-        super().__init__(
-            operands=[operand],
-            result_types=[operand.type],
-            properties={
-                "exponent_bits": IntegerAttr(exponent_bits, i32),
-                "mantissa_bits": IntegerAttr(mantissa_bits, i32),
-            },
-        )
-
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
         """Parse `format = e5m10`."""
@@ -747,26 +735,6 @@ class CompareOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        direction: ComparisonDirection | ComparisonDirectionAttr,
-        compare_type: ComparisonType | ComparisonTypeAttr | None = None,
-    ):
-        if isinstance(compare_type, ComparisonType):
-            compare_type = ComparisonTypeAttr(compare_type)
-        if isinstance(direction, ComparisonDirection):
-            direction = ComparisonDirectionAttr(direction)
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[with_element(lhs.type, i1)],
-            properties={
-                "compare_type": compare_type,
-                "comparison_direction": direction,
-            },
-        )
-
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parse `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""
@@ -819,11 +787,6 @@ class SelectOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, pred: SSAValue, on_true: SSAValue, on_false: SSAValue):
-        super().__init__(
-            operands=[pred, on_true, on_false], result_types=[on_true.type]
-        )
-
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse `pred, value` types, or a signature."""
@@ -866,9 +829,6 @@ class ClampOp(PrettyOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(self, min: SSAValue, operand: SSAValue, max: SSAValue):
-        super().__init__(operands=[min, operand, max], result_types=[operand.type])
 
     def verify_(self) -> None:
         """C1, C2: bounds are scalars or have the shape; C3, C4: one element type."""

@@ -5,14 +5,9 @@ Source: StableHLO specification, sections "gather", "dynamic_gather", "scatter".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import (
     BoolAttr,
-    IntegerAttr,
-    i64,
 )
-from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     SameVariadicOperandSize,
@@ -39,7 +34,6 @@ from ttxdsl.dialects.stablehlo._infer import (
 )
 from ttxdsl.dialects.stablehlo._regions import check_reducer
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import Ints, int_array
 from ttxdsl.dialects.stablehlo.attributes import (
     GatherDimensionNumbersAttr,
     ScatterDimensionNumbersAttr,
@@ -73,26 +67,6 @@ class GatherOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        start_indices: SSAValue,
-        dimension_numbers: GatherDimensionNumbersAttr,
-        slice_sizes: Ints,
-        result_type: Attribute,
-        *,
-        indices_are_sorted: bool = False,
-    ):
-        super().__init__(
-            operands=[operand, start_indices],
-            result_types=[result_type],
-            properties={
-                "dimension_numbers": dimension_numbers,
-                "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
-                "slice_sizes": int_array(slice_sizes),
-            },
-        )
-
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
         operand, result = self.operand.type, self.result.type
@@ -125,25 +99,6 @@ class DynamicGatherOp(StableHLOOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        start_indices: SSAValue,
-        slice_sizes: SSAValue,
-        dimension_numbers: GatherDimensionNumbersAttr,
-        result_type: Attribute,
-        *,
-        indices_are_sorted: bool = False,
-    ):
-        super().__init__(
-            operands=[operand, start_indices, slice_sizes],
-            result_types=[result_type],
-            properties={
-                "dimension_numbers": dimension_numbers,
-                "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
-            },
-        )
 
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
@@ -182,28 +137,6 @@ class ScatterOp(StableHLOOp):
 
     irdl_options = (SameVariadicOperandSize(),)
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        scatter_indices: SSAValue,
-        updates: Sequence[SSAValue],
-        scatter_dimension_numbers: ScatterDimensionNumbersAttr,
-        update_computation: Region,
-        *,
-        indices_are_sorted: bool = False,
-        unique_indices: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs, scatter_indices, updates],
-            result_types=[[one.type for one in inputs]],
-            properties={
-                "indices_are_sorted": BoolAttr.from_bool(indices_are_sorted),
-                "scatter_dimension_numbers": scatter_dimension_numbers,
-                "unique_indices": BoolAttr.from_bool(unique_indices),
-            },
-            regions=[update_computation],
-        )
 
     def verify_(self) -> None:
         """C1 to C22: shapes and dimension numbers; C23 to C25: computation, results."""
@@ -255,20 +188,3 @@ class TorchIndexSelectOp(StableHLOOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        index: SSAValue,
-        dim: int,
-        batch_dims: int,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[operand, index],
-            result_types=[result_type],
-            properties={
-                "batch_dims": IntegerAttr(batch_dims, i64),
-                "dim": IntegerAttr(dim, i64),
-            },
-        )

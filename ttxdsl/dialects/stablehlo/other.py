@@ -26,10 +26,9 @@ from xdsl.dialects.builtin import (
     UnrankedTensorType,
     f32,
     i32,
-    i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyOf,
     BaseAttr,
@@ -85,7 +84,6 @@ from ttxdsl.dialects.stablehlo._syntax import (
 )
 from ttxdsl.dialects.stablehlo.attributes import (
     OutputOperandAliasAttr,
-    RngAlgorithm,
     RngAlgorithmAttr,
     RngDistribution,
     RngDistributionAttr,
@@ -155,20 +153,6 @@ class CustomCallOp(StableHLOOp):
 
     traits = traits_def(CallEffects())
 
-    def __init__(
-        self,
-        call_target_name: str,
-        inputs: Sequence[SSAValue],
-        result_types: Sequence[Attribute],
-        properties: Mapping[str, Attribute] | None = None,
-    ):
-        named = {"call_target_name": StringAttr(call_target_name), **(properties or {})}
-        super().__init__(
-            operands=[inputs],
-            result_types=[result_types],
-            properties={name: named[name] for name in sorted(named)},
-        )
-
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parse `@target(%a, %b) {…} : (…) -> …`."""
@@ -232,32 +216,6 @@ class CompositeOp(StableHLOOp):
     version = opt_prop_def(IntegerOf(32), IntegerAttr(0, i32))
     composite_regions = var_region_def()
     outputs = var_result_def(COMPOSITE_VALUE)
-
-    def __init__(
-        self,
-        composite_name: str,
-        inputs: Sequence[SSAValue],
-        result_types: Sequence[Attribute],
-        decomposition: str,
-        composite_attributes: Mapping[str, Attribute] | None = None,
-        version: int | None = None,
-        regions: Sequence[Region] = (),
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[result_types],
-            properties={
-                "composite_attributes": (
-                    None
-                    if composite_attributes is None
-                    else DictionaryAttr(composite_attributes)
-                ),
-                "decomposition": SymbolRefAttr(decomposition),
-                "name": StringAttr(composite_name),
-                "version": None if version is None else IntegerAttr(version, i32),
-            },
-            regions=[regions],
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -409,12 +367,6 @@ class TupleOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self, val: Sequence[SSAValue]):
-        super().__init__(
-            operands=[val],
-            result_types=[TupleType(tuple_types([one.type for one in val]))],
-        )
-
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the tuple's type, which says the parts'."""
@@ -449,14 +401,6 @@ class GetTupleElementOp(PrettyOp):
     result = result_def(TUPLE_PART)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, index: int):
-        parts = cast(TupleType, operand.type).types.data
-        super().__init__(
-            operands=[operand],
-            result_types=[parts[index]],
-            properties={"index": IntegerAttr(index, i32)},
-        )
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -493,9 +437,6 @@ class CreateTokenOp(PrettyOp):
 
     traits = traits_def(Pure())
 
-    def __init__(self):
-        super().__init__(result_types=[TokenType()])
-
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the result's type."""
@@ -522,13 +463,6 @@ class _Epsilon(FixedConstraint[FloatAttr]):
 
 
 EPSILON = _Epsilon()
-
-
-def _norm_properties(epsilon: float, feature_index: int) -> dict[str, Attribute]:
-    return {
-        "epsilon": FloatAttr(epsilon, f32),
-        "feature_index": IntegerAttr(feature_index, i64),
-    }
 
 
 def check_norm(
@@ -569,22 +503,6 @@ class BatchNormInferenceOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        scale: SSAValue,
-        offset: SSAValue,
-        mean: SSAValue,
-        variance: SSAValue,
-        epsilon: float,
-        feature_index: int,
-    ):
-        super().__init__(
-            operands=[operand, scale, offset, mean, variance],
-            result_types=[operand.type],
-            properties=_norm_properties(epsilon, feature_index),
-        )
-
     def verify_(self) -> None:
         """C1: the feature; C2 to C6: element types and sizes; C7: the result."""
         check_norm(
@@ -610,20 +528,6 @@ class BatchNormTrainingOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        scale: SSAValue,
-        offset: SSAValue,
-        epsilon: float,
-        feature_index: int,
-    ):
-        super().__init__(
-            operands=[operand, scale, offset],
-            result_types=[operand.type, scale.type, scale.type],
-            properties=_norm_properties(epsilon, feature_index),
-        )
-
     def verify_(self) -> None:
         """C1: the feature; C2 to C4: element types and sizes; C5 to C7: results."""
         features = check_norm(self, (self.operand,), (self.scale, self.offset))
@@ -648,22 +552,6 @@ class BatchNormGradOp(StableHLOOp):
     grad_offset = result_def(FLOAT_OR_QUANT_VECTOR)
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        scale: SSAValue,
-        mean: SSAValue,
-        variance: SSAValue,
-        grad_output: SSAValue,
-        epsilon: float,
-        feature_index: int,
-    ):
-        super().__init__(
-            operands=[operand, scale, mean, variance, grad_output],
-            result_types=[operand.type, scale.type, scale.type],
-            properties=_norm_properties(epsilon, feature_index),
-        )
 
     def verify_(self) -> None:
         """C1: the feature; C2 to C5: element types and sizes, of results too."""
@@ -695,20 +583,6 @@ class RngOp(PrettyOp):
     shape = operand_def(STATIC_DIMENSION_TENSOR)
     rng_distribution = prop_def(BaseAttr(RngDistributionAttr))
     result = result_def(TensorOf(Kind.PRED | Kind.INT | Kind.FLOAT))
-
-    def __init__(
-        self,
-        a: SSAValue,
-        b: SSAValue,
-        shape: SSAValue,
-        rng_distribution: RngDistribution,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[a, b, shape],
-            result_types=[result_type],
-            properties={"rng_distribution": RngDistributionAttr(rng_distribution)},
-        )
 
     def verify_(self) -> None:
         """C1: element types; C2: floats; C3: the shape."""
@@ -751,18 +625,6 @@ class RngBitGeneratorOp(PrettyOp):
     output = result_def(TensorOf(Kind.INT | Kind.FLOAT, static=True))
 
     traits = traits_def(Pure())
-
-    def __init__(
-        self,
-        initial_state: SSAValue,
-        rng_algorithm: RngAlgorithm,
-        output_type: Attribute,
-    ):
-        super().__init__(
-            operands=[initial_state],
-            result_types=[initial_state.type, output_type],
-            properties={"rng_algorithm": RngAlgorithmAttr(rng_algorithm)},
-        )
 
     def verify_(self) -> None:
         """C1: the state keeps its shape."""

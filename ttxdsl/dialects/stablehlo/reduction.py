@@ -5,7 +5,6 @@ Source: StableHLO specification, sections "reduce", "map", "sort".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Self
 
 from xdsl.dialects.builtin import (
@@ -15,7 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
     irdl_op_definition,
@@ -51,11 +50,8 @@ from ttxdsl.dialects.stablehlo._regions import (
 )
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
-    Ints,
     dims_text,
     i64_array,
-    int_array,
-    int_values,
     parse_attr_dict,
     parse_dims,
     parse_signature,
@@ -69,7 +65,6 @@ from ttxdsl.dialects.stablehlo.types import (
     TENSOR,
     element_of,
     scalar_of,
-    shape_of,
     with_shape,
 )
 
@@ -113,28 +108,6 @@ class ReduceOp(StableHLOOp):
 
     irdl_options = (SameVariadicOperandSize(),)
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        init_values: Sequence[SSAValue],
-        dimensions: Ints,
-        body: Region | type[ElementwiseBinaryOp],
-        result_types: Sequence[Attribute] | None = None,
-    ):
-        if not isinstance(body, Region):
-            body = reducer_of(body, inputs[0].type)
-        if result_types is None:
-            shape = shapes.reduce(
-                [shape_of(one.type) for one in inputs], int_values(dimensions)
-            )
-            result_types = [with_shape(one.type, shape) for one in inputs]
-        super().__init__(
-            operands=[inputs, init_values],
-            result_types=[result_types],
-            properties={"dimensions": int_array(dimensions)},
-            regions=[body],
-        )
 
     def applied_op(self) -> Operation | None:
         """The commutative op that the short form `applies`, if the body is just that."""
@@ -314,20 +287,6 @@ class MapOp(StableHLOOp):
 
     traits = traits_def(RecursiveMemoryEffect())
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        dimensions: Sequence[int],
-        computation: Region,
-        result_type: Attribute,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[result_type],
-            properties={"dimensions": i64_array(dimensions)},
-            regions=[computation],
-        )
-
     def verify_(self) -> None:
         """C1 to C3: shapes and dimensions; C4: the computation."""
         inputs = tensors_of(self.inputs)
@@ -366,23 +325,6 @@ class SortOp(StableHLOOp):
     outputs = var_result_def(TENSOR)
 
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        comparator: Region,
-        dimension: int = -1,
-        is_stable: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[one.type for one in inputs]],
-            properties={
-                "dimension": IntegerAttr(dimension, i64),
-                "is_stable": BoolAttr.from_bool(is_stable),
-            },
-            regions=[comparator],
-        )
 
     def verify_(self) -> None:
         """C1 to C3: shapes; C4: the dimension; C5: the comparator."""

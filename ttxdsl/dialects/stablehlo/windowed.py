@@ -10,15 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Self, cast
 
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
-    IntegerAttr,
     IntegerType,
     TensorType,
     i64,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     BaseAttr,
     SameVariadicOperandSize,
@@ -61,11 +59,8 @@ from ttxdsl.dialects.stablehlo._regions import (
 )
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
-    Ints,
     bool_array,
     i64_array,
-    int_array,
-    optional_int_array,
     parse_attr_dict,
     parse_integers,
     parse_operands,
@@ -246,40 +241,6 @@ class ConvolutionOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        dimension_numbers: ConvDimensionNumbersAttr,
-        result_type: Attribute,
-        *,
-        window_strides: Ints | None = None,
-        padding: PadAmounts | DenseIntOrFPElementsAttr | None = None,
-        lhs_dilation: Ints | None = None,
-        rhs_dilation: Ints | None = None,
-        window_reversal: Sequence[bool] | None = None,
-        feature_group_count: int = 1,
-        batch_group_count: int = 1,
-        precision_config: ArrayAttr[Attribute] | None = None,
-    ):
-        super().__init__(
-            operands=[lhs, rhs],
-            result_types=[result_type],
-            properties={
-                "batch_group_count": IntegerAttr(batch_group_count, i64),
-                "dimension_numbers": dimension_numbers,
-                "feature_group_count": IntegerAttr(feature_group_count, i64),
-                "lhs_dilation": optional_int_array(lhs_dilation),
-                "padding": None if padding is None else padding_attr(padding),
-                "precision_config": precision_config,
-                "rhs_dilation": optional_int_array(rhs_dilation),
-                "window_reversal": (
-                    None if window_reversal is None else bool_array(window_reversal)
-                ),
-                "window_strides": optional_int_array(window_strides),
-            },
-        )
-
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parse `(%lhs, %rhs) dim_numbers = …, window = {…} {…} : (…) -> …`."""
@@ -414,39 +375,6 @@ class DynamicConvOp(StableHLOOp):
 
     traits = traits_def(Pure())
 
-    def __init__(
-        self,
-        lhs: SSAValue,
-        rhs: SSAValue,
-        padding: SSAValue,
-        dimension_numbers: ConvDimensionNumbersAttr,
-        result_type: Attribute,
-        *,
-        window_strides: Ints | None = None,
-        lhs_dilation: Ints | None = None,
-        rhs_dilation: Ints | None = None,
-        window_reversal: Sequence[bool] | None = None,
-        feature_group_count: int = 1,
-        batch_group_count: int = 1,
-        precision_config: ArrayAttr[Attribute] | None = None,
-    ):
-        super().__init__(
-            operands=[lhs, rhs, padding],
-            result_types=[result_type],
-            properties={
-                "batch_group_count": IntegerAttr(batch_group_count, i64),
-                "dimension_numbers": dimension_numbers,
-                "feature_group_count": IntegerAttr(feature_group_count, i64),
-                "lhs_dilation": optional_int_array(lhs_dilation),
-                "precision_config": precision_config,
-                "rhs_dilation": optional_int_array(rhs_dilation),
-                "window_reversal": (
-                    None if window_reversal is None else bool_array(window_reversal)
-                ),
-                "window_strides": optional_int_array(window_strides),
-            },
-        )
-
     def verify_(self) -> None:
         """C1 to C24: windows, dimensions, groups; C25: the result."""
         spatial = len(shape_of(self.lhs.type)) - 2
@@ -490,32 +418,6 @@ class ReduceWindowOp(StableHLOOp):
 
     irdl_options = (SameVariadicOperandSize(),)
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        init_values: Sequence[SSAValue],
-        window_dimensions: Ints,
-        body: Region,
-        result_types: Sequence[Attribute],
-        *,
-        window_strides: Ints | None = None,
-        base_dilations: Ints | None = None,
-        window_dilations: Ints | None = None,
-        padding: PadAmounts | DenseIntOrFPElementsAttr | None = None,
-    ):
-        super().__init__(
-            operands=[inputs, init_values],
-            result_types=[result_types],
-            properties={
-                "base_dilations": optional_int_array(base_dilations),
-                "padding": None if padding is None else padding_attr(padding),
-                "window_dilations": optional_int_array(window_dilations),
-                "window_dimensions": int_array(window_dimensions),
-                "window_strides": optional_int_array(window_strides),
-            },
-            regions=[body],
-        )
 
     def verify_(self) -> None:
         """C1 to C13: inputs, windows, body; C14 to C16: results."""
@@ -567,29 +469,6 @@ class SelectAndScatterOp(StableHLOOp):
     result = result_def(TENSOR)
 
     traits = traits_def(RecursiveMemoryEffect())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        source: SSAValue,
-        init_value: SSAValue,
-        select: Region,
-        scatter: Region,
-        *,
-        window_dimensions: Ints | None = None,
-        window_strides: Ints | None = None,
-        padding: PadAmounts | DenseIntOrFPElementsAttr | None = None,
-    ):
-        super().__init__(
-            operands=[operand, source, init_value],
-            result_types=[operand.type],
-            properties={
-                "padding": None if padding is None else padding_attr(padding),
-                "window_dimensions": optional_int_array(window_dimensions),
-                "window_strides": optional_int_array(window_strides),
-            },
-            regions=[select, scatter],
-        )
 
     def verify_(self) -> None:
         """C1 to C10: windows and computations; C11, C12: the result."""
