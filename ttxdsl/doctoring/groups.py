@@ -21,15 +21,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
-from typing import cast
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.data_flow import data_flow_of
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
@@ -163,19 +162,6 @@ def divisors(number: int) -> tuple[int, ...]:
         raise ValueError(f"{number} has no divisors to list")
     small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
     return tuple(sorted({*small, *(number // d for d in small)}))
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor, empty for anything else."""
-    tensor = _tensor(value)
-    return () if tensor is None else tensor.get_shape()
-
-
-def _tensor(value: SSAValue) -> TensorType[Attribute] | None:
-    type_ = value.type
-    return (
-        cast("TensorType[Attribute]", type_) if isinstance(type_, TensorType) else None
-    )
 
 
 @dataclass(slots=True)
@@ -427,10 +413,9 @@ def _names(families: Sequence[Sequence[_Group]], function: FuncOp) -> list[str]:
 
 def value_bytes(value: SSAValue) -> int:
     """The bytes of a tensor, 0 for anything else."""
-    tensor = _tensor(value)
-    if tensor is None:
+    if not is_tensor(value):
         return 0
-    return tensor_bytes(tensor.get_shape(), element_bits(tensor.element_type))
+    return tensor_bytes(shape_of(value), element_bits(element_of(value)))
 
 
 class _Counts:

@@ -18,10 +18,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
-from ttxdsl.doctoring.groups import shape_of, value_bytes
+from ttxdsl.doctoring.groups import value_bytes
 from ttxdsl.doctoring.meshes import Candidate, apply_candidate
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.reporting.collectives import list_collectives

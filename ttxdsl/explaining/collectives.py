@@ -30,11 +30,11 @@ from ttxdsl.explaining.places import (
     axes_text,
     factor_kind,
     factor_text,
-    shape_of,
     sharding_text,
 )
 from ttxdsl.explaining.recording import COLLECTIVES, Demand, Insertion, Recorded
 from ttxdsl.explaining.shardings import Shardings
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.reporting.collectives import Collective, list_collectives
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap

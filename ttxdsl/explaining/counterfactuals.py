@@ -25,9 +25,10 @@ from ttxdsl.explaining.compiling import compile_plainly
 from ttxdsl.explaining.figures import measure
 from ttxdsl.explaining.marks import unmarked
 from ttxdsl.explaining.names import enclosing_function
-from ttxdsl.explaining.places import Places, shape_of, sharding_text
+from ttxdsl.explaining.places import Places, sharding_text
 from ttxdsl.explaining.recording import Demand, Recorded
 from ttxdsl.interpreters.run import entry_function
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.links import Link

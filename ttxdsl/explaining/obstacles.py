@@ -22,10 +22,10 @@ from ttxdsl.explaining.places import (
     axis_text,
     dimension_of,
     factor_text,
-    shape_of,
     sharding_text,
 )
 from ttxdsl.explaining.recording import Recorded, Step
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.projection import Projection, TensorFactors, project

@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import (
     CallSiteLoc,
     FusedLoc,
     NameLoc,
-    ShapedType,
     UnregisteredOp,
 )
 from xdsl.dialects.func import FuncOp
@@ -23,11 +22,6 @@ from ttxdsl.explaining.recording import Recorded
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.factors import OpShardingRule, factor_symbol
 from ttxdsl.sharding.spec import TensorSharding
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor; empty for everything else."""
-    return tuple(value.type.get_shape()) if isinstance(value.type, ShapedType) else ()
 
 
 def axis_text(axis: AxisRef) -> str:

@@ -10,8 +10,9 @@ from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Dimension, Obstacle, WhySharding
 from ttxdsl.explaining.chains import Chains
 from ttxdsl.explaining.obstacles import Obstacles
-from ttxdsl.explaining.places import Places, axis_text, shape_of, sharding_text
+from ttxdsl.explaining.places import Places, axis_text, sharding_text
 from ttxdsl.explaining.recording import Recorded
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.spec import TensorSharding
 
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Operation, SSAValue
 
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 
 Shape = tuple[int, ...]
@@ -83,12 +83,6 @@ class Shapes:
         if operands is None or results is None:
             return None
         return Shapes(operands, results)
-
-
-def shape_of(value: SSAValue) -> Shape:
-    """The shape of `value`; `()` for what is not a tensor, such as a token."""
-    type = value.type
-    return type.get_shape() if isinstance(type, ShapedType) else ()
 
 
 def _static_shapes(values: Iterable[SSAValue]) -> tuple[Shape, ...] | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.rules.builder import Factor, Kind, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.table import OpRule, rule
 

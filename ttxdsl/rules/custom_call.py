@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.rules.builder import Factor, Kind, pointwise, resized, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind, pointwise, resized
 from ttxdsl.rules.table import OpRule, rule
 
 

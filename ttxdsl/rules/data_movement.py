@@ -10,7 +10,8 @@ from xdsl.traits import ConstantLike
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import ConstantOp
-from ttxdsl.rules.builder import Factor, Kind, pointwise, resized, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind, pointwise, resized
 from ttxdsl.rules.reshape import reshape_factors
 from ttxdsl.rules.table import OpRule, moded_rule, rule
 

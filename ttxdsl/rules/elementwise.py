@@ -8,7 +8,8 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import ShardingConstraintOp
-from ttxdsl.rules.builder import Factor, pointwise, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, pointwise
 from ttxdsl.rules.table import OpRule, rule
 
 POINTWISE: tuple[type[Operation], ...] = (

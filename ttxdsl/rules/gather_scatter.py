@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.rules.builder import Factor, Kind, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind
 from ttxdsl.rules.table import OpRule, rule
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.rules.builder import Factor, Kind, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind
 from ttxdsl.rules.table import OpRule, rule
 
 

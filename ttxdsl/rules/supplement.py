@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
-from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, resized, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, resized
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.table import OpRule, rule
 from ttxdsl.sharding.factors import OpShardingRule

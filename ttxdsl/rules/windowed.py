@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import (
 )
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.rules.builder import Factor, Kind, shape_of
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules.builder import Factor, Kind
 from ttxdsl.rules.table import OpRule, moded_rule, rule
 
 

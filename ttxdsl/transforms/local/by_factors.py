@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.stablehlo import ReshapeOp
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.sharding.axes import (
     Axes,
     concatenate_merged,
@@ -28,7 +29,6 @@ from ttxdsl.sharding.collectives import AllGather, AllSlice, suffix_behind
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
-from ttxdsl.transforms.local.emitter import is_tensor, shape_of
 from ttxdsl.transforms.local.layout import Layout, cut
 from ttxdsl.transforms.local.localizer import (
     Local,

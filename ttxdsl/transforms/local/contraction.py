@@ -6,10 +6,10 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors, localize_except
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import shape_of
 from ttxdsl.transforms.local.localizer import Localizer, Table
 
 

@@ -22,9 +22,9 @@ from xdsl.ir import Attribute, Operation
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import element_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import element_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 

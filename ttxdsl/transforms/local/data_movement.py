@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
@@ -15,7 +16,7 @@ from ttxdsl.transforms.local.by_factors import (
     localize_except,
 )
 from ttxdsl.transforms.local.contraction import required_rule
-from ttxdsl.transforms.local.emitter import dims_attr, element_of, shape_of
+from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.halo import Window, mirrored, serve
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 

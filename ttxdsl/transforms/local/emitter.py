@@ -8,7 +8,7 @@ block and used by all that need it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -35,36 +35,15 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonType,
     ComparisonTypeAttr,
 )
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.devices import shard_index_of_device
 
 OpT = TypeVar("OpT", bound=Operation)
 
-Tensor = TensorType[Attribute]
-
 INDEX = i32
 """The element type of computed positions; sizes beyond it are refused."""
-
-
-def tensor_type(value: SSAValue) -> Tensor:
-    """The type of a value that is known to be a tensor."""
-    return cast(Tensor, value.type)
-
-
-def is_tensor(value: SSAValue) -> bool:
-    """Whether a value is a ranked tensor."""
-    return isinstance(value.type, TensorType)
-
-
-def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor value."""
-    return tensor_type(value).element_type
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor value."""
-    return tensor_type(value).get_shape()
 
 
 def dims_attr(values: Sequence[int]) -> DenseArrayBase[IntegerType]:

@@ -27,8 +27,8 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.transforms.local.devices import replica_groups
-from ttxdsl.transforms.local.emitter import element_of, shape_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer
 

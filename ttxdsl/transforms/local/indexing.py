@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
@@ -27,9 +28,7 @@ from ttxdsl.transforms.local.emitter import (
     INDEX,
     Emitter,
     dims_attr,
-    element_of,
     is_wider_than_index,
-    shape_of,
 )
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table

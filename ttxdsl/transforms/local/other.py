@@ -10,11 +10,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.dialects import chlo, sdy, stablehlo
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.remarks import emit_warning
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors, localize_except
-from ttxdsl.transforms.local.emitter import element_of, is_tensor, shape_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 

@@ -18,6 +18,7 @@ from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, total_size
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.by_factors import (
@@ -28,7 +29,7 @@ from ttxdsl.transforms.local.by_factors import (
 )
 from ttxdsl.transforms.local.combiner import Combiner, combiner_of, selects
 from ttxdsl.transforms.local.contraction import required_rule
-from ttxdsl.transforms.local.emitter import dims_attr, element_of, shape_of
+from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 

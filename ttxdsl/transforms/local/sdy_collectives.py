@@ -9,11 +9,11 @@ from xdsl.ir import SSAValue
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
 from ttxdsl.sharding.collectives import AllGather, AllSlice, AllToAll, Collective, Move
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import element_of, shape_of
 from ttxdsl.transforms.local.layout import without_trivial
 from ttxdsl.transforms.local.localizer import (
     Local,

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import lists_overlap, total_size
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
@@ -22,7 +23,7 @@ from ttxdsl.transforms.local.by_factors import (
     localize_by_factors,
 )
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import int_attr, shape_of
+from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.local.halo import Window, meeting, serve
 from ttxdsl.transforms.local.localizer import Localizer, Table
 
