@@ -168,9 +168,9 @@ class Program:
     @cached_property
     def meshes(self) -> dict[str, Mesh]:
         """The meshes by name; those of a ttir or ttnn file have axes `axis0`, ...."""
-        from ttxdsl.reporting.collectives import meshes_of
+        from ttxdsl.dialects.sdy import mesh_table
 
-        return meshes_of(self._shardy)
+        return mesh_table(self._shardy)
 
     @property
     def _shardy(self) -> ModuleOp:

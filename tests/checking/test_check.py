@@ -10,8 +10,10 @@ from ttxdsl.checking.cutting import cuttable_ops
 from ttxdsl.checking.failure import Failure
 from ttxdsl.checking.minimize import pipeline_text
 from ttxdsl.checking.steps import pipeline_steps, steps_of
-from ttxdsl.conversion.stablehlo_to_ttir import TABLE as TO_TTIR
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.stablehlo_to_ttir import (
+    TABLE as TO_TTIR,
+    ConvertStableHLOToTTIRPass,
+)
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass

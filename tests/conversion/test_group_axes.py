@@ -3,8 +3,7 @@ from __future__ import annotations
 from math import prod
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ttxdsl.conversion.group_axes import (
     along_axes,

@@ -19,8 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ttxdsl.dialects import chlo
-from ttxdsl.dialects import stablehlo as hlo
+from ttxdsl.dialects import chlo, stablehlo as hlo
 
 F46, F4 = TensorType(f32, (4, 6)), TensorType(f32, (4,))
 S, SI, SB = TensorType(f32, ()), TensorType(i32, ()), TensorType(i1, ())

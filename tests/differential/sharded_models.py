@@ -65,8 +65,7 @@ def _main() -> None:
     import jax
     import jax.numpy as jnp
     from jax import lax
-    from jax.sharding import NamedSharding
-    from jax.sharding import PartitionSpec as P
+    from jax.sharding import NamedSharding, PartitionSpec as P
 
     auto = jax.sharding.AxisType.Auto
     mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(auto, auto))

@@ -9,8 +9,7 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 import pytest
-from jax.sharding import AxisType, NamedSharding
-from jax.sharding import PartitionSpec as P
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 import ttxdsl
 from tests.explaining import programs

@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.interpreters.mesh import DeviceMesh, ReplicaMismatchError

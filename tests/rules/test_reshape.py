@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import prod
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ttxdsl.rules.builder import Shape, Shapes, assemble
 from ttxdsl.rules.reshape import reshape_factors

@@ -10,8 +10,8 @@ from ttxdsl.sharding.collectives import (
     AllReduce,
     AllSlice,
     AllToAll,
+    AllToAllParam,
     CollectivePermute,
-    Move,
     ReduceScatter,
     follow,
     without_suffix,
@@ -58,7 +58,7 @@ def test_all_slice_along_a_used_axis():
 
 
 def test_all_to_all_moves_a_suffix():
-    step = AllToAll((Move((y,), 0, 1),))
+    step = AllToAll((AllToAllParam((y,), 0, 1),))
     assert step.after(sharding((x, y), (z,)), MESH) == sharding((x,), (z, y))
     with pytest.raises(ValueError, match="not a suffix"):
         step.after(sharding((y, x), ()), MESH)

@@ -10,8 +10,8 @@ from ttxdsl.sharding.collectives import (
     AllReduce,
     AllSlice,
     AllToAll,
+    AllToAllParam,
     CollectivePermute,
-    Move,
     ReduceScatter,
 )
 from ttxdsl.sharding.cost import (
@@ -65,7 +65,7 @@ def test_collectives_of_a_tensor():
     assert sent(AllGather(((x,), ()))) == 3 * 2048
     assert sent(AllGather(((x,), (y,)))) == 7 * 2048
     assert sent(AllSlice(((), (one,)))) == 0
-    assert sent(AllToAll((Move((y,), 1, 0),))) == 1024
+    assert sent(AllToAll((AllToAllParam((y,), 1, 0),))) == 1024
     assert sent(CollectivePermute(((x,), (y,)), "mesh")) == 0
     assert sent(CollectivePermute(((x, one), (y,)), "mesh")) == 0
     assert sent(CollectivePermute(((x,), (y,)), "other")) == 2048

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.manual import manual_prefix, with_manual_axes, without_manual_axes

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import AxisRef, is_prefix
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule

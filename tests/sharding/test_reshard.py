@@ -18,9 +18,9 @@ from ttxdsl.sharding.collectives import (
     AllGather,
     AllSlice,
     AllToAll,
+    AllToAllParam,
     Collective,
     CollectivePermute,
-    Move,
     follow,
 )
 from ttxdsl.sharding.reshard import gather_and_slice, plan_reshard, reaches
@@ -71,7 +71,7 @@ def test_slice_ahead_of_a_move():
     # y is sliced where x is, so that both move in one exchange and in order
     assert plan(sharding((x,), ()), sharding((), (x, y))) == (
         AllSlice(((y,), ())),
-        AllToAll((Move((x, y), 0, 1),)),
+        AllToAll((AllToAllParam((x, y), 0, 1),)),
     )
 
 
@@ -82,14 +82,14 @@ def test_no_slice_ahead_where_it_would_need_padding():
 
 def test_all_to_all_moves_axes():
     assert plan(sharding((x,), (y,), ()), sharding((), (y,), (x,))) == (
-        AllToAll((Move((x,), 0, 2),)),
+        AllToAll((AllToAllParam((x,), 0, 2),)),
     )
 
 
 def test_all_to_all_in_the_order_of_the_target():
     assert plan(sharding((y,), (x,), ()), sharding((), (), (x, y))) == (
-        AllToAll((Move((x,), 1, 2),)),
-        AllToAll((Move((y,), 0, 2),)),
+        AllToAll((AllToAllParam((x,), 1, 2),)),
+        AllToAll((AllToAllParam((y,), 0, 2),)),
     )
 
 
@@ -116,7 +116,7 @@ def test_permute_swaps_parts_of_axes():
 def test_permute_puts_what_is_gathered_in_front():
     assert plan(sharding((x, y), ()), sharding((), (x,))) == (
         CollectivePermute(((y, x), ()), "mesh"),
-        AllToAll((Move((x,), 0, 1),)),
+        AllToAll((AllToAllParam((x,), 0, 1),)),
         AllGather(((y,), ())),
     )
 

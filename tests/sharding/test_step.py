@@ -7,7 +7,7 @@ from ttxdsl.sharding.factors import OpShardingRule, parse_rule
 from ttxdsl.sharding.projection import FactorSharding, Projection, TensorFactors
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 from ttxdsl.sharding.step import (
-    Direction,
+    PropagationDirection,
     StepSignature,
     Strategy,
     axes_to_propagate,
@@ -38,7 +38,7 @@ def step(
     rule: OpShardingRule | str,
     *shardings: TensorSharding | None,
     strategy: Strategy = Strategy.AGGRESSIVE,
-    direction: Direction = Direction.BOTH,
+    direction: PropagationDirection = PropagationDirection.BOTH,
     elementwise: bool = False,
     conservative: bool = False,
 ) -> tuple[TensorSharding | None, ...]:
@@ -106,7 +106,9 @@ def conflict_table() -> tuple[OpShardingRule, Projection]:
 
 def test_conflict_table_step_1_axes_to_propagate() -> None:
     _, projection = conflict_table()
-    axes = [axes_to_propagate(projection, f, Direction.BOTH) for f in range(4)]
+    axes = [
+        axes_to_propagate(projection, f, PropagationDirection.BOTH) for f in range(4)
+    ]
     assert axes == [(A, B), (B, A), (C, A), (D,)]
 
 
@@ -118,7 +120,7 @@ def test_conflict_table_steps_2_and_3() -> None:
     """
     rule, projection = conflict_table()
     signature = StepSignature(
-        "m", ABCD, rule, (Direction.BOTH,) * 4, Strategy.AGGRESSIVE
+        "m", ABCD, rule, (PropagationDirection.BOTH,) * 4, Strategy.AGGRESSIVE
     )
     updated = propagate_aggressive(signature, projection)
     table = [[t.factors[f].axes for f in range(4)] for t in projection.tensors]
@@ -264,10 +266,10 @@ def test_directions(strategy: Strategy) -> None:
     rule = "([i, j])->([i, j]) {i=8, j=8}"
     shardings = (opened((A,), ()), opened((), (B,)))
     expected = {
-        Direction.NONE: (None, None),
-        Direction.FORWARD: (None, opened((A,), (B,))),
-        Direction.BACKWARD: (opened((A,), (B,)), None),
-        Direction.BOTH: (opened((A,), (B,)), opened((A,), (B,))),
+        PropagationDirection.NONE: (None, None),
+        PropagationDirection.FORWARD: (None, opened((A,), (B,))),
+        PropagationDirection.BACKWARD: (opened((A,), (B,)), None),
+        PropagationDirection.BOTH: (opened((A,), (B,)), opened((A,), (B,))),
     }
     for direction, new in expected.items():
         assert (
@@ -278,13 +280,13 @@ def test_directions(strategy: Strategy) -> None:
 def test_forward_respects_conflicts_of_results_but_does_not_extend_by_them() -> None:
     rule = "([i], [i])->([i]) {i=8}"
     shardings = (opened((A,)), None, opened((A, B)))
-    assert step(ABCD, rule, *shardings, direction=Direction.FORWARD) == (
+    assert step(ABCD, rule, *shardings, direction=PropagationDirection.FORWARD) == (
         None,
         opened((A,)),
         None,
     )
     conflicting = (opened((A, C)), None, opened((A, B)))
-    assert step(ABCD, rule, *conflicting, direction=Direction.FORWARD) == (
+    assert step(ABCD, rule, *conflicting, direction=PropagationDirection.FORWARD) == (
         None,
         opened((A,)),
         None,
@@ -292,9 +294,18 @@ def test_forward_respects_conflicts_of_results_but_does_not_extend_by_them() -> 
 
 
 def test_directions_combine_as_sets() -> None:
-    assert Direction.FORWARD | Direction.BACKWARD is Direction.BOTH
-    assert Direction.FORWARD & Direction.BACKWARD is Direction.NONE
-    assert Direction.BOTH & Direction.FORWARD is Direction.FORWARD
+    assert (
+        PropagationDirection.FORWARD | PropagationDirection.BACKWARD
+        is PropagationDirection.BOTH
+    )
+    assert (
+        PropagationDirection.FORWARD & PropagationDirection.BACKWARD
+        is PropagationDirection.NONE
+    )
+    assert (
+        PropagationDirection.BOTH & PropagationDirection.FORWARD
+        is PropagationDirection.FORWARD
+    )
 
 
 @BOTH_STRATEGIES
@@ -342,11 +353,16 @@ def test_agreement_within_a_factor(
     first: tuple[AxisRef, ...], second: tuple[AxisRef, ...], agreed: tuple[AxisRef, ...]
 ) -> None:
     tensors = [TensorFactors({0: FactorSharding(axes)}) for axes in (first, second)]
-    assert axes_to_propagate(Projection(tensors, 1), 0, Direction.BOTH) == agreed
+    assert (
+        axes_to_propagate(Projection(tensors, 1), 0, PropagationDirection.BOTH)
+        == agreed
+    )
 
 
 def test_a_conflict_stops_later_tensors_from_extending() -> None:
     tensors = [
         TensorFactors({0: FactorSharding(axes)}) for axes in ((A, B), (A, C), (A, B, D))
     ]
-    assert axes_to_propagate(Projection(tensors, 2), 0, Direction.BOTH) == (A,)
+    assert axes_to_propagate(Projection(tensors, 2), 0, PropagationDirection.BOTH) == (
+        A,
+    )

@@ -28,13 +28,13 @@ from ttxdsl.checking.steps import (
 )
 from ttxdsl.checking.trials import Trial
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.mesh import same_values
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.boundary import results_of
-from ttxdsl.reporting.collectives import meshes_of
 from ttxdsl.sharding.spec import TensorSharding
 
 
@@ -77,7 +77,7 @@ class Judge:
         return None
 
     def _remember_axes(self, module: ModuleOp) -> None:
-        for mesh in meshes_of(module).values():
+        for mesh in mesh_table(module).values():
             if mesh.axes:
                 self.names = mesh.axis_names
                 return

@@ -22,6 +22,7 @@ from ttxdsl.dialects._sdy_ops import (
     ManualComputationOp,
     MeshOp,
     NamedComputationOp,
+    PropagationBarrierOp,
     ShardingOp,
 )
 from ttxdsl.dialects.data_flow import ByClass, data_flow_of
@@ -335,6 +336,13 @@ def set_func_result_sharding(
 
 
 # All shardings
+
+
+def behind_barriers(value: SSAValue) -> SSAValue:
+    """The value that propagation barriers pass on; these leave data and layout alone."""
+    while isinstance(value.owner, PropagationBarrierOp):
+        value = value.owner.input
+    return value
 
 
 def transform_shardings(

@@ -14,15 +14,10 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ttxdsl.dialects import _sdy_syntax as syntax
-from ttxdsl.dialects import _sdy_verify as verify
-from ttxdsl.dialects._sdy_values import (
-    AllToAllParam,
-    AxisPropagation,
-    EdgeValueRef,
-    PropagationStep,
-)
+from ttxdsl.dialects import _sdy_syntax as syntax, _sdy_verify as verify
+from ttxdsl.dialects._sdy_values import AxisPropagation, EdgeValueRef, PropagationStep
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.factors import DimMapping, OpShardingRule, TensorMapping
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 

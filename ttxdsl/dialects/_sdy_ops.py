@@ -79,14 +79,12 @@ from ttxdsl.dialects._sdy_attributes import (
     TensorShardingAttr,
     TensorShardingPerValueAttr,
 )
-from ttxdsl.dialects._sdy_values import (
-    AllToAllParam,
-    PropagationDirection,
-)
 from ttxdsl.dialects.data_flow import DataFlowTrait, Operand, returned
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.step import PropagationDirection
 
 AnySharding: TypeAlias = TensorSharding | TensorShardingAttr
 """A sharding as the theory's value or as an attribute: builders take both."""
@@ -348,7 +346,8 @@ class _Direction(CustomDirective):
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
         number = cast(IntegerAttr[I32], self.direction.get(op))
-        printer.print_string(PropagationDirection(number.value.data).name)
+        direction = PropagationDirection(number.value.data)
+        printer.print_string(direction.name or str(direction.value))
         state.should_emit_space = True
         state.last_was_punctuation = False
 

@@ -18,20 +18,18 @@ from typing import TypeVar
 from xdsl.parser import AttrParser
 
 from ttxdsl.dialects._sdy_values import (
-    AllToAllParam,
     AxisPropagation,
     EdgeNodeType,
     EdgeValueRef,
     PropagationStep,
 )
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.factors import (
     DimMapping,
     OpShardingRule,
     TensorMapping,
     factor_symbol,
-)
-from ttxdsl.sharding.factors import (
     parse_dim_mapping as factors_of_text,
 )
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding

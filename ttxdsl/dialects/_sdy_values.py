@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.sharding.axes import AxisRef
-
-
-class PropagationDirection(IntEnum):
-    """Which way shardings may flow; the numbers are those of the generic form."""
-
-    NONE = 0
-    FORWARD = 1
-    BACKWARD = 2
-    BOTH = 3
 
 
 class EdgeNodeType(StrEnum):
@@ -24,15 +14,6 @@ class EdgeNodeType(StrEnum):
 
     OPERAND = "operand"
     RESULT = "result"
-
-
-@dataclass(frozen=True, slots=True)
-class AllToAllParam:
-    """Move `axes` from the end of dimension `src_dim` to the end of `tgt_dim`."""
-
-    axes: tuple[AxisRef, ...]
-    src_dim: int
-    tgt_dim: int
 
 
 @dataclass(frozen=True, slots=True)

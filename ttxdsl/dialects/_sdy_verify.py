@@ -19,7 +19,7 @@ from math import prod
 
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._sdy_values import AllToAllParam, EdgeValueRef, PropagationStep
+from ttxdsl.dialects._sdy_values import EdgeValueRef, PropagationStep
 from ttxdsl.sharding.axes import (
     Axes,
     AxisRef,
@@ -27,6 +27,7 @@ from ttxdsl.sharding.axes import (
     sort_and_merge,
     sort_by_mesh,
 )
+from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 from ttxdsl.sharding.text import quoted

@@ -67,15 +67,11 @@ from ttxdsl.dialects._sdy_ops import (
     ShardedToUnreducedOp,
     ShardingOp,
 )
-from ttxdsl.dialects._sdy_values import (
-    EdgeNodeType,
-    EdgeValueRef,
-    PropagationDirection,
-    PropagationStep,
-)
+from ttxdsl.dialects._sdy_values import EdgeNodeType, EdgeValueRef, PropagationStep
 from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.errors import source_position
 from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.step import PropagationDirection
 from ttxdsl.sharding.text import quoted, symbol
 
 _EDGE_LISTS = ("sdy.result_propagation_edges", "sdy.block_arg_propagation_edges")
@@ -225,7 +221,7 @@ def verify_op(op: Operation) -> None:
 
 
 def _verify_barrier(op: PropagationBarrierOp) -> None:
-    if op.allowed_direction.value.data not in set(PropagationDirection):
+    if op.allowed_direction.value.data not in PropagationDirection.__members__.values():
         raise VerifyException(f"unknown direction: {op.allowed_direction.value.data}")
     if op.direction == PropagationDirection.BOTH:
         raise VerifyException(

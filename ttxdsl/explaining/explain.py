@@ -15,6 +15,7 @@ from io import StringIO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
 from ttxdsl.explaining.collectives import WhyCollectives
@@ -24,7 +25,6 @@ from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.places import Places
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.explaining.shardings import Shardings
-from ttxdsl.reporting.collectives import meshes_of
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -148,7 +148,7 @@ class Explainer:
         notes: list[str] = []
         if self._recorded.skipped:
             notes.append("the program came partitioned: stages 5 to 12 were skipped")
-        meshes = meshes_of(self._recorded.compiled)
+        meshes = mesh_table(self._recorded.compiled)
         return WhyProgram(
             source=self._source,
             meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),

@@ -30,7 +30,7 @@ from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.projection import Projection, TensorFactors, project
 from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.sharding.step import Direction, StepMemo, Strategy
+from ttxdsl.sharding.step import PropagationDirection, StepMemo, Strategy
 from ttxdsl.transforms.propagation.graph import Node
 
 
@@ -228,7 +228,7 @@ class Obstacles:
             where, conflict = objector
             text = f"{head} {where} cannot follow: {conflict.rule}"
             return Obstacle("conflict", dim, text, name, place, conflict)
-        if meeting.node.allowed not in (None, Direction.BOTH):
+        if meeting.node.allowed not in (None, PropagationDirection.BOTH):
             text = f"{head} shardings pass {place} in one direction only"
             return Obstacle("direction", dim, text, name, place)
         text = (

@@ -25,26 +25,15 @@ import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.interpreters.mesh_axes import (
-    Array,
-    Groups,
-    ref_groups,
-    same_values,
+    Array as Array,
+    Groups as Groups,
+    ref_groups as ref_groups,
+    same_values as same_values,
     whole_axes,
 )
 from ttxdsl.interpreters.mesh_shards import MeshShards
-from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError as ReplicaMismatchError
 from ttxdsl.sharding.axes import AxisRef
-
-__all__ = [
-    "Array",
-    "DeviceMesh",
-    "Groups",
-    "Reduce",
-    "ReplicaMismatchError",
-    "Strategy",
-    "ref_groups",
-    "same_values",
-]
 
 Reduce = Callable[[Array, tuple[int, ...]], Array]
 """Reduces an array over some of its axes, keeping them with extent 1."""

@@ -25,8 +25,7 @@ from xdsl.interpreter import (
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from ttxdsl.dialects import interpreter as interp
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import interpreter as interp, stablehlo
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.elements import rank_of

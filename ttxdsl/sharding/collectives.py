@@ -104,19 +104,19 @@ class AllSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """`axes` stop sharding `source_dim` and go on sharding `target_dim`."""
+class AllToAllParam:
+    """`axes` stop sharding `src_dim` and go on sharding `tgt_dim`."""
 
     axes: Axes
-    source_dim: int
-    target_dim: int
+    src_dim: int
+    tgt_dim: int
 
 
 @dataclass(frozen=True, slots=True)
 class AllToAll:
     """Axes move between pairs of dimensions; no dimension is in two moves."""
 
-    moves: tuple[Move, ...]
+    moves: tuple[AllToAllParam, ...]
 
     def after(self, before: TensorSharding, mesh: Mesh) -> TensorSharding:
         """The sharding of the result.
@@ -126,7 +126,7 @@ class AllToAll:
         """
         dims = list(before.axes_per_dim)
         for move in self.moves:
-            source, target = move.source_dim, move.target_dim
+            source, target = move.src_dim, move.tgt_dim
             dims[source] = without_suffix(dims[source], move.axes, mesh)
             dims[target] = concatenate_merged(dims[target], move.axes, mesh)
         return _closed(before, dims)

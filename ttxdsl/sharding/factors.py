@@ -369,13 +369,3 @@ def _solve(mapping: DimMapping, size: int, sizes: dict[int, int]) -> bool:
             )
         sizes[unknown[0]] = size // known
     return True
-
-
-__all__ = [
-    "DimMapping",
-    "OpShardingRule",
-    "TensorMapping",
-    "factor_symbol",
-    "parse_dim_mapping",
-    "parse_rule",
-]

@@ -37,10 +37,10 @@ from ttxdsl.sharding.collectives import (
     AllGather,
     AllSlice,
     AllToAll,
+    AllToAllParam,
     AxesPerDim,
     Collective,
     CollectivePermute,
-    Move,
     suffix_behind,
 )
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -450,7 +450,7 @@ class _Planner:
             while (move := self.next_move(dim, in_order=in_order)) is not None:
                 self.steps.append(AllToAll((move,)))
 
-    def next_move(self, dim: int, *, in_order: bool) -> Move | None:
+    def next_move(self, dim: int, *, in_order: bool) -> AllToAllParam | None:
         """Take the last axes that share a home off a dimension and bring them there."""
         surplus, homes = self.surplus[dim], self.homes()
         if not surplus or surplus[-1] not in homes:
@@ -471,7 +471,7 @@ class _Planner:
                 self.settled[target].append(missing.pop(0))
             else:
                 self.surplus[target].append(axis)
-        return Move(concatenate_merged((), moved, self.mesh), dim, target)
+        return AllToAllParam(concatenate_merged((), moved, self.mesh), dim, target)
 
     # 4. Gathers
 

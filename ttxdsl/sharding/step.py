@@ -43,7 +43,7 @@ from ttxdsl.sharding.projection import (
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 
-class Direction(IntFlag):
+class PropagationDirection(IntFlag):
     """Which way shardings may travel along a factor; `|` and `&` combine them."""
 
     NONE = 0
@@ -78,7 +78,7 @@ class StepSignature:
     mesh_ref: str | Mesh
     mesh: Mesh
     rule: OpShardingRule
-    directions: tuple[Direction, ...]
+    directions: tuple[PropagationDirection, ...]
     strategy: Strategy
     elementwise: bool = False
     conservative: bool = False
@@ -133,7 +133,7 @@ def spread(signature: StepSignature, projection: Projection) -> set[int]:
 
 
 def axes_to_propagate(
-    projection: Projection, factor: int, direction: Direction
+    projection: Projection, factor: int, direction: PropagationDirection
 ) -> Axes:
     """The axes along which all tensors with the factor agree, and go on from there.
 
@@ -143,10 +143,10 @@ def axes_to_propagate(
     not extend it. Closed dimensions, replicated axes and other factors are not
     looked at.
     """
-    if direction is Direction.NONE:
+    if direction is PropagationDirection.NONE:
         return ()
     sources, targets = projection.operands, projection.results
-    if direction is Direction.BACKWARD:
+    if direction is PropagationDirection.BACKWARD:
         sources, targets = targets, sources
     agreed: Axes = ()
     may_grow = True
@@ -155,7 +155,7 @@ def axes_to_propagate(
             sharding = tensor.factors.get(factor)
             if sharding is not None:
                 agreed, may_grow = _agree(agreed, sharding.axes, may_grow)
-        may_grow = may_grow and direction is Direction.BOTH
+        may_grow = may_grow and direction is PropagationDirection.BOTH
     return agreed
 
 
@@ -459,7 +459,7 @@ class OpBehaviour:
     conservative: bool = False
 
 
-Directions = tuple[Direction, ...]
+Directions = tuple[PropagationDirection, ...]
 """One direction a factor."""
 
 Updates = tuple[tuple[int, int], ...]
@@ -531,7 +531,7 @@ class StepMemo:
         if number is None:
             blocked = self._behaviours[behaviour].rule.blocked
             open_ways = tuple(
-                Direction.NONE if factor in blocked else direction
+                PropagationDirection.NONE if factor in blocked else direction
                 for factor, direction in enumerate(directions)
             )
             if any(open_ways):

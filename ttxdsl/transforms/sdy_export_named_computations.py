@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
-from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter

@@ -50,7 +50,6 @@ from ttxdsl.sharding.projection import project
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.sharding.unreduced import plan_to_unreduced
 from ttxdsl.transforms.operands import data_flow_edges
-from ttxdsl.transforms.sdy_reshard_to_collectives import skip_barriers
 
 Shardings = Sequence[TensorSharding | None]
 
@@ -87,7 +86,7 @@ def _replace_other_uses(value: SSAValue, new: Operation) -> None:
 
 def _behind_barriers(values: Iterable[SSAValue]) -> list[TensorSharding | None]:
     """The shardings of values, seen through propagation barriers."""
-    return [sdy.get_sharding(skip_barriers(value)) for value in values]
+    return [sdy.get_sharding(sdy.behind_barriers(value)) for value in values]
 
 
 def _is_terminator(op_class: type[object]) -> bool:

@@ -47,11 +47,7 @@ def collective_op(
         case AllSlice(axes):
             return sdy.AllSliceOp(tensor, axes, out_sharding)
         case AllToAll(moves):
-            params = [
-                sdy.AllToAllParam(move.axes, move.source_dim, move.target_dim)
-                for move in moves
-            ]
-            return sdy.AllToAllOp(tensor, params, out_sharding)
+            return sdy.AllToAllOp(tensor, moves, out_sharding)
         case CollectivePermute():
             return sdy.CollectivePermuteOp(tensor, out_sharding)
         case AllReduce(axes):
@@ -60,16 +56,9 @@ def collective_op(
             return sdy.ReduceScatterOp(tensor, axes, out_sharding)
 
 
-def skip_barriers(value: SSAValue) -> SSAValue:
-    """The value behind propagation barriers, which leave data and layout alone."""
-    while isinstance(value.owner, sdy.PropagationBarrierOp):
-        value = value.owner.input
-    return value
-
-
 def is_redundant(op: sdy.ReshardOp) -> bool:
     """Whether a reshard asks for the layout that its operand has."""
-    return op.sharding.data.same_layout(sdy.get_sharding(skip_barriers(op.input)))
+    return op.sharding.data.same_layout(sdy.get_sharding(sdy.behind_barriers(op.input)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +74,7 @@ class ReshardRewriter:
             CompileError: if the reshard would change unreduced axes.
         """
         target = op.sharding.data
-        tensor = skip_barriers(op.input)
+        tensor = sdy.behind_barriers(op.input)
         given = sdy.get_sharding(tensor)
         source = given or TensorSharding.fully_open(target.mesh, target.rank)
         if source.unreduced != target.unreduced:

@@ -25,10 +25,11 @@ from xdsl.printer import Printer
 
 from ttxdsl.api import Program
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.reporting.collectives import Collective, meshes_of
+from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.replica_groups import axes_of_groups
@@ -275,7 +276,7 @@ def compare_with_xla(
     original = program.module
     lowered = program.partition(**partition).lower("ttnn")
     shown = _shown_to_xla(program, partition)
-    meshes = list(meshes_of(shown).values())
+    meshes = list(mesh_table(shown).values())
     devices = max((prod(size for _, size in mesh.axes) for mesh in meshes), default=1)
     run = run_with_xla(_text(shown), entry_function(shown), arrays, devices)
     expected = run_module(original, arrays)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.spec import Mesh, mesh_positions

@@ -7,7 +7,7 @@ from ttxdsl.dialects.sdy import func_argument_shardings, get_sharding
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.sharding.step import Direction, Directions, Strategy
+from ttxdsl.sharding.step import Directions, PropagationDirection, Strategy
 from ttxdsl.transforms.propagation.engine import Propagation
 from ttxdsl.transforms.propagation.graph import Node
 
@@ -71,7 +71,7 @@ def test_directions_are_asked_for_each_node() -> None:
 
     def backward(node: Node) -> Directions:
         asked.append(node.op.name)
-        return (Direction.BACKWARD,)
+        return (PropagationDirection.BACKWARD,)
 
     propagation.run(Strategy.AGGRESSIVE, backward)
     # both operands have shardings, the results have none

@@ -18,7 +18,7 @@ from ttxdsl.rules import (
     sharding_rule,
     unregister_sharding_rule,
 )
-from ttxdsl.sharding.step import Direction
+from ttxdsl.sharding.step import PropagationDirection
 from ttxdsl.transforms.propagation.graph import Node, PropagationGraph
 from ttxdsl.transforms.propagation.op_priority import SCHEDULE, directions_until
 from ttxdsl.transforms.propagation.op_properties import is_elementwise
@@ -40,10 +40,10 @@ func.func @main(%x: tensor<8x8xf32>, %y: tensor<8xf32>, %p: tensor<f32>, %i: ten
 """
 
 NONE, FORWARD, BACKWARD, BOTH = (
-    Direction.NONE,
-    Direction.FORWARD,
-    Direction.BACKWARD,
-    Direction.BOTH,
+    PropagationDirection.NONE,
+    PropagationDirection.FORWARD,
+    PropagationDirection.BACKWARD,
+    PropagationDirection.BOTH,
 )
 
 
@@ -79,7 +79,9 @@ def prepared(name: str) -> Node:
         ),
     ],
 )
-def test_directions(name: str, by_priority: list[tuple[Direction, ...]]) -> None:
+def test_directions(
+    name: str, by_priority: list[tuple[PropagationDirection, ...]]
+) -> None:
     node = prepared(name)
     if name == "stablehlo.transpose":
         # %5 is also returned

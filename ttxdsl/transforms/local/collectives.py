@@ -23,8 +23,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.dialects.func import FuncOp
-from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
@@ -32,7 +31,7 @@ from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
-from ttxdsl.sharding.collectives import AxesPerDim, Move, without_suffix
+from ttxdsl.sharding.collectives import AllToAllParam, AxesPerDim, without_suffix
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.devices import Groups, replica_groups, source_target_pairs
@@ -200,12 +199,12 @@ class CollectiveWriter:
         return op.results[0]
 
     def all_to_all(
-        self, value: SSAValue, layout: Layout, moves: Sequence[Move]
+        self, value: SSAValue, layout: Layout, moves: Sequence[AllToAllParam]
     ) -> tuple[SSAValue, Layout]:
         """Move axes from one dimension to another, one all-to-all a pair."""
         mesh, axes_per_dim = layout.mesh, list(layout.axes)
         for move in moves:
-            source, target = move.source_dim, move.target_dim
+            source, target = move.src_dim, move.tgt_dim
             groups = replica_groups(mesh, move.axes)
             shape = list(shape_of(value))
             shape[source] *= len(groups[0])

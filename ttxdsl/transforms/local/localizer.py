@@ -258,7 +258,7 @@ class Localizer:
         values: Iterable[SSAValue] = op.operands
         for value in values:
             if is_barrier(value) and is_kept_consistent(op):
-                values = [behind_barriers(value) for value in values]
+                values = [sdy.behind_barriers(value) for value in values]
                 break
         return [self._locals[value] for value in values]
 
@@ -529,15 +529,6 @@ def is_kept_consistent(op: Operation) -> bool:
 def is_barrier(value: SSAValue) -> bool:
     """Whether a value is what a propagation barrier passes on."""
     return type(value.owner) is sdy.PropagationBarrierOp
-
-
-def behind_barriers(value: SSAValue) -> SSAValue:
-    """The value that one or several propagation barriers pass on."""
-    while isinstance(value, OpResult) and isinstance(
-        value.op, sdy.PropagationBarrierOp
-    ):
-        value = value.op.input
-    return value
 
 
 _SHARDING_ATTRIBUTES = frozenset(

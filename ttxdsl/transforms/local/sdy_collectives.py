@@ -11,7 +11,13 @@ from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
-from ttxdsl.sharding.collectives import AllGather, AllSlice, AllToAll, Collective, Move
+from ttxdsl.sharding.collectives import (
+    AllGather,
+    AllSlice,
+    AllToAll,
+    AllToAllParam,
+    Collective,
+)
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.layout import without_trivial
@@ -20,7 +26,6 @@ from ttxdsl.transforms.local.localizer import (
     Localizer,
     Partial,
     Table,
-    behind_barriers,
 )
 
 
@@ -34,7 +39,7 @@ def _per_dim(axes_per_dim: tuple[Axes, ...], mesh: Mesh) -> tuple[Axes, ...]:
 
 def _source(op: sdy.CollectiveOp) -> SSAValue:
     """What a collective moves; stage 10 planned it looking through barriers."""
-    return behind_barriers(op.tensor)
+    return sdy.behind_barriers(op.tensor)
 
 
 def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
@@ -90,7 +95,7 @@ def all_to_all(ctx: Localizer, op: sdy.AllToAllOp) -> None:
     """One `stablehlo.all_to_all` a pair of dimensions."""
     mesh = ctx.local(_source(op)).placed.mesh
     moves = tuple(
-        Move(axes, param.src_dim, param.tgt_dim)
+        AllToAllParam(axes, param.src_dim, param.tgt_dim)
         for param in op.params.data
         if (axes := without_trivial(param.axes, mesh))
     )

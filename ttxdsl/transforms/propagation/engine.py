@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType
-from xdsl.dialects.func import FuncOp
-from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
@@ -25,9 +24,9 @@ from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.step import (
-    Direction,
     Directions,
     OpBehaviour,
+    PropagationDirection,
     StepMemo,
     Strategy,
     Updates,
@@ -237,7 +236,7 @@ class Propagation:
                 signature = graph.memo.signature(
                     graph.memo.behaviour(OpBehaviour(rule)),
                     strategy,
-                    (Direction.BOTH,) * len(shape),
+                    (PropagationDirection.BOTH,) * len(shape),
                 )
                 present = (graph.numbers[places[0]], graph.numbers[places[1]])
                 updates = graph.memo.step(signature, present)

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType
-from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.dialects.func import ReturnOp as FuncReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
@@ -33,7 +32,7 @@ from ttxdsl.dialects.sdy import (
 from ttxdsl.rules.registry import Signatures
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.sharding.step import Direction, Directions, OpBehaviour, StepMemo
+from ttxdsl.sharding.step import Directions, OpBehaviour, PropagationDirection, StepMemo
 from ttxdsl.transforms.propagation import data_flow
 from ttxdsl.transforms.propagation.op_properties import is_elementwise
 
@@ -83,7 +82,7 @@ class Node:
     """Set for edges of manual computations, whose two sides name different axes."""
     both: Directions = ()
     """Both directions for every factor."""
-    allowed: Direction | None = None
+    allowed: PropagationDirection | None = None
     """Set for a barrier: the one direction, whatever the strategy says."""
 
 
@@ -355,7 +354,7 @@ class PropagationGraph:
             case "barrier":
                 assert isinstance(op, PropagationBarrierOp)
                 rule = _identity_rule(op.result, 1)
-                node.allowed = Direction(op.direction)
+                node.allowed = PropagationDirection(op.direction)
                 elementwise = True
             case _:
                 rule = node.rule = self._signatures.of(op).rule
@@ -364,7 +363,7 @@ class PropagationGraph:
         if rule is None:
             return
         node.places = tuple(map(self.place_of, (*operands, *op.results)))
-        direction = Direction.BOTH if node.allowed is None else node.allowed
+        direction = PropagationDirection.BOTH if node.allowed is None else node.allowed
         node.both = (direction,) * len(rule.factor_sizes)
         # most ops share their rule with others, the same object
         key = (id(rule), elementwise)

@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from ttxdsl.sharding.step import Direction, Directions
+from ttxdsl.sharding.step import Directions, PropagationDirection
 from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.propagation.engine import DirectionsOf, Propagation
 from ttxdsl.transforms.propagation.graph import Node
@@ -27,7 +27,7 @@ Heuristic = Callable[[Node], Directions]
 """From an op to the directions in which it propagates, one a factor."""
 
 
-def _everywhere(node: Node, direction: Direction) -> Directions:
+def _everywhere(node: Node, direction: PropagationDirection) -> Directions:
     return (direction,) * len(node.both)
 
 
@@ -61,18 +61,20 @@ def pass_through(node: Node) -> Directions:
     """Ops that keep every element."""
     op = node.op
     if type(op) in _WITHOUT_ELEMENTS_CHANGED or is_elementwise(op):
-        return _everywhere(node, Direction.BOTH)
+        return _everywhere(node, PropagationDirection.BOTH)
     if type(op) in _SLICES:
-        return _everywhere(node, Direction.FORWARD)
+        return _everywhere(node, PropagationDirection.FORWARD)
     keeps = is_offload_call(op)
-    return _everywhere(node, Direction.BOTH if keeps else Direction.NONE)
+    return _everywhere(
+        node, PropagationDirection.BOTH if keeps else PropagationDirection.NONE
+    )
 
 
 def pass_through_single_use(node: Node) -> Directions:
     """Ops that keep every element, if nobody else uses their operands."""
     directions = pass_through(node)
     if any(directions) and _has_shared_operand(node.op):
-        return _everywhere(node, Direction.NONE)
+        return _everywhere(node, PropagationDirection.NONE)
     return directions
 
 
@@ -83,7 +85,7 @@ def pass_through_factors_broadcast_backward(node: Node) -> Directions:
     if rule is None:
         return directions
     return tuple(
-        direction if rule.is_pass_through(factor) else Direction.NONE
+        direction if rule.is_pass_through(factor) else PropagationDirection.NONE
         for factor, direction in enumerate(directions)
     )
 
@@ -91,13 +93,13 @@ def pass_through_factors_broadcast_backward(node: Node) -> Directions:
 def all_but_broadcast_forward(node: Node) -> Directions:
     """Everything, but broadcasts only to their operand."""
     if type(node.op) is stablehlo.BroadcastInDimOp:
-        return _everywhere(node, Direction.BACKWARD)
-    return _everywhere(node, Direction.BOTH)
+        return _everywhere(node, PropagationDirection.BACKWARD)
+    return _everywhere(node, PropagationDirection.BOTH)
 
 
 def everything(node: Node) -> Directions:
     """Everything, in both directions."""
-    return _everywhere(node, Direction.BOTH)
+    return _everywhere(node, PropagationDirection.BOTH)
 
 
 SCHEDULE: tuple[Heuristic, ...] = (
