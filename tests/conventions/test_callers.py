@@ -22,7 +22,21 @@ import ttxdsl
 ROOT = Path(ttxdsl.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-PUBLIC: dict[str, str] = {}
+PUBLIC: dict[str, str] = {
+    "api.Program._repr_html_": "notebooks call it",
+    "api.Program.simulate": "what users run a program with",
+    "budgets.pytest_plugin.pytest_addoption": "pytest calls it",
+    "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
+    "dialects.data_flow.register_data_flow": "for ops of another dialect",
+    "dialects.data_flow.unregister_data_flow": "takes that back",
+    "rules.custom_call.OPAQUE_TARGETS": "a fact of Shardy's that a test compares",
+    "rules.registry.sharding_rule_of": "the decorator for rules of another dialect",
+    "rules.registry.unregister_sharding_rule": "takes that back",
+    "rules.without.WITHOUT_RULE": "the reasons that a test asks every op without rule",
+    "sharding.spec.TensorSharding.shard_slices": "what a sharding means, which tests ask",
+    "sharding.spec.TensorSharding.without_priorities": "how user priorities end",
+    "universe.UNIVERSE": "the entry point that xDSL loads",
+}
 """What only users call, by `module.Class.method`, and why it is there."""
 
 REGISTERING = re.compile(r"irdl_(op|attr)_definition|impl\w*\(|register\w*")

@@ -43,7 +43,7 @@ def test_a_donated_argument_ends_with_its_last_use(name: str):
 
 def test_the_first_of_equal_peaks_and_who_is_there():
     profile = profile_of(CHAIN)
-    assert (profile.peak, profile.peak_op.name) == (1, "stablehlo.negate")
+    assert (profile.peak, profile.points[1].op.name) == (1, "stablehlo.negate")
     assert [(v.name, v.bytes, v.kind) for v in profile.peak_values] == [
         ("a", 32, "argument"),
         ("negate", 32, "value"),

@@ -96,26 +96,6 @@ def test_is_suffix_of(one: AxisRef, other: AxisRef, suffix: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "overlap"),
-    [
-        (Z, z(2, 2), z(2, 2)),
-        (z(2, 2), z(2, 2), z(2, 2)),
-        (z(1, 4), z(2, 4), z(2, 2)),
-        (z(1, 4), z(1, 2), z(1, 2)),
-        (z(2, 8), z(4, 2), z(4, 2)),
-        (z(1, 4), z(4, 2), None),
-        (z(1, 2), z(4, 2), None),
-        (z(1, 4), y(2, 4), None),
-        (y(1, 2), y(1, 3), None),
-        (y(3, 2), y(2, 3), None),
-    ],
-)
-def test_overlap(one: AxisRef, other: AxisRef, overlap: AxisRef | None) -> None:
-    assert one.overlap(other) == overlap
-    assert other.overlap(one) == overlap
-
-
-@pytest.mark.parametrize(
     ("one", "other", "can"),
     [
         (X, Y, True),
@@ -243,11 +223,6 @@ def test_algebra_agrees_with_sets_of_cuts(one: AxisRef, other: AxisRef) -> None:
     both = covered(one) & covered(other)
     assert one.overlaps(other) is bool(both)
     assert one.contains(other) is (covered(other) <= covered(one))
-    shared = one.overlap(other)
-    if shared is not None:
-        assert covered(shared) == both
-    elif one.can_coexist(other):
-        assert not both
     if one.can_coexist(other):
         left = subtract((one,), (other,), MESH)
         assert set().union(*(covered(part) for part in left)) == covered(one) - both

@@ -13,7 +13,6 @@ from ttxdsl.sharding.collectives import (
     AllToAllParam,
     CollectivePermute,
     ReduceScatter,
-    follow,
     without_suffix,
 )
 from ttxdsl.sharding.spec import Mesh, TensorSharding
@@ -85,5 +84,5 @@ def test_all_reduce_ends_unreduced():
 def test_reduce_scatter_is_all_reduce_then_all_slice():
     before = sharding((x,), ()).with_unreduced((y,))
     axes = ((), (y,))
-    both = follow((AllReduce((y,)), AllSlice(axes)), before, MESH)
+    both = AllSlice(axes).after(AllReduce((y,)).after(before, MESH), MESH)
     assert ReduceScatter(axes).after(before, MESH) == both == sharding((x,), (y,))

@@ -7,7 +7,6 @@ from ttxdsl.sharding.factors import OpShardingRule, parse_rule
 from ttxdsl.sharding.projection import (
     FactorSharding,
     project,
-    project_axes,
     project_tensor,
     unproject_tensor,
 )
@@ -159,13 +158,6 @@ def test_common_axes() -> None:
     )
     assert projection.common_axes(2) == ((X,), ())
     assert projection.tensors[0].sharded_size(mesh) == 8
-
-
-def test_project_axes_shards_every_tensor_alike() -> None:
-    rule = parse_rule("([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}")
-    projection = project_axes(rule, [(X,), (), (Y,)])
-    assert projection.common_axes(3) == ((X,), (), (Y,))
-    assert projection.tensors[1].factors[2].closed
 
 
 @st.composite

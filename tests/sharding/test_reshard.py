@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from random import Random
 
@@ -21,13 +22,21 @@ from ttxdsl.sharding.collectives import (
     AllToAllParam,
     Collective,
     CollectivePermute,
-    follow,
 )
 from ttxdsl.sharding.reshard import gather_and_slice, plan_reshard, reaches
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 
 x, y, z, w = (AxisRef(name) for name in "xyzw")
 CUBE = Mesh((("x", 2), ("y", 2), ("z", 2), ("w", 2)))
+
+
+def follow(
+    steps: Sequence[Collective], before: TensorSharding, mesh: Mesh
+) -> TensorSharding:
+    """The sharding after all of `steps`."""
+    for step in steps:
+        before = step.after(before, mesh)
+    return before
 
 
 def sharding(*dims: tuple[AxisRef, ...], mesh: str = "mesh") -> TensorSharding:

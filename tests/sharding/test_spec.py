@@ -78,7 +78,6 @@ def test_constructors_and_predicates() -> None:
     sharded = TensorSharding.closed("m", [(X,), (Y,)])
     assert sharded.sharding_axes == (X, Y)
     assert sharded.sharded_size(MESH) == 8
-    assert sharded.opened_like().closed_like() == sharded
 
 
 def test_same_layout_ignores_openness_priorities_and_replicated() -> None:
@@ -93,12 +92,11 @@ def test_same_layout_ignores_openness_priorities_and_replicated() -> None:
     )
 
 
-def test_local_and_global_shape() -> None:
+def test_local_shape() -> None:
     sharding = TensorSharding.closed("m", [(X, Y), (), (AxisRef("y", 1, 2),)])
     sharding = sharding.with_dim(2, CLOSED_DIM)
     assert sharding.local_shape((16, 3, 5), MESH) == (2, 3, 5)
     assert sharding.local_shape((-1, 3, 5), MESH) == (-1, 3, 5)
-    assert sharding.global_shape((2, 3, 5), MESH) == (16, 3, 5)
     assert sharding.local_shape((17, 3, 5), MESH, pad=True) == (3, 3, 5)
 
 
@@ -160,14 +158,6 @@ def test_uneven_shards_are_cut_at_the_end() -> None:
     sharding = TensorSharding.closed("m", [(AxisRef("x"),)])
     parts = [sharding.shard_slices((i,), (5,), mesh)[0] for i in range(4)]
     assert parts == [slice(0, 2), slice(2, 4), slice(4, 5), slice(5, 5)]
-
-
-def test_implicitly_replicated_axes() -> None:
-    sharding = TensorSharding.closed("m", [(AxisRef("y", 1, 2),)])
-    assert sharding.implicitly_replicated(MESH) == (X, AxisRef("y", 2, 2))
-    assert sharding.with_replicated((X,)).implicitly_replicated(MESH) == (
-        AxisRef("y", 2, 2),
-    )
 
 
 def test_values_are_hashable_and_equal_by_content() -> None:

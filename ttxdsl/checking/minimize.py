@@ -7,7 +7,7 @@ cut after which the failure is still there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp
@@ -25,8 +25,6 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _STATUS_STAGE = 3
 """The stage that gives every argument a shard status."""
-
-Fails = Callable[[ModuleOp], Failure | None]
 
 
 def take_steps(

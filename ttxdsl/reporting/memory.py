@@ -128,11 +128,6 @@ class MemoryProfile:
     constant_bytes: int
     result_bytes: int
 
-    @property
-    def peak_op(self) -> Operation:
-        """The op at the peak."""
-        return self.points[self.peak].op
-
 
 def element_storage_bits(element: Attribute) -> int:
     """Bits that an element takes in memory: a boolean takes a byte."""

@@ -110,20 +110,6 @@ class AxisRef:
             )
         return last_start % first_end == 0
 
-    def overlap(self, other: AxisRef) -> AxisRef | None:
-        """The part that is in both, None if there is none or they cannot coexist."""
-        if self.name != other.name:
-            return None
-        if self.size is None:
-            return other
-        if other.size is None:
-            return self
-        start = max(self.pre_size, other.pre_size)
-        end = min(self.pre_size * self.size, other.pre_size * other.size)
-        if end <= start or not self.can_coexist(other):
-            return None
-        return AxisRef(self.name, start, end // start)
-
     def prefix_without(self, other: AxisRef) -> AxisRef | None:
         """The largest prefix of this that does not overlap with `other`.
 

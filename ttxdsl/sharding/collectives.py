@@ -198,16 +198,3 @@ Collective = (
     AllGather | AllSlice | AllToAll | CollectivePermute | AllReduce | ReduceScatter
 )
 """Any of the collectives."""
-
-
-def follow(
-    steps: Sequence[Collective], before: TensorSharding, mesh: Mesh
-) -> TensorSharding:
-    """The sharding after all of `steps`.
-
-    Raises:
-        ValueError: if a step cannot be applied where it stands.
-    """
-    for step in steps:
-        before = step.after(before, mesh)
-    return before

@@ -21,21 +21,9 @@ Source: the usual bandwidth-optimal ring algorithms (Patarasuk and Yuan, 2009).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from math import prod
-
-from ttxdsl.sharding.axes import AxisRef, total_size
-from ttxdsl.sharding.collectives import (
-    AllGather,
-    AllReduce,
-    AllSlice,
-    AllToAll,
-    Collective,
-    CollectivePermute,
-    ReduceScatter,
-)
-from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 
 class Ring(Enum):
@@ -80,70 +68,3 @@ def ring_bytes(kind: Ring, local_bytes: int, group_size: int) -> int:
 def tensor_bytes(shape: Sequence[int], element_bits: int) -> int:
     """The bytes of a dense tensor; elements below a byte are packed."""
     return -(-prod(shape) * element_bits // 8)
-
-
-def collective_bytes(
-    step: Collective,
-    before: TensorSharding,
-    mesh: Mesh,
-    shape: Sequence[int],
-    element_bits: int,
-) -> int:
-    """The bytes that each device sends for one collective.
-
-    Args:
-        step: the collective.
-        before: the sharding of its operand.
-        mesh: the mesh of that sharding.
-        shape: the global shape; uneven shards count as padded.
-        element_bits: bits of an element.
-
-    Raises:
-        ValueError: if the rank differs.
-    """
-    local = tensor_bytes(before.local_shape(shape, mesh, pad=True), element_bits)
-    match step:
-        case AllSlice():
-            return 0
-        case AllGather(axes):
-            group = total_size((axis for dim in axes for axis in dim), mesh)
-            return ring_bytes(Ring.ALL_GATHER, local, group)
-        case ReduceScatter(axes):
-            group = total_size((axis for dim in axes for axis in dim), mesh)
-            return ring_bytes(Ring.REDUCE_SCATTER, local, group)
-        case AllReduce(axes):
-            return ring_bytes(Ring.ALL_REDUCE, local, total_size(axes, mesh))
-        case AllToAll(moves):
-            group = total_size((axis for move in moves for axis in move.axes), mesh)
-            return ring_bytes(Ring.ALL_TO_ALL, local, group)
-        case CollectivePermute(axes, target_mesh):
-            stays = before.mesh == target_mesh and all(
-                _splitting(old, mesh) == _splitting(new, mesh)
-                for old, new in zip(before.axes_per_dim, axes, strict=True)
-            )
-            group = 1 if stays else mesh.total_size
-            return ring_bytes(Ring.COLLECTIVE_PERMUTE, local, group)
-
-
-def _splitting(axes: Iterable[AxisRef], mesh: Mesh) -> list[AxisRef]:
-    """The axes that have more than one device."""
-    return [axis for axis in axes if axis.size_in(mesh) > 1]
-
-
-def plan_bytes(
-    steps: Iterable[Collective],
-    before: TensorSharding,
-    mesh: Mesh,
-    shape: Sequence[int],
-    element_bits: int,
-) -> int:
-    """The bytes that each device sends for all steps, one after the other.
-
-    Raises:
-        ValueError: if a step cannot be applied where it stands.
-    """
-    total = 0
-    for step in steps:
-        total += collective_bytes(step, before, mesh, shape, element_bits)
-        before = step.after(before, mesh)
-    return total

@@ -129,19 +129,6 @@ def project(
     return Projection(tensors, len(rule.operands))
 
 
-def project_axes(rule: OpShardingRule, axes_per_factor: Sequence[Axes]) -> Projection:
-    """The projection in which every tensor shards each factor by the given axes."""
-    tensors: list[TensorFactors] = []
-    for mapping in rule.tensors:
-        factors = {
-            factor: FactorSharding(axes_per_factor[factor], True, factor == dim[-1])
-            for dim in mapping
-            for factor in dim
-        }
-        tensors.append(TensorFactors(factors))
-    return Projection(tensors, len(rule.operands))
-
-
 def project_tensor(
     mesh: Mesh,
     rule: OpShardingRule,

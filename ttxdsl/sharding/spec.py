@@ -9,11 +9,11 @@ sharding representation document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from ttxdsl.sharding.axes import Axes, AxisRef, split_mesh_at, total_size
+from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.text import quoted, symbol
 
 
@@ -129,10 +129,6 @@ class DimSharding:
     def closed_like(self) -> DimSharding:
         """The same axes and priority, closed."""
         return DimSharding(self.axes, True, self.priority)
-
-    def opened_like(self) -> DimSharding:
-        """The same axes and priority, open."""
-        return DimSharding(self.axes, False, self.priority)
 
     def without_priority(self) -> DimSharding:
         """The same axes and openness, no priority."""
@@ -251,19 +247,6 @@ class TensorSharding:
         """The same with all dimensions replaced."""
         return replace(self, dims=tuple(dims))
 
-    def with_axes_per_dim(self, axes_per_dim: Sequence[Axes]) -> TensorSharding:
-        """The same openness and priorities with other axes."""
-        return self.map_axes_per_dim(lambda index, _: axes_per_dim[index])
-
-    def map_axes_per_dim(self, change: Callable[[int, Axes], Axes]) -> TensorSharding:
-        """The same with the axes of each dimension changed by `change(dim, axes)`."""
-        return self.with_dims(
-            [
-                dim.with_axes(change(index, dim.axes))
-                for index, dim in enumerate(self.dims)
-            ]
-        )
-
     def with_mesh(self, mesh: str | Mesh) -> TensorSharding:
         """The same over another mesh (or another name of it)."""
         return replace(self, mesh=mesh)
@@ -280,10 +263,6 @@ class TensorSharding:
         """The same layout with every dimension closed and no replicated axes."""
         dims = tuple(dim.closed_like() for dim in self.dims)
         return TensorSharding(self.mesh, dims, (), self.unreduced)
-
-    def opened_like(self) -> TensorSharding:
-        """The same with every dimension open."""
-        return self.with_dims([dim.opened_like() for dim in self.dims])
 
     def without_priorities(self) -> TensorSharding:
         """The same with no priorities."""
@@ -317,18 +296,6 @@ class TensorSharding:
             local.append(size if size < 0 else -(-size // shards))
         return tuple(local)
 
-    def global_shape(self, shape: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
-        """The shape of the tensor whose shards have the local `shape`.
-
-        Raises:
-            ValueError: if the rank differs.
-        """
-        self._check_rank(shape)
-        return tuple(
-            size if size < 0 else size * dim.sharded_size(mesh)
-            for size, dim in zip(shape, self.dims, strict=True)
-        )
-
     def shard_index(self, position: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
         """Which shard of each dimension the device at a mesh position holds.
 
@@ -361,15 +328,6 @@ class TensorSharding:
         return tuple(
             slice(min(shard * part, size), min((shard + 1) * part, size))
             for shard, part, size in zip(shards, local, shape, strict=True)
-        )
-
-    def implicitly_replicated(self, mesh: Mesh) -> Axes:
-        """The axes and sub-axes of the mesh that appear nowhere in this sharding."""
-        used = self.all_axes
-        return tuple(
-            part
-            for part in split_mesh_at(mesh, used)
-            if not any(axis.overlaps(part) for axis in used)
         )
 
     def __str__(self) -> str:

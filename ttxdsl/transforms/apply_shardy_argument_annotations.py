@@ -1,6 +1,6 @@
 """Stage 4: the shardings that propagation starts from.
 
-Three situations (see `graph_state`):
+Three situations:
 
 - solved: the arguments and results lose their `sdy.sharding`; the manual computation
   already says everything.

@@ -6,26 +6,12 @@ earlier stage did.
 
 from __future__ import annotations
 
-from enum import Enum, auto
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.transforms.function_attributes import entry_functions
-
-
-class GraphState(Enum):
-    """What `graph_state` answers."""
-
-    SOLVED = auto()
-    """Everything that computes is manual on all axes; results go straight out."""
-    PARTIALLY_SOLVED = auto()
-    """Some manual computation, but ops outside it or mesh axes left free."""
-    UNSOLVED = auto()
-    """Nothing is partitioned yet."""
 
 
 def _leaves_axes_free(manual: sdy.ManualComputationOp) -> bool:
@@ -71,15 +57,6 @@ def is_function_solved(function: FuncOp) -> bool:
             case _:
                 return False
     return found
-
-
-def graph_state(function: FuncOp) -> GraphState:
-    """How much of the function with a body is partitioned."""
-    if is_function_solved(function):
-        return GraphState.SOLVED
-    if any(map(is_manual, ops_of_type(function, sdy.ManualComputationOp))):
-        return GraphState.PARTIALLY_SOLVED
-    return GraphState.UNSOLVED
 
 
 def is_solved(module: ModuleOp) -> bool:

@@ -14,14 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.collectives import (
     AllGather,
     AllReduce,
@@ -98,7 +99,7 @@ class ReshardRewriter:
             return
         if source_mesh == target_mesh:
             source = source.with_mesh(target.mesh)  # perhaps another name for it
-        shape = _shape(op.result.type)
+        shape = shape_of(op.result)
         value, sharding, new_ops = tensor, source, list[Operation]()
         for step in plan_reshard(source, target, (source_mesh, target_mesh), shape):
             sharding = step.after(sharding, source_mesh)
@@ -139,10 +140,6 @@ class ReshardRewriter:
         user.out_sharding = sdy.TensorShardingAttr(result.with_dims(operand.dims))
         for use in user.result.uses:
             self.take_over_dims(use.operation)
-
-
-def _shape(type: Attribute) -> tuple[int, ...]:
-    return type.get_shape() if isinstance(type, ShapedType) else ()
 
 
 def reshards_to_collectives(

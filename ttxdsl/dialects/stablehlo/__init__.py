@@ -65,7 +65,6 @@ from ttxdsl.dialects.stablehlo.collective import (
     groups_attr as groups_attr,
 )
 from ttxdsl.dialects.stablehlo.contraction import (
-    DEFAULT_PRECISION as DEFAULT_PRECISION,
     CholeskyOp as CholeskyOp,
     DotGeneralOp as DotGeneralOp,
     DotOp as DotOp,

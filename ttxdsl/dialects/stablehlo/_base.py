@@ -123,21 +123,6 @@ class ListOf(FixedConstraint[ArrayAttr[Attribute]]):
             self.entry.verify(one, constraint_context or VerificationContext())
 
 
-@dataclass(frozen=True)
-class EitherOf(FixedConstraint[Attribute]):
-    """An attribute of one of several classes."""
-
-    classes: tuple[type[Attribute], ...]
-
-    def verify(
-        self, attr: Attribute, constraint_context: VerificationContext | None = None
-    ) -> None:
-        """Refuse another class."""
-        if not isinstance(attr, self.classes):
-            names = " or ".join(one.name for one in self.classes)
-            raise VerifyException(f"expected {names}, got {attr}")
-
-
 Integers = ArrayOf(64)
 Booleans = ArrayOf(1)
 Integer = IntegerOf(64)

@@ -245,11 +245,6 @@ def int_array(values: Ints) -> DenseArrayBase[IntegerType]:
     return values if isinstance(values, DenseArrayBase) else i64_array(values)
 
 
-def optional_int_array(values: Ints | None) -> DenseArrayBase[IntegerType] | None:
-    """Integers as an `array<i64: …>`, if there are any to say."""
-    return None if values is None else int_array(values)
-
-
 def int_values(values: Ints) -> tuple[int, ...]:
     """Integers as a tuple."""
     return values.get_values() if isinstance(values, DenseArrayBase) else tuple(values)

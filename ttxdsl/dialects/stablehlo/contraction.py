@@ -79,11 +79,6 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
 )
 
-DEFAULT_PRECISION = ArrayAttr[Attribute](
-    (PrecisionAttr(Precision.DEFAULT), PrecisionAttr(Precision.DEFAULT))
-)
-"""What JAX asks of a product when the user asks nothing."""
-
 
 def parse_precision(parser: Parser) -> Attribute:
     """Parse `precision = [DEFAULT, DEFAULT]`."""

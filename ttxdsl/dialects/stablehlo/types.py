@@ -357,11 +357,9 @@ class ValueOf(FixedConstraint[Attribute]):
 
 TENSOR = TensorOf(Kind.ANY)
 TENSOR_PER_AXIS = TensorOf(Kind.ANY_PER_AXIS)
-STATIC_TENSOR = TensorOf(Kind.ANY, static=True)
 STATIC_TENSOR_PER_AXIS = TensorOf(Kind.ANY_PER_AXIS, static=True)
 PRED_TENSOR = TensorOf(Kind.PRED)
 INT_TENSOR = TensorOf(Kind.INT)
-FLOAT_TENSOR = TensorOf(Kind.FLOAT)
 FLOAT_OR_COMPLEX_TENSOR = TensorOf(Kind.FLOAT_OR_COMPLEX)
 FLOAT_OR_QUANT_TENSOR = TensorOf(Kind.FLOAT | Kind.QUANT)
 FLOAT_OR_QUANT_VECTOR = TensorOf(Kind.FLOAT | Kind.QUANT, rank=1)

@@ -162,10 +162,6 @@ class Emitter:
         type_ = TensorType(element, list(shape_of(value)))
         return self._one(stablehlo.ConvertOp, [value], type_)
 
-    def unary(self, op_class: type[Operation], value: SSAValue) -> SSAValue:
-        """An elementwise op on one tensor that keeps its type."""
-        return self._one(op_class, [value], value.type)
-
     def binary(
         self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue
     ) -> SSAValue:
