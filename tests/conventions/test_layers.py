@@ -15,12 +15,14 @@ MODULES = sorted(ROOT.rglob("*.py"))
 LAYERS: dict[str, set[str]] = {
     "compat": set(),
     "sharding": set(),
-    "dialects": {"sharding", "compat", "errors"},
-    "rules": {"sharding", "dialects", "errors"},
-    "interpreters": {"sharding", "dialects", "errors"},
-    "reporting": {"sharding", "dialects", "rules", "errors"},
+    "ir": set(),
+    "dialects": {"sharding", "ir", "compat", "errors"},
+    "rules": {"sharding", "ir", "dialects", "errors"},
+    "interpreters": {"sharding", "ir", "dialects", "errors"},
+    "reporting": {"sharding", "ir", "dialects", "rules", "errors"},
     "transforms": {
         "sharding",
+        "ir",
         "dialects",
         "rules",
         "compat",
@@ -30,6 +32,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "checking": {
         "sharding",
+        "ir",
         "dialects",
         "interpreters",
         "reporting",
@@ -42,6 +45,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "explaining": {
         "sharding",
+        "ir",
         "dialects",
         "rules",
         "interpreters",
@@ -54,6 +58,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "conversion": {
         "sharding",
+        "ir",
         "dialects",
         "interpreters",
         "collector",
