@@ -1,4 +1,4 @@
-"""Every page of docs/ is executed: its commands and its Python print what it shows.
+"""README and every page of docs/ are executed: its commands and its Python print what it shows.
 
 If one fails for the better: `python -m tests.docs.pages docs/PAGE.md`, and look at it.
 """
@@ -12,11 +12,11 @@ import pytest
 from tests.checking.faults import forget
 from tests.docs.pages import ROOT, blocks, in_folder_of_its_own, matches, run_page
 
-PAGES = sorted(
+PAGES = [
     page
-    for page in ROOT.glob("docs/**/*.md")
+    for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
     if page.name not in ("propagation.md",) and blocks(page)
-)
+]
 """propagation.md has doctests, and a test of its own."""
 
 
