@@ -1,7 +1,7 @@
 """Our collectives beside those of XLA's SPMD partitioner, on the same shardings.
 
     python benchmarks/compare_xla.py            # prints the table
-    python benchmarks/compare_xla.py --write    # also writes docs/xla-comparison.md
+    python benchmarks/compare_xla.py --write    # also writes docs/evidence/xla-comparison.md
 
 Both sides get the program that JAX lowers for eight devices. Ours goes through the
 thirteen stages; XLA's is `jax.jit(…).lower(…).compile().as_text()`, where collectives
@@ -34,7 +34,7 @@ from ttxdsl.reporting.collectives import list_collectives  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
 from ttxdsl.xla.hlo import list_hlo_collectives  # noqa: E402
 
-PAGE = ROOT / "docs" / "xla-comparison.md"
+PAGE = ROOT / "docs" / "evidence" / "xla-comparison.md"
 DEVICES = 8
 
 REASONS: dict[str, str] = {}

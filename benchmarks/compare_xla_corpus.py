@@ -1,7 +1,7 @@
 """Our collectives beside XLA's for the whole JAX corpus, split at random.
 
     python benchmarks/compare_xla_corpus.py            # prints the page
-    python benchmarks/compare_xla_corpus.py --write    # also writes docs/xla-corpus.md
+    python benchmarks/compare_xla_corpus.py --write    # also writes docs/evidence/xla-corpus.md
 
 Every program of `tests/differential/corpus.py` gets random shardings on its arguments
 and results over a mesh of 2 x 4 devices, goes through the thirteen stages, and as the
@@ -32,7 +32,7 @@ from tests.differential.corpus import programs  # noqa: E402
 from tests.differential.partitioning import MESHES, sharded_program  # noqa: E402
 from ttxdsl.errors import CompileError  # noqa: E402
 
-PAGE = ROOT / "docs" / "xla-corpus.md"
+PAGE = ROOT / "docs" / "evidence" / "xla-corpus.md"
 MESH, DEVICES = "2x4", 8
 
 _CONSTANT_START = (

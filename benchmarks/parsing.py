@@ -1,6 +1,6 @@
 """Reading, checking, writing and copying a module, beside plain xDSL reading it.
 
-    python benchmarks/parsing.py                # the table of docs/performance.md
+    python benchmarks/parsing.py                # the table of docs/evidence/performance.md
     python benchmarks/parsing.py --small        # one and four layers
 
 The yardstick is xDSL without our mends and dialects, reading the same module in generic

@@ -2,7 +2,7 @@
 
     python benchmarks/run.py                    # all sizes, tables on the terminal
     python benchmarks/run.py --json FILE        # the figures, too
-    python benchmarks/run.py --write            # into docs/performance.md
+    python benchmarks/run.py --write            # into docs/evidence/performance.md
     python benchmarks/run.py --small            # one and four layers, a minute
 
 Transformers of some layers, forward and training step, sharded on a 2 x 4 mesh
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument(
         "--from-json", type=Path, metavar="FILE", help="measure nothing"
     )
-    parser.add_argument("--write", action="store_true", help="docs/performance.md, too")
+    parser.add_argument("--write", action="store_true", help="docs/evidence/performance.md, too")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 150)
     if options.from_json:

@@ -1,4 +1,4 @@
-"""The tables of a run, for the terminal and for docs/performance.md."""
+"""The tables of a run, for the terminal and for docs/evidence/performance.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from figures import (
 )
 from rich.table import Table
 
-PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "performance.md"
 BEGIN, END = "<!-- begin of what `make bench` wrote -->", "<!-- end -->"
 
 MOST_TIMES_CPP = 10.0

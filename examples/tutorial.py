@@ -1,4 +1,4 @@
-"""The layer of docs/tutorial.md: `python examples/tutorial.py columns > layer.mlir`.
+"""The layer of docs/guide/tutorial.md: `python examples/tutorial.py columns > layer.mlir`.
 
 The one argument says how the second weight is split over "model".
 """

@@ -1,6 +1,6 @@
 """A pure-Python compiler on xDSL for StableHLO programs sharded with Shardy.
 
-`load` and `Program` are what a script or notebook needs (docs/python.md); they are
+`load` and `Program` are what a script or notebook needs (docs/guide/python.md); they are
 imported when first used, so that `import ttxdsl` costs nothing.
 """
 

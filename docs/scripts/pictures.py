@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/sharding.md: `python docs/scripts/pictures.py`.
+"""Draws the pictures of docs/guide/sharding.md: `python docs/scripts/pictures.py`.
 
 Each is made by the code that draws shardings in notebooks, so that a picture cannot say
 something else than the compiler does.

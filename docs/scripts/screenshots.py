@@ -1,4 +1,4 @@
-"""Takes the screenshots of docs/report.md: `python docs/scripts/screenshots.py [NAME…]`.
+"""Takes the screenshots of docs/guide/report.md: `python docs/scripts/screenshots.py [NAME…]`.
 
 Needs Chromium and the `test` extra, and `pip install ai-edge-model-explorer` for the
 picture of that. Every report is made anew; look at the pictures before you commit them.

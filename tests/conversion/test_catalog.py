@@ -14,7 +14,7 @@ from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.dialects.ttir import TTIR
 from ttxdsl.dialects.ttnn import TTNN
 
-PAGE = Path(__file__).parents[2] / "docs" / "lowering.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "lowering.md"
 INPUT_OPS = [*StableHLO.operations, *Chlo.operations]
 
 
@@ -71,5 +71,5 @@ def test_every_op_is_of_tt_mlir_or_listed_as_an_addition():
 
 def test_the_page_is_up_to_date():
     assert PAGE.read_text() == lowering_page(), (
-        "run python -m ttxdsl.conversion.catalog > docs/lowering.md"
+        "run python -m ttxdsl.conversion.catalog > docs/reference/lowering.md"
     )

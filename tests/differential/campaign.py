@@ -2,7 +2,7 @@
 
 `FUZZ` says how many seeds, `FUZZ_SEED` the first; `FUZZ_REPORT` names a file to which
 each campaign adds one JSON line with its counts. `python -m tests.differential.campaign
-FILE…` adds such lines up and prints them as tables for `docs/campaigns.md`.
+FILE…` adds such lines up and prints them as tables for `docs/evidence/campaigns.md`.
 """
 
 from __future__ import annotations

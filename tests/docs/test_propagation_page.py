@@ -1,4 +1,4 @@
-"""docs/propagation.md says what the tool says: its commands and its Python are run."""
+"""docs/guide/propagation.md says what the tool says: its commands and its Python are run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "docs" / "propagation.md"
+PAGE = ROOT / "docs" / "guide" / "propagation.md"
 CONSOLE = re.findall(r"```console\n\$ (.*)\n((?:.*\n)*?)```", PAGE.read_text())
 ANYTHING = "..."
 

@@ -1,6 +1,6 @@
 """What becomes of every StableHLO and chlo op: the tables as one page.
 
-`python -m ttxdsl.conversion.catalog` prints `docs/lowering.md`.
+`python -m ttxdsl.conversion.catalog` prints `docs/reference/lowering.md`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class Lowering:
             raise UnsupportedError(
                 UNSUPPORTED.get(op.name, "no rule says what it is in ttir"),
                 op,
-                hint="docs/lowering.md lists what can be lowered",
+                hint="docs/reference/lowering.md lists what can be lowered",
             )
         for value in (*op.operands, *op.results):
             check_type(value, op)

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 if all is well, 1 if a program or a comparison is wrong (a
         command that means a difference by 1 says `error_code`); argparse exits with 2
-        on a wrong command line. docs/cli.md has them all.
+        on a wrong command line. docs/reference/cli.md has them all.
     """
     words = sys.argv[1:] if arguments is None else arguments
     with few_collections():
