@@ -170,7 +170,9 @@ def main() -> None:
     parser.add_argument(
         "--from-json", type=Path, metavar="FILE", help="measure nothing"
     )
-    parser.add_argument("--write", action="store_true", help="docs/evidence/performance.md, too")
+    parser.add_argument(
+        "--write", action="store_true", help="docs/evidence/performance.md, too"
+    )
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 150)
     if options.from_json:

@@ -87,10 +87,10 @@ def compile_and_time(
     from xdsl.parser import Parser
     from xdsl.printer import Printer
 
-    from ttxdsl.collector import without_collections
     from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
     from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-    from ttxdsl.dialects.traversal import all_ops
+    from ttxdsl.ir.collector import without_collections
+    from ttxdsl.ir.traversal import all_ops
     from ttxdsl.program import make_context
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -145,7 +145,7 @@ def main() -> None:
     if options.texts:
         write_texts(options.file, options.texts)
     else:
-        from ttxdsl.collector import few_collections, freeing_old_bodies
+        from ttxdsl.ir.collector import few_collections, freeing_old_bodies
 
         with few_collections(), freeing_old_bodies():  # as the command does
             found = compile_and_time(

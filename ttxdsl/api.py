@@ -25,8 +25,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl import __version__
-from ttxdsl.collector import freeing_old_bodies, without_collections
+from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.program import (
     Form,
     form_of,
@@ -39,8 +40,7 @@ from ttxdsl.program import (
 )
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
-from ttxdsl.sharding.spec import Mesh
-from ttxdsl.transforms.graph_state import is_solved
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.pipeline import StageResult, TTStableHLOPipelinePass
 
 # What compiling does not need is imported by the methods that do: it takes as long to
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ttxdsl.checking.check import CheckReport
     from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
     from ttxdsl.explaining.explain import Explainer
-    from ttxdsl.reporting.collectives import Collective
+    from ttxdsl.reporting.collectives import CountedCollective
 
 Array = NDArray[Any]
 
@@ -524,7 +524,7 @@ class Program:
             return explainer.collective(collective)
         return explainer.program()
 
-    def collectives(self) -> list[Collective]:
+    def collectives(self) -> list[CountedCollective]:
         """The collectives of the per-device program, in program order.
 
         Each says its mesh axes, local tensor, bytes that a device sends, and why it is
@@ -543,7 +543,7 @@ class Program:
 
         return list_collectives(self._shardy)
 
-    def _collectives_or_none(self) -> list[Collective] | None:
+    def _collectives_or_none(self) -> list[CountedCollective] | None:
         known = form_of(self._shardy) == "stablehlo" and self.is_partitioned
         return self.collectives() if known else None
 

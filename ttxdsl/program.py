@@ -15,10 +15,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
-from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.collector import without_collections
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.universe import DIALECTS, load
 
 Form = Literal["stablehlo", "ttir", "ttnn"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from ttxdsl.reporting.boundary import Layout
 from ttxdsl.reporting.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 
 IMAGES = Path(__file__).parents[1] / "images"
 

@@ -19,16 +19,16 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from ttxdsl.checking.failure import Kind
 from ttxdsl.conversion import lower_collective, stablehlo_to_ttir, ttir_to_ttnn
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.data_flow import ByClass
-from ttxdsl.transforms import (
-    inline,
-    sdy_insert_explicit_reshards,
-    sdy_reshard_to_collectives,
-)
+from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.transforms.local import collectives, table
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.localizer import Localizer
-from ttxdsl.transforms.propagation import aggressive
+from ttxdsl.transforms.shardy.exporting import (
+    sdy_insert_explicit_reshards,
+    sdy_reshard_to_collectives,
+)
+from ttxdsl.transforms.shardy.propagation import aggressive
+from ttxdsl.transforms.stages import inline
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\n'
 

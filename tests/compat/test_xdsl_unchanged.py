@@ -45,7 +45,7 @@ READ = {
     # compat/printing.py
     "xdsl.printer:Printer.print_attribute": "dcb4fade9403",
     "xdsl.dialects.builtin:TensorType.print_builtin": "36c0d24f3b66",
-    # dialects/_verify_once.py
+    # ir/verify_once.py
     "xdsl.ir:Operation.verify": "00ad60dfd578",
     "xdsl.irdl.operations:OpDef.verify": "29961dbe29f2",
 }

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from ttxdsl.conversion.placement import groups_along, parts_along, place
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 4)))
 X, Y = AxisRef("x"), AxisRef("y")

@@ -32,7 +32,8 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 X, Y = AxisRef("x"), AxisRef("y")
 

@@ -16,6 +16,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import (
     SHARD_STATUS_ATTRIBUTE,
@@ -29,15 +35,10 @@ from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
-from ttxdsl.transforms.even_out_shardings import leading_axes_that_divide
-from ttxdsl.transforms.function_attributes import (
-    argument_attributes,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.even_out_shardings import leading_axes_that_divide
 
 Array = NDArray[Any]
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ttxdsl.sharding.axes import Axes, AxisRef, append_merged, sort_and_merge
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 SIZES = (1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 12, 16, 16, 32)
 """What dimensions may be large; frequent sizes twice."""

@@ -20,7 +20,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.program import parse_program
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.transforms.propagation.user_priority import UserPriorityPropagatePass
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 PASSES = (
     "sdy-basic-propagate",

@@ -38,7 +38,8 @@ from tests.sharding.random_shardings import (
 from ttxdsl.dialects import sdy
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 EQUAL = "equal"
 INVALID = "C++ fails its own verifier"

@@ -38,7 +38,8 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 RESHARDS: dict[str, tuple[str, str]] = {
     "no sharding before": ("", '@mesh, [{"x"}, {}]'),

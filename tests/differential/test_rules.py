@@ -16,9 +16,13 @@ from tests.differential.oracle import Oracle, OracleRejected
 from tests.rules.cases import all_cases, binary, call, dot_numbers, dot_result, tensor
 from ttxdsl.dialects.sdy import OpShardingRuleAttr
 from ttxdsl.rules import sharding_rule
-from ttxdsl.transforms.sdy_drop_sharding_rules import DropShardingRulesPass
-from ttxdsl.transforms.sdy_populate_op_sharding_rules import PopulateOpShardingRulesPass
-from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
+from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_rules import (
+    DropShardingRulesPass,
+)
+from ttxdsl.transforms.shardy.propagation.sdy_populate_op_sharding_rules import (
+    PopulateOpShardingRulesPass,
+)
+from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
 
 Rules = list[tuple[str, str | None]]
 

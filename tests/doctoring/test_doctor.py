@@ -24,8 +24,8 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.sharding.links import Link
-from ttxdsl.transforms.inline import InlinePass
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.inline import InlinePass
 
 DEVICES = 8
 EXAMPLES = Path(__file__).parents[2] / "examples"

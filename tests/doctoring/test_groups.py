@@ -10,7 +10,7 @@ from tests.doctoring.jax_models import text_of
 from ttxdsl.doctoring.groups import Analysis, Family, analyze, divisors, short_name
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
-from ttxdsl.transforms.inline import InlinePass
+from ttxdsl.transforms.stages.inline import InlinePass
 
 
 @cache

@@ -17,7 +17,7 @@ from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, read_program
-from ttxdsl.reporting.collectives import Collective, list_collectives
+from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -92,7 +92,7 @@ def test_every_form_computes_what_jax_computes(name: str):
     check("ttnn")
 
 
-def collectives(name: str) -> list[Collective]:
+def collectives(name: str) -> list[CountedCollective]:
     module = load(name)
     TTStableHLOPipelinePass().apply(make_context(), module)
     return list_collectives(module)

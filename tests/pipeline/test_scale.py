@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp
 
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 

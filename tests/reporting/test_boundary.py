@@ -12,7 +12,7 @@ from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.reporting.boundary import Layout, arguments_of, results_of
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 
 PROGRAM = """\
 sdy.mesh @mesh = <["x"=2, "y"=4]>

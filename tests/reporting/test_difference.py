@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.difference import match
 from ttxdsl.sharding.axes import AxisRef
 
-GATHER = Collective(
+GATHER = CountedCollective(
     "all_gather", (AxisRef("x"),), 2, "4xf32", 16, "add needs it", "a:1:1"
 )
 REDUCE = replace(GATHER, kind="all_reduce", reason="combines what dot has")
 
 
-def signs(left: list[Collective], right: list[Collective]) -> str:
+def signs(left: list[CountedCollective], right: list[CountedCollective]) -> str:
     return "".join(pair.sign for pair in match(left, right))
 
 

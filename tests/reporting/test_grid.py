@@ -11,7 +11,7 @@ from rich.console import Console
 from ttxdsl.reporting.boundary import Layout
 from ttxdsl.reporting.grid import axes_text, sharding_grid, shards_of, summary
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 
 MESH = Mesh((("x", 2), ("y", 4)))
 

@@ -18,7 +18,8 @@ from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.picture import device_ranges
 from ttxdsl.reporting.trace.layouts import LayoutTable
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

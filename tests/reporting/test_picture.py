@@ -10,7 +10,7 @@ import ttxdsl
 from ttxdsl.reporting.boundary import Layout
 from ttxdsl.reporting.picture import device_ranges, sharding_svg
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 
 X, Y = AxisRef("x"), AxisRef("y")
 MESH = Mesh((("x", 2), ("y", 4)))

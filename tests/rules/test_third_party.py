@@ -19,7 +19,7 @@ from ttxdsl.rules import (
     sharding_rule_of,
     unregister_sharding_rule,
 )
-from ttxdsl.transforms.propagation.basic import BasicPropagatePass
+from ttxdsl.transforms.shardy.propagation.basic import BasicPropagatePass
 
 SYMBOLS = "ijklmnop"
 

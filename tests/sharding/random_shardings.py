@@ -8,7 +8,8 @@ from itertools import pairwise
 from random import Random
 
 from ttxdsl.sharding.axes import Axes, AxisRef, append_merged
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 POWERS_OF_TWO = (1, 2, 4, 8, 16)
 MIXED_SIZES = (1, 2, 3, 4, 6, 12)

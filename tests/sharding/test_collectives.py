@@ -15,7 +15,8 @@ from ttxdsl.sharding.collectives import (
     ReduceScatter,
     without_suffix,
 )
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 MESH = Mesh((("x", 4), ("y", 2), ("z", 2)))
 x, y, z = (AxisRef(name) for name in "xyz")

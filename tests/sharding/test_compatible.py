@@ -17,8 +17,9 @@ from ttxdsl.sharding.compatible import (
     shared_reduction_axes,
 )
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import Projection, project
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 2), ("z", 4)))
 x, y, z = (AxisRef(name) for name in "xyz")

@@ -10,7 +10,8 @@ from ttxdsl.sharding.cost import (
     ring_bytes,
     tensor_bytes,
 )
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 MESH = Mesh((("x", 4), ("y", 2), ("one", 1)))
 x, y, one = (AxisRef(name) for name in ("x", "y", "one"))

@@ -4,13 +4,14 @@ from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import AxisRef, is_prefix
 from ttxdsl.sharding.factors import OpShardingRule, parse_rule
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     project,
     project_tensor,
     unproject_tensor,
 )
-from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, TensorSharding
 
 X, Y, Z = AxisRef("x"), AxisRef("y"), AxisRef("z")
 

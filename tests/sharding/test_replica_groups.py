@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import axes_of_groups
-from ttxdsl.sharding.spec import Mesh
 
 MESH = Mesh((("x", 2), ("y", 4)))
 

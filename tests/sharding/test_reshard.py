@@ -23,8 +23,9 @@ from ttxdsl.sharding.collectives import (
     Collective,
     CollectivePermute,
 )
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.reshard import gather_and_slice, plan_reshard, reaches
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 x, y, z, w = (AxisRef(name) for name in "xyzw")
 CUBE = Mesh((("x", 2), ("y", 2), ("z", 2), ("w", 2)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import Axes, AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.unreduced import ToUnreduced, plan_to_unreduced
 
 MESH = Mesh((("x", 4), ("y", 2), ("z", 2)))

@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 import ttxdsl
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.tools.main import main
-from ttxdsl.transforms.sdy_close_shardings import CloseShardingsPass
+from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MLP = EXAMPLES / "mlp_data_tensor_parallel.mlir"

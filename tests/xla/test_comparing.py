@@ -11,9 +11,9 @@ import ttxdsl
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.xla.comparing import Label, ResultRow, compare_with_xla, match_collectives
 from ttxdsl.xla.execute import run_with_xla
 from ttxdsl.xla.hlo import HloCollective
@@ -23,8 +23,10 @@ MESH = Mesh((("data", 2), ("model", 4)))
 ALONG_MODEL = ((0, 1, 2, 3), (4, 5, 6, 7))
 
 
-def ours(kind: str, size: int) -> Collective:
-    return Collective(kind, (AxisRef("model"),), 4, "8xf32", size, "because", None)
+def ours(kind: str, size: int) -> CountedCollective:
+    return CountedCollective(
+        kind, (AxisRef("model"),), 4, "8xf32", size, "because", None
+    )
 
 
 def xla(kind: str, size: int) -> HloCollective:

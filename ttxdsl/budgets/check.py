@@ -20,10 +20,10 @@ from ttxdsl.api import Program, load, program_of
 from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
 from ttxdsl.errors import CompileError
 from ttxdsl.program import parse_program, split_programs
-from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
 from ttxdsl.reporting.units import bytes_text
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 
 _LAST_STAGE = 13
 _MOST_VALUES = 8
@@ -40,7 +40,7 @@ class Finding:
 
     limit: Limit
     found: int
-    collectives: tuple[Collective, ...] = ()
+    collectives: tuple[CountedCollective, ...] = ()
     values: tuple[LiveValue, ...] = ()
 
     @property
@@ -85,7 +85,7 @@ def device_program(program: Program, mesh: Sequence[int] = ()) -> Program:
 
 
 def _communicates_along(
-    collective: Collective, axes: Sequence[str], meshes: Sequence[Mesh]
+    collective: CountedCollective, axes: Sequence[str], meshes: Sequence[Mesh]
 ) -> bool:
     if collective.axes is None:
         return True

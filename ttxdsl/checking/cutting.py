@@ -14,6 +14,12 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import (
     SHARD_STATUS_ATTRIBUTE,
@@ -22,12 +28,6 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.function_attributes import (
-    argument_attributes,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
 
 
 def _bodies(function: FuncOp) -> list[Block]:

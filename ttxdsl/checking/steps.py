@@ -11,16 +11,16 @@ from xdsl.transforms import get_all_passes
 from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import CompileError
-from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.pipeline import (
     FIRST_SHARDING_STAGE,
     LAST_SHARDING_STAGE,
     TTStableHLOPipelinePass,
 )
-from ttxdsl.transforms.verify_stage import verify_stage
+from ttxdsl.transforms.stages.verify_stage import verify_stage
 from ttxdsl.universe import PASSES, load
 
 INSERT_RESHARDS_STAGE = 8

@@ -16,7 +16,8 @@ from itertools import product
 
 from ttxdsl.conversion.group_axes import coordinates, position
 from ttxdsl.sharding.axes import Axes, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 @dataclass(frozen=True, slots=True)

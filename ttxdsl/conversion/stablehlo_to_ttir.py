@@ -31,7 +31,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ttxdsl.collector import discard_block, without_collections
 from ttxdsl.conversion import (
     lower_additions,
     lower_collective,
@@ -58,7 +57,6 @@ from ttxdsl.conversion.placement import (
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
 from ttxdsl.dialects.stablehlo.types import TokenType
-from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.dialects.ttcore import (
     MESHES_ATTRIBUTE,
     SHARD_STATUS_ATTRIBUTE,
@@ -70,7 +68,10 @@ from ttxdsl.dialects.ttcore import (
     ShardStatusAttr,
 )
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.ir.collector import discard_block, without_collections
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 TABLE: dict[str, Rule] = {
     **lower_elementwise.TABLE,

@@ -36,7 +36,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from ttxdsl.collector import discard_block, without_collections
 from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt_additions import ADDITIONS
@@ -52,10 +51,11 @@ from ttxdsl.dialects._tt_attrs import (
 )
 from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
-from ttxdsl.dialects.data_flow import ByClass
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.collector import discard_block, without_collections
+from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.remarks import emit_warning
 
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]

@@ -2,11 +2,11 @@
 
 Attributes wrap the values of `ttxdsl.sharding`; algorithms stay there. The pieces:
 
-- `_sdy_attributes`: the attributes; their text is in `_sdy_syntax`, payloads that the
-  theory does not need in `_sdy_values`;
-- `_sdy_ops`: the ops;
-- `_sdy_access`: where values keep their shardings, which mesh a sharding means;
-- `_sdy_verify`, `_sdy_verify_ops`: the constraints of values, and of ops in modules.
+- `_sdy.attributes`: the attributes; their text is in `_sdy.syntax`, payloads that the
+  theory does not need in `_sdy.values`;
+- `_sdy.ops`: the ops;
+- `_sdy.access`: where values keep their shardings, which mesh a sharding means;
+- `_sdy.verify`, `_sdy.verify_ops`: the constraints of values, and of ops in modules.
 
 Importing this gives xDSL's module op a trait that checks `sdy.` attributes.
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 
-from ttxdsl.dialects._sdy_access import (
+from ttxdsl.dialects._sdy.access import (
     BLOCK_ARGUMENT_SHARDING as BLOCK_ARGUMENT_SHARDING,
     IS_PLAIN as IS_PLAIN,
     PROPAGATION_EDGES as PROPAGATION_EDGES,
@@ -48,7 +48,7 @@ from ttxdsl.dialects._sdy_access import (
     tensor_rank as tensor_rank,
     transform_shardings as transform_shardings,
 )
-from ttxdsl.dialects._sdy_attributes import (
+from ttxdsl.dialects._sdy.attributes import (
     ATTRIBUTES,
     AllToAllParamAttr as AllToAllParamAttr,
     AllToAllParamListAttr as AllToAllParamListAttr,
@@ -70,7 +70,8 @@ from ttxdsl.dialects._sdy_attributes import (
     TensorShardingAttr as TensorShardingAttr,
     TensorShardingPerValueAttr as TensorShardingPerValueAttr,
 )
-from ttxdsl.dialects._sdy_ops import (
+from ttxdsl.dialects._sdy.canonicalize import PATTERNS
+from ttxdsl.dialects._sdy.ops import (
     OPS,
     AllGatherOp as AllGatherOp,
     AllReduceOp as AllReduceOp,
@@ -96,21 +97,26 @@ from ttxdsl.dialects._sdy_ops import (
     ShardingOp as ShardingOp,
     SymbolUserOp as SymbolUserOp,
 )
-from ttxdsl.dialects._sdy_values import (
+from ttxdsl.dialects._sdy.registry import CHECKS, REWRITES
+from ttxdsl.dialects._sdy.values import (
     AxisPropagation as AxisPropagation,
     EdgeNodeType as EdgeNodeType,
     EdgeValueRef as EdgeValueRef,
     PropagationStep as PropagationStep,
 )
-from ttxdsl.dialects._sdy_verify_ops import (
+from ttxdsl.dialects._sdy.verify_ops import (
     ShardingsVerify as ShardingsVerify,
     bound_axes as bound_axes,
     common_mesh as common_mesh,
+    verify_op,
     verify_sharding as verify_sharding,
     verify_shardings as verify_shardings,
 )
 from ttxdsl.sharding.collectives import AllToAllParam as AllToAllParam
 from ttxdsl.sharding.step import PropagationDirection as PropagationDirection
+
+CHECKS.append(verify_op)
+REWRITES.update(PATTERNS)
 
 Sdy = Dialect("sdy", OPS, ATTRIBUTES)
 

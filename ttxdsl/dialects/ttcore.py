@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ttxdsl.dialects._verify_once import looks_around
+from ttxdsl.ir.verify_once import looks_around
 
 MESHES_ATTRIBUTE = "ttcore.meshes"
 """Name of the module attribute that lists the meshes of a ttir or ttnn module."""

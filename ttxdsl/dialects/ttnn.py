@@ -78,12 +78,12 @@ from ttxdsl.dialects._tt_elementwise import (
     class_name,
 )
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
-from ttxdsl.dialects._verify_once import VerifiedOnce
 from ttxdsl.dialects.ttcore import (
     MeshShardDirectionAttr,
     MeshShardTypeAttr,
     ReduceTypeAttr,
 )
+from ttxdsl.ir.verify_once import VerifiedOnce
 
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 

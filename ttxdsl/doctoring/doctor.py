@@ -22,6 +22,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
+from ttxdsl.analysis.function_attributes import argument_attributes, result_attributes
+from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
 from ttxdsl.doctoring.groups import Analysis, analyze
 from ttxdsl.doctoring.measure import (
@@ -45,12 +47,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.memory import type_bytes
-from ttxdsl.transforms.function_attributes import (
-    argument_attributes,
-    result_attributes,
-)
-from ttxdsl.transforms.graph_state import is_solved
-from ttxdsl.transforms.inline import InlinePass
+from ttxdsl.transforms.stages.inline import InlinePass
 
 _SHARDING = "sdy.sharding"
 _WORTH_A_PROCESS = 6.0

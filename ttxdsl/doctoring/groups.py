@@ -10,7 +10,7 @@ Layers repeat, and with them groups that differ in nothing but the layer. Groups
 arguments have the same shapes and that share no argument are one *family* and are split
 alike: in a chain of square layers this takes every second one, as Megatron does.
 
-Source: Shardy's sharding rules; `ttxdsl.transforms.batch_analysis` joins dimensions in
+Source: Shardy's sharding rules; `ttxdsl.analysis.batch` joins dimensions in
 the same way.
 """
 
@@ -27,7 +27,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.data_flow import data_flow_of
+from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
@@ -35,7 +35,7 @@ from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.disjoint import DisjointSets
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.transforms.propagation.data_flow import edge_sources, other_targets
+from ttxdsl.transforms.shardy.propagation.data_flow import edge_sources, other_targets
 
 Dim = tuple[SSAValue, int]
 """One dimension of one value."""

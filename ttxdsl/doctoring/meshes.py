@@ -19,17 +19,18 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.dialects import sdy
-from ttxdsl.doctoring.groups import Analysis, ArgumentDim, divisors
-from ttxdsl.errors import CompileError
-from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
-from ttxdsl.transforms.function_attributes import (
+from ttxdsl.analysis.function_attributes import (
     argument_attributes,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.dialects import sdy
+from ttxdsl.doctoring.groups import Analysis, ArgumentDim, divisors
+from ttxdsl.errors import CompileError
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 MOST_AXES = 3
 """Of a mesh for a program without shardings."""

@@ -30,7 +30,7 @@ from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.projection import Projection, project
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import StepSignature, Strategy, axes_to_propagate, spread
-from ttxdsl.transforms.propagation.history import Hop
+from ttxdsl.transforms.shardy.propagation.history import Hop
 
 
 def source_size(signature: StepSignature, projection: Projection, factor: int) -> int:

@@ -35,7 +35,7 @@ from ttxdsl.explaining.places import (
 from ttxdsl.explaining.recording import COLLECTIVES, Demand, Insertion, Recorded
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.reporting.collectives import Collective, list_collectives
+from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.sharding.links import Link
@@ -110,7 +110,7 @@ class WhyCollectives:
     def _answer(
         self,
         number: int,
-        collective: Collective,
+        collective: CountedCollective,
         story: _Story,
         reshard: tuple[TensorSharding | None, TensorSharding | None] | None = None,
         plan: tuple[str, ...] = (),
@@ -152,7 +152,7 @@ class WhyCollectives:
     def _inserted(
         self,
         number: int,
-        collective: Collective,
+        collective: CountedCollective,
         op: Operation,
         step: Operation | None,
         inserted: Operation,
@@ -176,7 +176,7 @@ class WhyCollectives:
             answer = self._answer(number, collective, story, None, self._plan(inserted))
         return Found(answer, note, None, note.user, target)
 
-    def _reduction(self, note: Insertion, collective: Collective) -> _Story:
+    def _reduction(self, note: Insertion, collective: CountedCollective) -> _Story:
         place = self.places.op(note.user)
         demand = note.demand
         if demand is None or note.side == "operand":
@@ -383,7 +383,7 @@ class WhyCollectives:
     def _constrained(
         self,
         number: int,
-        collective: Collective,
+        collective: CountedCollective,
         op: Operation,
         step: Operation | None,
         reshard: Operation,
@@ -428,7 +428,7 @@ class WhyCollectives:
     def _other(
         self,
         number: int,
-        collective: Collective,
+        collective: CountedCollective,
         op: Operation,
         sources: list[Operation],
     ) -> Found:

@@ -18,10 +18,12 @@ from ttxdsl.explaining.recording import COLLECTIVES, PropagationName, Recorded
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
-from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
-from ttxdsl.transforms.propagation.op_priority import OpPriorityPropagatePass
-from ttxdsl.transforms.propagation.user_priority import UserPriorityPropagatePass
-from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshardsPass
+from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
+    InsertExplicitReshardsPass,
+)
+from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
     "aggressive": AggressivePropagatePass(),

@@ -32,13 +32,14 @@ from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     TensorFactors,
     project,
     unproject_tensor as unproject,
 )
-from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import CLOSED_DIM, DimSharding, TensorSharding
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _ORDER = (

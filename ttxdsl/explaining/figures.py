@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Figures
-from ttxdsl.reporting.collectives import Collective, list_collectives
+from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.links import Link
 
 
-def collective_seconds(collective: Collective, link: Link) -> float:
+def collective_seconds(collective: CountedCollective, link: Link) -> float:
     """The time of one collective by the alpha-beta model; a broadcast is a permute."""
     kind = collective.kind
     ring = Ring(kind) if kind != "collective_broadcast" else Ring.COLLECTIVE_PERMUTE

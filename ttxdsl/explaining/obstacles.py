@@ -14,7 +14,6 @@ from math import gcd
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.explaining.answers import Conflict, Obstacle, Place
 from ttxdsl.explaining.chains import Chains, preference_text
 from ttxdsl.explaining.places import (
@@ -25,13 +24,15 @@ from ttxdsl.explaining.places import (
     sharding_text,
 )
 from ttxdsl.explaining.recording import Recorded, Step
+from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import Projection, TensorFactors, project
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import PropagationDirection, StepMemo, Strategy
-from ttxdsl.transforms.propagation.graph import Node
+from ttxdsl.transforms.shardy.propagation.graph import Node
 
 
 @dataclass(frozen=True, slots=True)

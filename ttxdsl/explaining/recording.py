@@ -17,24 +17,23 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.data_flow import Operand
 from ttxdsl.explaining.marks import Marks
+from ttxdsl.ir.data_flow import Operand
 from ttxdsl.remarks import Remark
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import StepSignature, Strategy
-from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
-from ttxdsl.transforms.propagation.engine import DirectionsOf, Propagation
-from ttxdsl.transforms.propagation.history import History, Hop
-from ttxdsl.transforms.propagation.op_priority import (
-    SCHEDULE,
-)
-from ttxdsl.transforms.sdy_insert_explicit_reshards import (
+from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     ReshardInserter,
     Shardings,
 )
+from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.shardy.propagation.engine import DirectionsOf, Propagation
+from ttxdsl.transforms.shardy.propagation.history import History, Hop
+from ttxdsl.transforms.shardy.propagation.op_priority import SCHEDULE
 
 PropagationName = Literal["aggressive", "op-priority", "user-priority"]
 

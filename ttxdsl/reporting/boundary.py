@@ -17,7 +17,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.ttcore import MeshShardDirection, device_mesh_name, meshes_of
 from ttxdsl.sharding.axes import Axes, AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import source_position
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import axes_of_groups
-from ttxdsl.sharding.spec import Mesh
 
 _RINGS: dict[type[Operation], Ring] = {
     stablehlo.AllGatherOp: Ring.ALL_GATHER,
@@ -40,7 +40,7 @@ _RINGS: dict[type[Operation], Ring] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Collective:
+class CountedCollective:
     """One collective of the program that every device runs.
 
     `bytes_per_device` is what each device sends by the ring model
@@ -161,7 +161,7 @@ def _permuted_axes(mesh: Mesh, pairs: Sequence[Sequence[int]]) -> Axes | None:
     return axes_of_groups(mesh, sorted(groups))
 
 
-def _collective(op: Operation, ring: Ring, meshes: Sequence[Mesh]) -> Collective:
+def _collective(op: Operation, ring: Ring, meshes: Sequence[Mesh]) -> CountedCollective:
     groups = _groups(op) or ()
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
     axes: Axes | None = None
@@ -172,7 +172,7 @@ def _collective(op: Operation, ring: Ring, meshes: Sequence[Mesh]) -> Collective
         if axes is not None:
             break
     size = max((len(group) for group in groups), default=1)
-    return Collective(
+    return CountedCollective(
         kind=_short(op),
         axes=axes,
         group_size=size,
@@ -192,10 +192,10 @@ def meshes_of(module: ModuleOp) -> dict[str, Mesh]:
     }
 
 
-def list_collectives(module: ModuleOp) -> list[Collective]:
+def list_collectives(module: ModuleOp) -> list[CountedCollective]:
     """Every collective of the module, in program order."""
     meshes = list(meshes_of(module).values())
-    found: list[Collective] = []
+    found: list[CountedCollective] = []
     for op in module.walk():
         if (ring := _RINGS.get(type(op))) is not None:
             found.append(_collective(op, ring, meshes))

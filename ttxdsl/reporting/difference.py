@@ -3,7 +3,7 @@
 Collectives are matched in steps, each in program order among what the step before left:
 those that are alike in everything, then those of the same kind, axes and op at the same
 place of the source, then without the place, then without the axes. Op means what the
-collective is there for, as `Collective.reason` says it.
+collective is there for, as `CountedCollective.reason` says it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttxdsl.reporting.collectives import Collective, list_collectives
+from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.reporting.memory import MemoryProfile, memory_profile
 
-Key = Callable[[Collective], Hashable]
+Key = Callable[[CountedCollective], Hashable]
 
 _STEPS: tuple[Key, ...] = (
     lambda c: (c.kind, c.axes_text, c.tensor, c.reason, c.position),
@@ -33,8 +33,8 @@ _STEPS: tuple[Key, ...] = (
 class Pair:
     """A collective of the left program with its match in the right one, either alone."""
 
-    left: Collective | None
-    right: Collective | None
+    left: CountedCollective | None
+    right: CountedCollective | None
 
     @property
     def is_equal(self) -> bool:
@@ -60,7 +60,7 @@ class Side:
     """One of the programs, as far as it is compared."""
 
     name: str
-    collectives: tuple[Collective, ...]
+    collectives: tuple[CountedCollective, ...]
     memory: MemoryProfile
 
     @property
@@ -99,7 +99,7 @@ class Difference:
         return tuple(sorted(found))
 
 
-def _does(collective: Collective) -> tuple[object, ...]:
+def _does(collective: CountedCollective) -> tuple[object, ...]:
     return (
         collective.kind,
         collective.axes_text,
@@ -109,7 +109,9 @@ def _does(collective: Collective) -> tuple[object, ...]:
     )
 
 
-def match(left: Sequence[Collective], right: Sequence[Collective]) -> list[Pair]:
+def match(
+    left: Sequence[CountedCollective], right: Sequence[CountedCollective]
+) -> list[Pair]:
     """Pair the collectives of two programs; see the module."""
     partner: dict[int, int] = {}
     free_right = list(range(len(right)))

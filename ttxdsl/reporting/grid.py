@@ -22,7 +22,7 @@ from rich.text import Text
 
 from ttxdsl.reporting.boundary import Layout
 from ttxdsl.reporting.picture import device_ranges
-from ttxdsl.sharding.spec import mesh_positions
+from ttxdsl.sharding.mesh import mesh_positions
 
 MOST_COLUMNS, MOST_ROWS, MOST_GRIDS = 12, 24, 8
 """What is drawn; the rest is counted."""

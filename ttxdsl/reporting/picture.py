@@ -19,8 +19,8 @@ from ttxdsl.reporting.boundary import (
     arguments_of,
     results_of,
 )
-from ttxdsl.reporting.collectives import Collective
-from ttxdsl.sharding.spec import mesh_positions
+from ttxdsl.reporting.collectives import CountedCollective
+from ttxdsl.sharding.mesh import mesh_positions
 
 _CELL_WIDTH, _CELL_HEIGHT = 66, 26
 _MOST_CELLS = 16
@@ -132,7 +132,7 @@ def _mesh_text(values: Sequence[BoundaryValue]) -> str:
     return "no mesh"
 
 
-def _collective_lines(collectives: Sequence[Collective]) -> str:
+def _collective_lines(collectives: Sequence[CountedCollective]) -> str:
     if not collectives:
         return "<p>no collectives</p>"
     rows = "".join(
@@ -146,7 +146,7 @@ def _collective_lines(collectives: Sequence[Collective]) -> str:
 
 
 def program_html(
-    function: FuncOp, title: str, collectives: Sequence[Collective] | None
+    function: FuncOp, title: str, collectives: Sequence[CountedCollective] | None
 ) -> str:
     """A program's boundary with its shardings, and its collectives if they are known."""
     values = [*arguments_of(function), *results_of(function)]

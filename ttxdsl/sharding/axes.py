@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.text import quoted
-
-if TYPE_CHECKING:
-    from ttxdsl.sharding.spec import Mesh
 
 Axes: TypeAlias = "tuple[AxisRef, ...]"
 """Axis references, major to minor where they shard a dimension."""

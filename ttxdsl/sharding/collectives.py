@@ -21,7 +21,8 @@ from ttxdsl.sharding.axes import (
     subtract,
     total_size,
 )
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 AxesPerDim = tuple[Axes, ...]
 """One list of axes a dimension, each major to minor."""

@@ -32,6 +32,7 @@ from ttxdsl.sharding.axes import (
     truncate_without_overlap,
 )
 from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     Projection,
@@ -39,7 +40,7 @@ from ttxdsl.sharding.projection import (
     project,
     unproject_tensor,
 )
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.spec import TensorSharding
 
 AxesPerFactor = tuple[Axes, ...]
 """The axes that shard each factor."""

@@ -27,7 +27,8 @@ from ttxdsl.sharding.axes import (
     total_size,
 )
 from ttxdsl.sharding.factors import DimMapping, OpShardingRule, TensorMapping
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from ttxdsl.sharding.axes import Axes, AxisRef, sort_and_merge
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 
 Groups = tuple[tuple[int, ...], ...]
 """Device ids, one tuple a group."""

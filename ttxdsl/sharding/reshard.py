@@ -43,7 +43,8 @@ from ttxdsl.sharding.collectives import (
     CollectivePermute,
     suffix_behind,
 )
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 _ROUNDS = 2
 """As many as Shardy tries, which is enough where sizes divide each other."""

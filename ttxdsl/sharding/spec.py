@@ -11,94 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
-from ttxdsl.sharding.text import quoted, symbol
-
-
-@dataclass(frozen=True, slots=True)
-class Mesh:
-    """Named axes with sizes, major first, and an optional explicit device order.
-
-    No axes and no device ids is the empty mesh; no axes and one device id is a
-    maximal mesh (everything lives on that device).
-    """
-
-    axes: tuple[tuple[str, int], ...]
-    device_ids: tuple[int, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether this is a placeholder: no axes, no devices."""
-        return not self.axes and not self.device_ids
-
-    @property
-    def is_maximal(self) -> bool:
-        """Whether everything lives on one named device."""
-        return not self.axes and len(self.device_ids) == 1
-
-    @property
-    def axis_names(self) -> tuple[str, ...]:
-        """The names, major first."""
-        return tuple(name for name, _ in self.axes)
-
-    @property
-    def axis_sizes(self) -> tuple[int, ...]:
-        """The sizes, major first: the shape of the array of devices."""
-        return tuple(size for _, size in self.axes)
-
-    @property
-    def total_size(self) -> int:
-        """The number of devices, the product of the axis sizes."""
-        return prod(self.axis_sizes)
-
-    def devices(self) -> tuple[int, ...]:
-        """The device ids in row-major order of mesh positions."""
-        return self.device_ids or tuple(range(self.total_size))
-
-    def has_axis(self, name: str) -> bool:
-        """Whether an axis of that name exists."""
-        return any(name == axis for axis, _ in self.axes)
-
-    def axis_size(self, name: str) -> int:
-        """The size of the axis.
-
-        Raises:
-            ValueError: if the mesh has no such axis.
-        """
-        for axis, size in self.axes:
-            if axis == name:
-                return size
-        raise ValueError(self._no_axis(name))
-
-    def axis_index(self, name: str) -> int:
-        """The position of the axis, 0 for the major one.
-
-        Raises:
-            ValueError: if the mesh has no such axis.
-        """
-        for index, (axis, _) in enumerate(self.axes):
-            if axis == name:
-                return index
-        raise ValueError(self._no_axis(name))
-
-    def same_axes(self, other: Mesh) -> bool:
-        """Whether the two are equal but for the order of devices."""
-        return self.axes == other.axes and self.is_maximal == other.is_maximal
-
-    def without_device_ids(self) -> Mesh:
-        """The same axes with devices in their natural order."""
-        return Mesh(self.axes)
-
-    def __str__(self) -> str:
-        """Shardy's text, for example `<["x"=2, "y"=4]>`."""
-        axes = ", ".join(f"{quoted(name)}={size}" for name, size in self.axes)
-        ids = ", ".join(str(device) for device in self.device_ids)
-        return f"<[{axes}], device_ids=[{ids}]>" if ids else f"<[{axes}]>"
-
-    def _no_axis(self, name: str) -> str:
-        return f'unknown axis name: "{name}"; the mesh is {self}'
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.text import symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,11 +272,3 @@ def _coordinate_along(axis: AxisRef, position: Sequence[int], mesh: Mesh) -> int
         return coordinate
     minor = mesh.axis_size(axis.name) // (axis.pre_size * axis.size)
     return coordinate // minor % axis.size
-
-
-def mesh_positions(mesh: Mesh) -> Iterable[tuple[int, ...]]:
-    """All positions of the mesh in row-major order, one coordinate an axis."""
-    positions: list[tuple[int, ...]] = [()]
-    for size in mesh.axis_sizes:
-        positions = [(*head, i) for head in positions for i in range(size)]
-    return positions

@@ -33,6 +33,7 @@ from ttxdsl.sharding.axes import (
     total_size,
 )
 from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     Projection,
@@ -40,7 +41,7 @@ from ttxdsl.sharding.projection import (
     project,
     unproject_tensor,
 )
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.spec import TensorSharding
 
 
 class PropagationDirection(IntFlag):

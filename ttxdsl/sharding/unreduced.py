@@ -20,7 +20,8 @@ from ttxdsl.sharding.axes import (
     subtract,
 )
 from ttxdsl.sharding.collectives import suffix_behind
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.collector import freeing_old_bodies, without_collections
+from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.program import (
     Form,
     form_of,

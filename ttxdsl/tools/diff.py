@@ -13,6 +13,12 @@ from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
 from ttxdsl.api import program_of
 from ttxdsl.budgets.check import device_program
 from ttxdsl.dialects import sdy
@@ -27,17 +33,11 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import read_program
 from ttxdsl.remarks import Remark
-from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.reporting.units import bytes_text
 from ttxdsl.tools.console import print_remark, report_console, working
 from ttxdsl.tools.options import add_json_option, print_json, sizes
-from ttxdsl.transforms.function_attributes import (
-    argument_attributes,
-    result_attributes,
-    set_argument_attributes,
-    set_result_attributes,
-)
 
 _SHARDING = "sdy.sharding"
 _TROUBLE = 2
@@ -188,7 +188,7 @@ def _summary_table(found: Difference) -> Table:
     return table
 
 
-def _cell(pair: Pair, of: Callable[[Collective], str]) -> str:
+def _cell(pair: Pair, of: Callable[[CountedCollective], str]) -> str:
     texts = [of(one) for one in (pair.left, pair.right) if one is not None]
     return texts[0] if len(set(texts)) == 1 else " -> ".join(texts)
 
@@ -232,7 +232,7 @@ def _json(found: Difference) -> dict[str, Any]:
             "argument_bytes": one.memory.argument_bytes,
         }
 
-    def collective(one: Collective | None) -> dict[str, Any] | None:
+    def collective(one: CountedCollective | None) -> dict[str, Any] | None:
         return None if one is None else {**asdict(one), "axes": one.axes_text}
 
     return {

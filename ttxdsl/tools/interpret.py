@@ -21,6 +21,7 @@ from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
+from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
@@ -29,7 +30,6 @@ from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program, read_text, split_programs
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import add_json_option, print_json
-from ttxdsl.transforms.function_attributes import entry_functions
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl import __version__
-from ttxdsl.collector import few_collections
+from ttxdsl.ir.collector import few_collections
 from ttxdsl.tools.console import diagnostic_text, print_error
 
 COMMANDS: dict[str, str] = {

@@ -19,7 +19,7 @@ from ttxdsl.api import Program, Stage, load
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.units import bytes_text
 from ttxdsl.tools.console import print_remark, report_console
@@ -55,7 +55,7 @@ def _stage_table(stages: Sequence[Stage]) -> Table:
     return table
 
 
-def _collective_table(collectives: Sequence[Collective]) -> Table:
+def _collective_table(collectives: Sequence[CountedCollective]) -> Table:
     table = Table("collective", "axis", title="Collectives", title_justify="left")
     table.add_column("local tensor")
     table.add_column("bytes/device", justify="right")

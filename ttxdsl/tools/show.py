@@ -37,7 +37,7 @@ from ttxdsl.reporting.grid import (
     summary,
 )
 from ttxdsl.reporting.memory import argument_name
-from ttxdsl.sharding.spec import mesh_positions
+from ttxdsl.sharding.mesh import mesh_positions
 from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import (
     add_compiler_options,

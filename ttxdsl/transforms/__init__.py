@@ -1,1 +1,1 @@
-"""Passes, one a file, named as the pass."""
+"""From a global program to that of one device: `pipeline.py` has the order."""

@@ -50,49 +50,68 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from ttxdsl.collector import without_collections
+from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.collector import without_collections
 from ttxdsl.remarks import emit_warning
-from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.transforms.apply_argument_shard_status import ApplyArgumentShardStatusPass
-from ttxdsl.transforms.apply_shardy_argument_annotations import (
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
+from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
+    InsertExplicitReshardsPass,
+)
+from ttxdsl.transforms.shardy.exporting.sdy_remove_sharding_groups import (
+    RemoveShardingGroupsPass,
+)
+from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (
+    ReshardToCollectivesPass,
+)
+from ttxdsl.transforms.shardy.exporting.sdy_sharding_constraint_to_reshard import (
+    ShardingConstraintToReshardPass,
+)
+from ttxdsl.transforms.shardy.exporting.sdy_sink_data_flow_edges import (
+    SinkDataFlowEdgesPass,
+)
+from ttxdsl.transforms.shardy.importing.sdy_add_data_flow_edges import (
+    AddDataFlowEdgesPass,
+)
+from ttxdsl.transforms.shardy.importing.sdy_apply_sharding_constraints import (
+    ApplyShardingConstraintsPass,
+)
+from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import (
+    LiftInlinedMeshesPass,
+)
+from ttxdsl.transforms.shardy.importing.sdy_manual_axes_cleanup import (
+    ManualAxesCleanupPass,
+)
+from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
+    ShardingGroupImportPass,
+)
+from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.stages.apply_argument_shard_status import (
+    ApplyArgumentShardStatusPass,
+)
+from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
     ApplyShardyArgumentAnnotationsPass,
 )
-from ttxdsl.transforms.apply_tt_argument_annotations import (
+from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
-from ttxdsl.transforms.even_out_shardings import (
+from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
 )
-from ttxdsl.transforms.fold_tuples import FoldTuplesPass
-from ttxdsl.transforms.graph_state import is_solved
-from ttxdsl.transforms.inline import InlinePass
-from ttxdsl.transforms.open_composites import OpenCompositesPass
-from ttxdsl.transforms.propagation.aggressive import AggressivePropagatePass
-from ttxdsl.transforms.sdy_add_data_flow_edges import AddDataFlowEdgesPass
-from ttxdsl.transforms.sdy_apply_sharding_constraints import (
-    ApplyShardingConstraintsPass,
-)
-from ttxdsl.transforms.sdy_close_shardings import CloseShardingsPass
-from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshardsPass
-from ttxdsl.transforms.sdy_lift_inlined_meshes import LiftInlinedMeshesPass
-from ttxdsl.transforms.sdy_manual_axes_cleanup import ManualAxesCleanupPass
-from ttxdsl.transforms.sdy_remove_sharding_groups import RemoveShardingGroupsPass
-from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPass
-from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
-    ShardingConstraintToReshardPass,
-)
-from ttxdsl.transforms.sdy_sharding_group_import import ShardingGroupImportPass
-from ttxdsl.transforms.sdy_sink_data_flow_edges import SinkDataFlowEdgesPass
-from ttxdsl.transforms.simplify_reshards import SimplifyReshardsPass
-from ttxdsl.transforms.supply_sharding_rules import SupplyShardingRulesPass
-from ttxdsl.transforms.update_global_to_local_shapes import (
+from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
+from ttxdsl.transforms.stages.inline import InlinePass
+from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
+from ttxdsl.transforms.stages.simplify_reshards import SimplifyReshardsPass
+from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
+from ttxdsl.transforms.stages.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
 )
-from ttxdsl.transforms.verify_stage import verify_stage
-from ttxdsl.transforms.wrap_under_manual_computation import (
+from ttxdsl.transforms.stages.verify_stage import verify_stage
+from ttxdsl.transforms.stages.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
 )
 

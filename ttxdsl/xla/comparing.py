@@ -29,11 +29,11 @@ from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
-from ttxdsl.reporting.collectives import Collective
+from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import axes_of_groups
-from ttxdsl.sharding.spec import Mesh
 from ttxdsl.xla.execute import Shard, run_with_xla
 from ttxdsl.xla.hlo import HloCollective, list_hlo_collectives
 
@@ -61,7 +61,7 @@ class CollectiveRow:
 
     kind: str
     among: str
-    ours: tuple[Collective, ...]
+    ours: tuple[CountedCollective, ...]
     xla: tuple[HloCollective, ...]
 
     @property
@@ -162,14 +162,16 @@ def _hlo_axes(collective: HloCollective, meshes: Sequence[Mesh]) -> Axes | None:
 
 
 def match_collectives(
-    ours: Sequence[Collective], xla: Sequence[HloCollective], meshes: Sequence[Mesh]
+    ours: Sequence[CountedCollective],
+    xla: Sequence[HloCollective],
+    meshes: Sequence[Mesh],
 ) -> tuple[CollectiveRow, ...]:
     """Both sides' collectives by kind and by the devices among which they run.
 
     Those that move nothing are left out. A permutation is matched by kind alone: which
     axes it stays within says little.
     """
-    left: defaultdict[tuple[str, str], list[Collective]] = defaultdict(list)
+    left: defaultdict[tuple[str, str], list[CountedCollective]] = defaultdict(list)
     right: defaultdict[tuple[str, str], list[HloCollective]] = defaultdict(list)
     for one in ours:
         permutes = one.kind == "collective_permute"

@@ -13,7 +13,8 @@ from ttxdsl.reporting.trace.nodes import Node
 from ttxdsl.reporting.trace.origins import ScopeName
 from ttxdsl.reporting.trace.scopes import Scopes
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 ROOT = Path(__file__).parents[3]
 CASES = ROOT / "tests" / "pipeline" / "seed_cases"

@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp
 
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.trace.origins import Origins, frames_of, name_stack
-from ttxdsl.transforms.inline import InlinePass
+from ttxdsl.transforms.stages.inline import InlinePass
 
 
 def location(text: str):

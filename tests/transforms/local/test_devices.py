@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
-from ttxdsl.sharding.spec import Mesh, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.transforms.local.devices import (
     indices_along,
     replica_groups,

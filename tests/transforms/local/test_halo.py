@@ -12,7 +12,7 @@ from tests.differential.partitioning import EQUAL, partition_and_compare
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.collectives import list_collectives
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.halo import Halo, Window, halo_of, meeting
 from ttxdsl.transforms.local.layout import Layout
 

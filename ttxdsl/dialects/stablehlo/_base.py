@@ -26,7 +26,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ttxdsl.dialects._verify_once import VerifiedOnce
 from ttxdsl.dialects.stablehlo._syntax import (
     Codec,
     Types,
@@ -41,6 +40,7 @@ from ttxdsl.dialects.stablehlo._syntax import (
 )
 from ttxdsl.dialects.stablehlo.attributes import PrecisionAttr
 from ttxdsl.dialects.stablehlo.types import FixedConstraint
+from ttxdsl.ir.verify_once import VerifiedOnce
 
 _WIDTHS = {width: IntegerType(width) for width in (1, 32, 64)}
 

@@ -19,7 +19,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._verify_once import looks_around
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo._shapes import shapes_fit
 from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
@@ -30,6 +29,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_kind,
     element_of,
 )
+from ttxdsl.ir.verify_once import looks_around
 
 
 def elements_fit(one: Attribute, other: Attribute) -> bool:

@@ -43,7 +43,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
 
-from ttxdsl.dialects._verify_once import looks_around
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -82,6 +81,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
+from ttxdsl.ir.verify_once import looks_around
 
 Groups = Sequence[Sequence[int]] | Attribute
 """Replica groups: lists of process ids, or the attribute itself."""

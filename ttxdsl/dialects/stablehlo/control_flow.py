@@ -32,7 +32,6 @@ from xdsl.traits import (
     ReturnLike,
 )
 
-from ttxdsl.dialects.data_flow import PositionalDataFlow
 from ttxdsl.dialects.stablehlo._base import StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import (
@@ -63,6 +62,7 @@ from ttxdsl.dialects.stablehlo.types import (
     TokenType,
     shape_of,
 )
+from ttxdsl.ir.data_flow import PositionalDataFlow
 
 
 @irdl_op_definition

@@ -48,7 +48,6 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._verify_once import looks_around
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -104,6 +103,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_shape,
 )
+from ttxdsl.ir.verify_once import looks_around
 
 # --- calls -------------------------------------------------------------------------
 

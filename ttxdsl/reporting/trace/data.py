@@ -33,7 +33,7 @@ from xdsl.ir import Block, Operation
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
-from ttxdsl.reporting.collectives import Collective, list_collectives
+from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.reporting.memory import MemoryProfile, memory_profile
 from ttxdsl.reporting.trace.graph import Graph, GraphBuilder
 from ttxdsl.reporting.trace.layouts import LayoutTable
@@ -161,7 +161,9 @@ class Recorder:
         except CompileError as error:
             self.no_memory = error.message
 
-    def _collective(self, one: Collective, op: Operation, order: int) -> dict[str, Any]:
+    def _collective(
+        self, one: CountedCollective, op: Operation, order: int
+    ) -> dict[str, Any]:
         ring = Ring[one.kind.upper()] if one.kind.upper() in Ring.__members__ else None
         seconds = self.link.seconds_of_bytes(
             ring or Ring.COLLECTIVE_PERMUTE, one.bytes_per_device, one.group_size

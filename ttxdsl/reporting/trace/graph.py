@@ -25,7 +25,8 @@ from ttxdsl.reporting.trace.origins import Origins, ScopeName
 from ttxdsl.reporting.trace.scopes import Scopes
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import tensor_bytes
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 _PROGRAMS = (
     sdy.ManualComputationOp,

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ttxdsl.sharding.axes import Axes
-from ttxdsl.sharding.spec import Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import TensorSharding
 
 
 def axis_names(axes: Axes) -> list[str]:

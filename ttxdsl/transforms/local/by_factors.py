@@ -27,7 +27,7 @@ from ttxdsl.sharding.axes import (
 )
 from ttxdsl.sharding.collectives import AllGather, AllSlice, suffix_behind
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.layout import Layout, cut
 from ttxdsl.transforms.local.localizer import (

@@ -28,11 +28,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
-from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
 from ttxdsl.sharding.collectives import AllToAllParam, AxesPerDim, without_suffix
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.devices import Groups, replica_groups, source_target_pairs
 from ttxdsl.transforms.local.emitter import Emitter, int_attr

@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cache
 
 from ttxdsl.sharding.axes import Axes, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.mesh import Mesh, mesh_positions
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.local.layout import Layout
 
 Groups = tuple[tuple[int, ...], ...]

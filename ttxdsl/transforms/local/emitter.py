@@ -37,7 +37,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
 )
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.devices import shard_index_of_device
 
 OpT = TypeVar("OpT", bound=Operation)

@@ -13,7 +13,8 @@ from functools import cached_property, lru_cache
 from math import gcd
 
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, total_size
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 
 @dataclass(frozen=True)

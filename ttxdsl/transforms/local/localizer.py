@@ -30,8 +30,9 @@ from ttxdsl.sharding.collectives import (
     Collective,
     CollectivePermute,
 )
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.reshard import plan_reshard
-from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.collectives import CollectiveWriter
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.emitter import Emitter

@@ -18,7 +18,7 @@ from ttxdsl.sharding.collectives import (
     AllToAllParam,
     Collective,
 )
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.layout import without_trivial
 from ttxdsl.transforms.local.localizer import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from ttxdsl.dialects.data_flow import ByClass
+from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.transforms.local import (
     contraction,
     control_flow,

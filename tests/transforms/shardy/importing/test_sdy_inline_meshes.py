@@ -1,0 +1,33 @@
+"""`sdy-inline-meshes` writes meshes where the C++ pass does."""
+
+from __future__ import annotations
+
+import pytest
+from tests.transforms.test_sdy_lift_inlined_meshes import PROGRAMS
+
+from tests.differential.equal_text import assert_equal_text, run_ours
+from tests.differential.oracle import Oracle, OracleRejected
+from tests.differential.random_modules import random_module
+
+NAME = "sdy-inline-meshes"
+GROUPS = "replica groups by name"
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != GROUPS])
+def test_like_cpp(oracle: Oracle, name: str):
+    assert_equal_text(oracle, PROGRAMS[name], NAME)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_modules_like_cpp(oracle: Oracle, seed: int):
+    assert_equal_text(oracle, random_module(seed), NAME)
+
+
+def test_meshes_of_replica_groups(oracle: Oracle):
+    """C++ drops the mesh that the groups name, and its verifier refuses the module."""
+    text = PROGRAMS[GROUPS]
+    with pytest.raises(OracleRejected, match="not found"):
+        oracle.run(text, NAME)
+    after = oracle.run(run_ours(text, NAME))
+    assert "sdy.mesh" not in after
+    assert 'mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>]>' in after

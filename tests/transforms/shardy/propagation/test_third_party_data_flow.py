@@ -1,0 +1,297 @@
+"""Data flow edges of ops that are not ours: xDSL's scf, and a dialect made here."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterator
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Dialect, Operation, OpResult, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.passes import PassPipeline
+from xdsl.traits import RecursiveMemoryEffect
+from xdsl.universe import Universe
+from xdsl.utils.exceptions import VerifyException
+
+from tests.transforms.shardy.propagation.programs import ops_named, parse
+from ttxdsl.dialects.sdy import BLOCK_ARGUMENT_SHARDING, get_sharding
+from ttxdsl.ir.data_flow import (
+    DataFlowTrait,
+    Operand,
+    PositionalDataFlow,
+    data_flow_of,
+    register_data_flow,
+    returned,
+    unregister_data_flow,
+)
+from ttxdsl.transforms.shardy.edge_sources import data_flow_edges
+
+MESH = 'sdy.mesh @mesh = <["a"=2, "b"=2]>\n'
+
+
+class WhileEdges(DataFlowTrait):
+    """`scf.while`: what goes round belongs to the first region, results to the second.
+
+    An argument of the first region is what the loop starts with or what the second
+    region yields. What the condition passes on is a result and the second's argument.
+    """
+
+    def edge_owners(self, op: Operation) -> tuple[SSAValue, ...]:
+        return (*op.results, *op.regions[0].block.args)
+
+    def edge_owner(
+        self, op: Operation, target: OpResult | BlockArgument
+    ) -> SSAValue | None:
+        if isinstance(target, BlockArgument) and target.block is op.regions[1].block:
+            return op.results[target.index]
+        return target
+
+    def edge_sources(self, op: Operation, owner: SSAValue) -> list[Operand]:
+        assert isinstance(owner, OpResult | BlockArgument)
+        if isinstance(owner, BlockArgument):
+            return [Operand(op, owner.index), returned(op.regions[1], owner.index)]
+        return [returned(op.regions[0], owner.index + 1)]
+
+    def other_targets(self, op: Operation, owner: SSAValue) -> list[SSAValue]:
+        if isinstance(owner, OpResult):
+            return [op.regions[1].block.args[owner.index]]
+        return []
+
+    def owner_of_source(self, op: Operation, source: Operand) -> SSAValue | None:
+        if source.op.name != "scf.condition":
+            return op.regions[0].block.args[source.index]
+        return op.results[source.index - 1] if source.index else None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered() -> Iterator[None]:
+    edges: dict[type[Operation], DataFlowTrait] = {
+        scf.ForOp: PositionalDataFlow(first_operand=3, first_argument=1),
+        scf.IfOp: PositionalDataFlow(),
+        scf.WhileOp: WhileEdges(),
+    }
+    for op_class, trait in edges.items():
+        register_data_flow(op_class, trait)
+    yield
+    for op_class in edges:
+        unregister_data_flow(op_class)
+
+
+FOR = """
+func.func @main(
+    %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {?}]>},
+    %w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"b"}]>},
+    %n: index
+) -> tensor<8x8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %last, %s = scf.for %i = %zero to %n step %one
+      iter_args(%k = %zero, %v = %x) -> (index, tensor<8x8xf32>) {
+    %0 = stablehlo.dot %v, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %i, %0 : index, tensor<8x8xf32>
+  }
+  %2 = stablehlo.tanh %s : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}"""
+
+IF = """
+func.func @main(
+    %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {?}]>},
+    %w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"b"}]>}, %p: i1
+) -> tensor<8x8xf32> {
+  %0 = scf.if %p -> (tensor<8x8xf32>) {
+    %1 = stablehlo.negate %x : tensor<8x8xf32>
+    scf.yield %1 : tensor<8x8xf32>
+  } else {
+    scf.yield %w : tensor<8x8xf32>
+  }
+  %2 = stablehlo.tanh %0 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}"""
+
+WHILE = """
+func.func @main(
+    %x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}, %p: i1
+) -> tensor<8x8xf32> {
+  %0 = "scf.while"(%x) ({
+  ^bb0(%v: tensor<8xf32>):
+    %1 = stablehlo.broadcast_in_dim %v, dims = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
+    "scf.condition"(%p, %1) : (i1, tensor<8x8xf32>) -> ()
+  }, {
+  ^bb0(%v: tensor<8x8xf32>):
+    %1 = "stablehlo.slice"(%v) <{start_indices = array<i64: 0, 0>,
+      limit_indices = array<i64: 8, 1>, strides = array<i64: 1, 1>}>
+      : (tensor<8x8xf32>) -> tensor<8x1xf32>
+    %2 = stablehlo.reshape %1 : (tensor<8x1xf32>) -> tensor<8xf32>
+    "scf.yield"(%2) : (tensor<8xf32>) -> ()
+  }) : (tensor<8xf32>) -> tensor<8x8xf32>
+  %2 = stablehlo.tanh %0 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}"""
+
+ADD, PROPAGATE, SINK = (
+    "sdy-add-data-flow-edges",
+    "sdy-aggressive-propagate",
+    "sdy-sink-data-flow-edges",
+)
+
+
+def run_on(module: ModuleOp, *passes: str) -> ModuleOp:
+    universe = Universe.get_multiverse()
+    pipeline = PassPipeline.parse_spec(universe.all_passes, ",".join(passes))
+    pipeline.apply(Context(), module)
+    module.verify()
+    return module
+
+
+def run(text: str, *passes: str) -> ModuleOp:
+    return run_on(parse(MESH + text), *passes)
+
+
+def shardings(op: Operation) -> list[str]:
+    found = [get_sharding(result) for result in op.results]
+    return ["" if s is None else str(s).removeprefix("<@mesh, ")[:-1] for s in found]
+
+
+@pytest.mark.parametrize("text", [FOR, IF, WHILE], ids=["for", "if", "while"])
+def test_only_tensors_get_edges(text: str) -> None:
+    edges = ops_named(run(text, ADD), "sdy.data_flow_edge")
+    assert len(edges) == (2 if text is WHILE else 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "op", "expected"),
+    [
+        # the operand's rows; the body gives the columns, once round
+        (FOR, "stablehlo.tanh", ['[{"a", ?}, {"b", ?}]']),
+        (FOR, "scf.for", ["[]", '[{"a", ?}, {"b", ?}]']),
+        (IF, "stablehlo.negate", ['[{"a", ?}, {"b", ?}]']),
+        (IF, "scf.if", ['[{"a", ?}, {"b", ?}]']),
+        (WHILE, "stablehlo.tanh", ['[{"a", ?}, {?}]']),
+        (WHILE, "stablehlo.slice", ['[{"a", ?}, {?}]']),
+        (WHILE, "scf.while", ['[{"a", ?}, {?}]']),
+    ],
+)
+def test_shardings_travel_along_edges(text: str, op: str, expected: list[str]) -> None:
+    module = run(text, ADD, PROPAGATE, SINK)
+    assert not ops_named(module, "sdy.data_flow_edge")
+    assert shardings(ops_named(module, op)[0]) == expected
+
+
+def test_without_edges_the_op_is_a_wall() -> None:
+    module = run(FOR, PROPAGATE)
+    assert shardings(ops_named(module, "stablehlo.tanh")[0]) == [""]
+
+
+def test_the_op_keeps_the_shardings_of_block_arguments() -> None:
+    module = run(WHILE, ADD, PROPAGATE, SINK)
+    (loop,) = ops_named(module, "scf.while")
+    first, second = (region.block.args[0] for region in loop.regions)
+    assert str(get_sharding(first)) == '<@mesh, [{"a", ?}]>'
+    assert get_sharding(second) == get_sharding(loop.results[0])
+    assert str(loop.attributes[BLOCK_ARGUMENT_SHARDING]) == (
+        '#sdy.sharding_per_value<[<@mesh, [{"a", ?}]>]>'
+    )
+    # such a module can be propagated again, and its shardings changed as a whole
+    run_on(module, ADD, PROPAGATE, SINK, "sdy-close-shardings")
+    assert str(loop.attributes[BLOCK_ARGUMENT_SHARDING]) == (
+        '#sdy.sharding_per_value<[<@mesh, [{"a"}]>]>'
+    )
+    run_on(module, "sdy-drop-sharding-and-mesh")
+    assert not loop.attributes
+
+
+def test_reshards_know_the_edges() -> None:
+    """Every source is expected to have the sharding of the edge."""
+    module = run(WHILE, ADD, PROPAGATE, SINK)
+    (loop,) = ops_named(module, "scf.while")
+    found = [
+        (str(sharding), [source.op.name for source in sources])
+        for sharding, sources in data_flow_edges(loop)
+    ]
+    assert found == [
+        ('<@mesh, [{"a", ?}, {?}]>', ["scf.condition"]),
+        ('<@mesh, [{"a", ?}]>', ["scf.while", "scf.yield"]),
+    ]
+
+
+def test_explicit_reshards_at_the_edges_of_a_loop() -> None:
+    # the loop carries columns over "b" that its first operand must not have
+    text = FOR.replace('[{"a"}, {?}]', '[{"a"}, {}]')
+    module = run(text, ADD, PROPAGATE, SINK, "sdy-insert-explicit-reshards")
+    (loop,) = ops_named(module, "scf.for")
+    before = loop.operands[4].owner
+    assert isinstance(before, Operation) and before.name == "sdy.reshard"
+    assert shardings(before) == ['[{"a", ?}, {"b", ?}]']
+
+
+def test_a_block_argument_sharding_needs_an_owner() -> None:
+    text = FOR.replace(
+        "scf.yield %i, %0 : index, tensor<8x8xf32>\n  }",
+        "scf.yield %i, %0 : index, tensor<8x8xf32>\n  } {sdy.block_argument_sharding = "
+        "#sdy.sharding_per_value<[<@mesh, []>, <@mesh, []>, <@mesh, [{}, {}]>]>}",
+    )
+    with pytest.raises(VerifyException, match="one block whose arguments own"):
+        run(text)
+
+
+# ---- a dialect that carries the trait itself -----------------------------------------
+
+
+class LoopOp(IRDLOperation, ABC):
+    """What the loops of the dialect share."""
+
+    inputs = var_operand_def()
+    body = region_def("single_block")
+    outputs = var_result_def()
+
+    traits = traits_def(
+        RecursiveMemoryEffect(), PositionalDataFlow(first_operand=0, first_argument=0)
+    )
+
+
+@irdl_op_definition
+class RepeatOp(LoopOp):
+    """The body's results go round."""
+
+    name = "loops.repeat"
+
+
+def test_a_trait_on_the_op_is_enough() -> None:
+    assert data_flow_of(RepeatOp) == PositionalDataFlow(0, 0)
+    module = parse(
+        MESH
+        + """
+        func.func @main(
+            %x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}
+        ) -> tensor<8xf32> {
+          %0 = "loops.repeat"(%x) ({
+          ^bb0(%v: tensor<8xf32>):
+            %1 = stablehlo.negate %v : tensor<8xf32>
+            stablehlo.return %1 : tensor<8xf32>
+          }) : (tensor<8xf32>) -> tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }""",
+        [Dialect("loops", [RepeatOp])],
+    )
+    run_on(module, ADD, PROPAGATE, SINK)
+    (negate,) = ops_named(module, "stablehlo.negate")
+    assert shardings(negate) == ['[{"a", ?}]']
+
+
+def test_registration_covers_derived_classes_and_can_be_taken_back() -> None:
+    other = PositionalDataFlow(first_operand=1)
+    register_data_flow(LoopOp, other)
+    assert data_flow_of(RepeatOp) is other
+    unregister_data_flow(LoopOp)
+    assert data_flow_of(RepeatOp) == PositionalDataFlow(0, 0)

@@ -1,0 +1,122 @@
+"""Dimensions that their axes do not divide: whole inside, refused at the border."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters.run import run_module
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.remarks import Remark, collect_remarks
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.even_out_shardings import (
+    even_out_shardings,
+    leading_axes_that_divide,
+)
+
+MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
+X, Y = AxisRef("x"), AxisRef("y")
+
+PADDED = (
+    MESH
+    + """func.func @main(%a: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<8x10xf32>) -> tensor<8x6xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %c, low = [0, 2], high = [0, 2], interior = [0, 0] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8x10xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{?}, {"y", ?}]> : tensor<8x10xf32>
+  %2 = stablehlo.add %1, %b : tensor<8x10xf32>
+  %3 = stablehlo.slice %2 [0:8, 1:7] : (tensor<8x10xf32>) -> tensor<8x6xf32>
+  return %3 : tensor<8x6xf32>
+}"""
+)
+"""A constraint that does not fit sizes of 6 and 10."""
+
+
+def test_leading_axes_that_divide():
+    mesh = Mesh((("x", 2), ("y", 4)))
+    assert leading_axes_that_divide((X, Y), 8, mesh) == (X, Y)
+    assert leading_axes_that_divide((X, Y), 6, mesh) == (X,)
+    assert leading_axes_that_divide((Y, X), 6, mesh) == ()
+    assert leading_axes_that_divide((AxisRef("y", 1, 2), X), 6, mesh) == (
+        AxisRef("y", 1, 2),
+    )
+
+
+def test_what_propagation_or_a_constraint_chose_is_evened_with_one_warning():
+    module = parse_program(PADDED)
+    before = parse_program(PADDED)
+    rng = np.random.default_rng(0)
+    arguments = [rng.standard_normal(s).astype("f4") for s in ((8, 6), (8, 10))]
+    with collect_remarks() as remarks:
+        TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
+    warnings = [str(one) for one in remarks if one.severity == "warning"]
+    tens = [text for text in warnings if "size 10 is not divisible by 4" in text]
+    assert len(tens) == 1 and "like it" in tens[0] and "bytes a device" in tens[0]
+    for one, other in zip(
+        run_module(module, arguments), run_module(before, arguments), strict=True
+    ):
+        np.testing.assert_allclose(one, other)
+
+
+def test_strict_refuses_instead():
+    with pytest.raises(UnsupportedError, match="size 10 is not divisible by 4"):
+        TTStableHLOPipelinePass(strict=True).apply(
+            make_context(), parse_program(PADDED)
+        )
+
+
+@pytest.mark.parametrize("which", ["argument", "result"])
+def test_uneven_shards_at_the_border_are_refused_before_anything_is_done(which: str):
+    sharding = '{sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}'
+    argument, result = (sharding, "") if which == "argument" else ("", sharding)
+    text = (
+        MESH
+        + f"""func.func @main(%a: tensor<10xf32> {argument}) -> (tensor<10xf32> {result}) {{
+  %0 = stablehlo.abs %a : tensor<10xf32>
+  return %0 : tensor<10xf32>
+}}"""
+    )
+    module = parse_program(text)
+    with pytest.raises(
+        UnsupportedError,
+        match=rf"dimension 0 of {which} 0 has size 10.*\"y\"=4.*\n.*8 or 12",
+    ):
+        TTStableHLOPipelinePass(last_stage=5).apply(make_context(), module)
+
+
+def evened(text: str) -> tuple[str, list[Remark]]:
+    module = parse_program(text)
+    with collect_remarks() as remarks:
+        even_out_shardings(module)
+    module.verify()
+    return str(module), remarks
+
+
+def test_every_place_of_a_sharding_is_looked_at():
+    body = """
+  %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : tensor<6xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<6xf32>
+  %3 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"x", "y"}]>] out_shardings=[<@mesh, [{"x", "y"}]>] manual_axes={"x"} (%i: tensor<3xf32>) {
+    %n = stablehlo.negate %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<3xf32>
+    sdy.return %n : tensor<3xf32>
+  } : (tensor<6xf32>) -> tensor<6xf32>
+  return %3 : tensor<6xf32>"""
+    border = '{sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}'
+    text, remarks = evened(
+        f"{MESH}func.func @main(%a: tensor<6xf32> {border}) -> (tensor<6xf32> {border}) {{{body}\n}}"
+    )
+    assert '"y"}]' not in text and text.count('[{"x"}]') == 5
+    assert [one.severity for one in remarks] == ["warning"] * 3
+
+
+def test_even_shardings_stay_as_they_are():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}]>}) -> tensor<8xf32> {
+  %0 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}"""
+    )
+    assert evened(text) == (str(parse_program(text)), [])

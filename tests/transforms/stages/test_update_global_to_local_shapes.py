@@ -1,0 +1,490 @@
+"""Stage 11: the per-device program computes what the global one computes.
+
+`local_programs.mlir` holds the programs. Each is run globally, goes through the whole
+pipeline, and is run again on the virtual mesh.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr as CHANNEL
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.remarks import collect_remarks
+from ttxdsl.transforms.local import indexing, reduction
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.update_global_to_local_shapes import (
+    UpdateGlobalToLocalShapesPass,
+)
+from ttxdsl.transforms.stages.wrap_under_manual_computation import (
+    WrapUnderManualComputationPass,
+)
+
+FILE = Path(__file__).with_name("local_programs.mlir")
+MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
+
+
+def _programs() -> dict[str, str]:
+    head, *functions = re.split(r"(?=^func\.func)", FILE.read_text(), flags=re.M)
+    names = [re.findall(r"@(\w+)", function)[0] for function in functions]
+    return {n: head + f for n, f in zip(names, functions, strict=True)}
+
+
+PROGRAMS = _programs()
+
+
+def inputs(module: ModuleOp, kind: str) -> list[NDArray[np.generic]]:
+    """Random arguments, or arguments whose every element is its own index."""
+    rng = np.random.default_rng(0)
+    made: list[NDArray[np.generic]] = []
+    for type_ in entry_function(module).function_type.inputs:
+        shape, dtype = tensor_of(type_)
+        count = int(np.prod(shape))
+        if kind == "tagged" and dtype.kind != "b":
+            values = np.arange(count).reshape(shape)
+        elif dtype.kind in "biu":
+            values = rng.integers(0, 2 if dtype.kind == "b" else 9, shape)
+        else:
+            values = rng.standard_normal(shape)
+        made.append(values.astype(dtype))
+    return made
+
+
+def localized(text: str) -> ModuleOp:
+    """The module after all stages, checked after each."""
+    context = make_context()
+    module = parse_program(text, context=context)
+    with collect_remarks():
+        TTStableHLOPipelinePass(verify_each=True).apply(context, module)
+    return module
+
+
+def stage_11(text: str, *, strict: bool = False) -> ModuleOp:
+    """The module after stages 9 and 11 alone: its shardings are what the text says."""
+    context = make_context()
+    module = parse_program(text, context=context)
+    WrapUnderManualComputationPass().apply(context, module)
+    UpdateGlobalToLocalShapesPass(strict=strict).apply(context, module)
+    module.verify()
+    return module
+
+
+def assert_same_numbers(text: str, kind: str) -> None:
+    before, after = parse_program(text), localized(text)
+    arguments = inputs(before, kind)
+    expected = run_module(before, arguments)
+    found = run_module(after, arguments)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        if one.dtype.kind in "biu":
+            np.testing.assert_array_equal(one, other)
+        else:
+            np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-4)
+
+
+OVERFLOWING = {"init_add", "while", "scatter_updates"}
+"""Programs with products of so many elements that indices as elements leave f32."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_numbers_stay(name: str):
+    assert_same_numbers(PROGRAMS[name], "random")
+
+
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if n not in OVERFLOWING])
+def test_every_element_comes_from_where_it_should(name: str):
+    assert_same_numbers(PROGRAMS[name], "tagged")
+
+
+@pytest.mark.parametrize("name", ["init_add", "logic", "scatter_updates"])
+def test_these_programs_notice_an_initial_value_counted_on_every_device(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    for module in (reduction, indexing):
+        monkeypatch.setattr(module, "counted_once", lambda ctx, value, *rest: value)
+    with pytest.raises(AssertionError):
+        assert_same_numbers(PROGRAMS[name], "random")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_sharding_is_left_but_the_wrapper_s(name: str):
+    module = localized(PROGRAMS[name])
+    for op in module.walk():
+        assert not any(key.startswith("sdy.") for key in op.attributes), op
+        if op.name.startswith("sdy."):
+            assert isinstance(op, sdy.MeshOp | sdy.ManualComputationOp | sdy.ReturnOp)
+    wrappers = [op for op in module.walk() if isinstance(op, sdy.ManualComputationOp)]
+    # a program without results has nothing left to wrap
+    assert [op.manual_axes.data for op in wrappers] == [("x", "y")] * (
+        name != "nothing"
+    )
+    for function in module.ops:
+        if isinstance(function, FuncOp):
+            assert "sdy.sharding" not in str(function.arg_attrs)
+            assert "sdy.sharding" not in str(function.res_attrs)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_channels_are_unique(name: str):
+    module = localized(PROGRAMS[name])
+    handles = [
+        handle.handle
+        for op in module.walk()
+        if isinstance(handle := op.properties.get("channel_handle"), CHANNEL)
+    ]
+    assert len(handles) == len(set(handles))
+
+
+def names_of(module: ModuleOp) -> list[str]:
+    """The ops of the per-device program, without those of functions it refers to."""
+    (wrapper,) = (op for op in module.walk() if isinstance(op, sdy.ManualComputationOp))
+    return [op.name.removeprefix("stablehlo.") for op in wrapper.body.walk()]
+
+
+COMMUNICATION = {
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "collective_permute",
+    "reduce_scatter",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["conv_one_by_one", "conv_batch_groups", "iota_const", "iota_sub", "noargs",
+     "passthru", "pool_gradient", "pool_tiled", "nested_full", "dus"],
+)  # fmt: skip
+def test_what_works_on_shards_sends_nothing(name: str):
+    assert not COMMUNICATION & set(names_of(localized(PROGRAMS[name])))
+
+
+def test_a_loop_that_carries_shards_sends_nothing():
+    split = 'sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"x"}, {"y"}]>]>'
+    one = split.replace("<@mesh, []>, ", "")
+    text = main(
+        f"""  %c = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %k = stablehlo.iota dim = 1 {{sdy.sharding = #{one}}} : tensor<8x8xf32>
+  %0:2 = stablehlo.while(%i = %c, %v = %a) : tensor<i32>, tensor<8x8xf32> attributes {{sdy.sharding = #{split}}}
+    cond {{
+      %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }} do {{
+      %o = stablehlo.constant dense<1> : tensor<i32>
+      %q = stablehlo.add %i, %o : tensor<i32>
+      %r = stablehlo.add %v, %k {{sdy.sharding = #{one}}} : tensor<8x8xf32>
+      stablehlo.return %q, %r : tensor<i32>, tensor<8x8xf32>
+    }}
+  return %0#1 : tensor<8x8xf32>""",
+        results='tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}',
+    )
+    module = stage_11(text)
+    assert not COMMUNICATION & set(names_of(module))
+    arguments = inputs(module, "random")
+    np.testing.assert_allclose(
+        run_module(module, arguments)[0],
+        run_module(parse_program(text), arguments)[0],
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "combiners"),
+    [
+        ("maximum", ["stablehlo.maximum"]),
+        ("init_add", ["stablehlo.add"] + ["stablehlo.multiply"] * 2 + ["stablehlo.minimum"]),
+        ("logic", ["stablehlo.and", "stablehlo.or", "stablehlo.xor"]),
+        ("two_reduces", []),
+    ],
+)  # fmt: skip
+def test_an_all_reduce_combines_as_its_reduction_did(
+    program: str, combiners: list[str]
+):
+    """Two reduces have no single function: gathered before, nothing to combine."""
+    found = [
+        next(iter(op.computation.block.ops)).name
+        for op in localized(PROGRAMS[program]).walk()
+        if isinstance(op, stablehlo.AllReduceOp)
+    ]
+    assert found == combiners
+
+
+def test_an_argmax_gathers_candidates_only():
+    gathers = [
+        tensor_of(op.operands[0].type)[0]
+        for op in localized(PROGRAMS["argmax"]).walk()
+        if isinstance(op, stablehlo.AllGatherOp)
+    ]
+    # one row of candidates of either argmax, by x after y and by y
+    assert set(gathers) == {(1, 4), (2, 4)}
+
+
+def test_all_slices_are_composites_that_share_their_functions():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> (
+    tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>},
+    tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  %0 = sdy.all_slice [{"y"}, {}] %a out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"y"}, {}] %b out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}"""
+    )
+    module = stage_11(text)
+    slices = [op for op in module.walk() if isinstance(op, stablehlo.CompositeOp)]
+    assert [op.composite_name.data for op in slices] == ["sdy.all_slice"] * 2
+    assert len({op.decomposition for op in slices}) == 1
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    assert [str(f.sym_visibility) for f in functions[1:]] == ['"private"']
+
+
+def test_random_bits_are_those_of_the_whole():
+    """Every device makes all of them, for they follow from the state, and cuts."""
+    text = (
+        MESH
+        + """func.func @main(%s: tensor<2xui64>, %a: tensor<8x16xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x16xui32> {
+  %0, %1 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<8x16xui32>)
+  %2 = stablehlo.xor %1, %a : tensor<8x16xui32>
+  return %2 : tensor<8x16xui32>
+}"""
+    )
+    module = localized(text)
+    (bits,) = (
+        op for op in module.walk() if isinstance(op, stablehlo.RngBitGeneratorOp)
+    )
+    assert tensor_of(bits.output.type)[0] == (8, 16)
+    (xor,) = (op for op in module.walk() if isinstance(op, stablehlo.XorOp))
+    assert tensor_of(xor.result.type)[0] == (4, 4)
+
+
+def test_ops_keep_their_locations():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<16xf32> {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32> loc("model.py":7:3)
+  return %0 : tensor<16xf32>
+}"""
+    )
+    module = localized(text)
+    located = {
+        op.name: str(op.location)
+        for op in module.walk()
+        if op.name.startswith("stable")
+    }
+    assert "model.py" in located["stablehlo.reduce"]
+    assert "model.py" in located["stablehlo.all_reduce"]
+
+
+def test_a_second_run_changes_nothing():
+    module = localized(PROGRAMS["conv_groups"])
+    before = str(module)
+    UpdateGlobalToLocalShapesPass().apply(make_context(), module)
+    assert str(module) == before
+
+
+def main(body: str, arguments: str = "", results: str = "tensor<8x8xf32>") -> str:
+    """A program whose `%a` is 8x8 and split by x and y."""
+    return (
+        MESH
+        + f'func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}}{arguments}) -> ({results}) {{\n{body}\n}}'
+    )
+
+
+REFUSED = {
+    "uneven argument": (
+        MESH
+        + """func.func @main(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  return %a : tensor<10xf32>
+}""",
+        r"dimension 0 of argument 0 has size 10.*not divisible by 4.*\{\"y\"=4\}.*8 or 12",
+    ),
+    "operand split otherwise": (
+        main("  %0 = stablehlo.abs %a : tensor<8x8xf32>\n  return %0 : tensor<8x8xf32>"),
+        "is split differently along one factor.*sdy-insert-explicit-reshards",
+    ),
+    "result split otherwise": (
+        main("  return %a : tensor<8x8xf32>"),
+        r"result 0 is split as .*out_sharding says",
+    ),
+    "partial sums that nobody combines": (
+        main(
+            """  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>""",
+            results="tensor<f32>",
+        ),
+        r"partial results along \{\"x\", \"y\"\} that no sdy.all_reduce combines",
+    ),
+    "an all-reduce of whole values": (
+        main(
+            """  %0 = sdy.all_reduce {"x"} %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>""",
+            arguments=", %b: tensor<8x8xf32>",
+        ),
+        "no op before it leaves partial results along",
+    ),
+    "a reshard": (
+        main("  %0 = sdy.reshard %a <@mesh, [{}, {}]> : tensor<8x8xf32>\n  return %0 : tensor<8x8xf32>"),
+        "must become a collective.*sdy-reshard-to-collectives",
+    ),
+    "a call": (
+        main("  %0 = func.call @f(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>\n  return %0 : tensor<8x8xf32>")
+        + "\nfunc.func private @f(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {\n  return %a : tensor<8x8xf32>\n}",
+        "cannot be made local.*run the inline pass first",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_input_is_refused_and_says_why(case: str):
+    text, message = REFUSED[case]
+    with pytest.raises(CompileError, match=re.compile(message, re.DOTALL)):
+        stage_11(text)
+
+
+def test_a_function_that_is_not_wrapped_is_refused():
+    module = parse_program(main("  return %a : tensor<8x8xf32>"))
+    with pytest.raises(CompileError, match="wrap-under-manual-computation"):
+        UpdateGlobalToLocalShapesPass().apply(make_context(), module)
+
+
+UNKNOWN = main(
+    """  %0 = stablehlo.custom_call @mystery(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>"""
+)
+
+
+def test_unknown_ops_are_computed_whole_with_a_warning():
+    with collect_remarks() as remarks:
+        module = stage_11(UNKNOWN)
+    (remark,) = remarks
+    assert remark.severity == "warning"
+    assert "receives up to 256 bytes" in remark.message
+    (call,) = (op for op in module.walk() if isinstance(op, stablehlo.CustomCallOp))
+    assert tensor_of(call.operands[0].type)[0] == (8, 8)
+
+
+def test_strict_refuses_unknown_ops():
+    with pytest.raises(UnsupportedError, match="256 bytes"):
+        stage_11(UNKNOWN, strict=True)
+
+
+POPULATED = (
+    MESH
+    + """func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.custom_call @Cholesky(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=8}>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}"""
+)
+
+
+def test_only_a_users_rule_says_what_a_custom_call_computes():
+    """A populated rule lets shardings through a matrix that must be whole."""
+    assert "all_gather" in str(stage_11(POPULATED))
+    custom = POPULATED.replace("{i=8, j=8}>", "{i=8, j=8}, custom>")
+    assert "all_gather" not in str(stage_11(custom))
+
+
+BETWEEN = (
+    'sdy.mesh @mesh = <["a"=2, "b"=8]>\n'
+    + """func.func @main(%x: tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> (tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b":(1)2}]>}) {
+  %0 = sdy.all_to_all [{"b":(2)4}: 1->0] %x out_sharding=<@mesh, [{"a", "b":(2)4}, {"b":(1)2}]> : tensor<12x64xf32>
+  %1 = sdy.all_gather [{"b":(2)4}, {}] %0 out_sharding=<@mesh, [{"a"}, {"b":(1)2}]> : tensor<12x64xf32>
+  return %1 : tensor<12x64xf32>
+}"""
+)
+
+
+def test_a_way_over_uneven_shards_is_taken_otherwise():
+    module = stage_11(BETWEEN)
+    assert [name for name in names_of(module) if name in COMMUNICATION] == [
+        "all_gather"
+    ]
+    arguments = inputs(module, "tagged")
+    np.testing.assert_array_equal(run_module(module, arguments)[0], arguments[0])
+
+
+def test_the_comparator_of_a_custom_call_is_no_program():
+    """JAX prints it as a public function; it is not wrapped and does not have to be."""
+    text = (
+        MESH
+        + """func.func @gt(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}
+func.func public @main(%x: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x2xf32> {
+  %0 = stablehlo.iota dim = 1 : tensor<4x6xi32>
+  %1 = stablehlo.constant dense<-1> : tensor<i32>
+  %2 = stablehlo.constant dense<0.0> : tensor<f32>
+  %3:2 = stablehlo.custom_call @ApproxTopK(%x, %0, %2, %1) {called_computations = [@gt]} : (tensor<4x6xf32>, tensor<4x6xi32>, tensor<f32>, tensor<i32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  return %3#0 : tensor<4x2xf32>
+}"""
+    )
+    module = localized(text)
+    assert [len(list(f.body.block.ops)) for f in module.ops if isinstance(f, FuncOp)][
+        :2
+    ] == [2, 2]
+
+
+def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
+    """Shardy splits its operand along a dimension that the reshape takes apart."""
+    text = (
+        'sdy.mesh @mesh = <["y"=4]>\n'
+        + """func.func @main(%a: tensor<6x4xf32>) -> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  %0 = stablehlo.tanh %a : tensor<6x4xf32>
+  %1 = stablehlo.reshape %0 : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}"""
+    )
+    module = localized(text)
+    assert not COMMUNICATION & set(names_of(module))
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    assert len(functions) == 1 + names_of(module).count("composite")
+    arguments = inputs(module, "random")
+    np.testing.assert_array_equal(
+        run_module(module, arguments)[0],
+        run_module(parse_program(text), arguments)[0],
+    )
+
+
+def test_slices_of_slices_that_are_gathered_again_are_all_removed():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %2 = sdy.all_gather [{}, {"y"}] %1 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %3 = sdy.all_gather [{"x"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}"""
+    )
+    assert names_of(stage_11(text)) == ["sdy.return"]
+
+
+def test_composites_of_the_program_stay_when_their_slices_go():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c, %d = stablehlo.composite "my.pair" %a {decomposition = @pair} : (tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)
+  %0 = sdy.all_slice [{"x"}, {}] %c out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %d : tensor<8x8xf32>
+}
+func.func private @pair(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  return %a, %a : tensor<8x8xf32>, tensor<8x8xf32>
+}"""
+    )
+    assert names_of(stage_11(text)) == ["composite", "sdy.return"]

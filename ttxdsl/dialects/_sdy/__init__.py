@@ -1,0 +1,1 @@
+"""What is behind `ttxdsl.dialects.sdy`, where everything is imported from."""

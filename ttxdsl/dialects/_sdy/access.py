@@ -1,0 +1,470 @@
+"""Where values keep their shardings, and which mesh a sharding means.
+
+Source: Shardy's compiler API document and the data flow edges of its dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, ShapedType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects._sdy.attributes import (
+    TensorShardingAttr,
+    TensorShardingPerValueAttr,
+)
+from ttxdsl.dialects._sdy.ops import (
+    CollectiveOp,
+    DataFlowEdgeOp,
+    ManualComputationOp,
+    MeshOp,
+    NamedComputationOp,
+    PropagationBarrierOp,
+    ShardingOp,
+)
+from ttxdsl.errors import CompileError
+from ttxdsl.ir.data_flow import ByClass, data_flow_of
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.manual import with_manual_axes
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.text import symbol
+
+SHARDING = "sdy.sharding"
+"""Attribute of function arguments and results (a sharding) and ops (one a result)."""
+
+BLOCK_ARGUMENT_SHARDING = "sdy.block_argument_sharding"
+"""Attribute of ops of other dialects whose block arguments own data flow edges.
+
+A sharding for each argument of the block.
+"""
+
+SHARDING_RULE = "sdy.sharding_rule"
+"""Attribute of an op that holds its `OpShardingRuleAttr`."""
+
+PROPAGATION_EDGES = "sdy.propagation_edges"
+"""Attribute of an op that tells which operand or result each axis came from."""
+
+# Shardings of values
+
+
+def _keeps_result_shardings(op_class: type[object]) -> bool:
+    return (
+        issubclass(op_class, Operation)
+        and not issubclass(op_class, (CollectiveOp, DataFlowEdgeOp, ShardingOp))
+        and data_flow_of(op_class) is None
+    )
+
+
+IS_PLAIN = ByClass(_keeps_result_shardings)
+"""Whether the results of ops of a class keep their shardings in the ops' `sdy.sharding`.
+
+True of nearly all, for which the search for the holder can be spared; False for
+blocks, the owners of block arguments.
+"""
+
+
+def tensor_rank(type: Attribute) -> int:
+    """The rank of a shaped type, 0 for every other type."""
+    return type.get_num_dims() if isinstance(type, ShapedType) else 0
+
+
+def owning_op(value: SSAValue) -> Operation | None:
+    """The op that defines a result, or whose region has the block argument."""
+    if isinstance(value, OpResult):
+        return value.op
+    owner = value.owner
+    return owner.parent_op() if isinstance(owner, Block) else owner
+
+
+def edge_owner(target: SSAValue) -> SSAValue | None:
+    """The value that stands for all targets of the data flow edge that `target` is on.
+
+    None if the op that owns `target` has no data flow edges.
+    """
+    op = owning_op(target)
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None or not isinstance(target, OpResult | BlockArgument):
+        return None
+    return edges.edge_owner(op, target)
+
+
+def find_data_flow_edge(target: SSAValue) -> DataFlowEdgeOp | None:
+    """The `sdy.data_flow_edge` of the edge that `target` is on, if there is one."""
+    owner = edge_owner(target)
+    if owner is None:
+        return None
+    use = owner.get_user_of_unique_use()
+    return use if isinstance(use, DataFlowEdgeOp) else None
+
+
+def shardable_value(value: SSAValue) -> SSAValue | None:
+    """The value that holds the sharding of `value`; None if nothing can hold it.
+
+    The result of the data flow edge if there is one; the edge's owner for block
+    arguments; otherwise the value itself. Block arguments of ops that are neither
+    functions nor have data flow edges (the scalars of a reduction) have none.
+    """
+    edge = find_data_flow_edge(value)
+    if edge is not None:
+        return edge.result
+    if isinstance(value, OpResult) or isinstance(owning_op(value), FuncOp):
+        return value
+    return edge_owner(value)
+
+
+def get_sharding(value: SSAValue) -> TensorSharding | None:
+    """The sharding of a value, wherever its kind of value keeps it.
+
+    A function's argument keeps it in the function's argument attributes; sharding
+    constraints, reshards, collectives, data flow edges and manual and named
+    computations in properties; results of all other ops in `sdy.sharding`, and block
+    arguments that own data flow edges in `sdy.block_argument_sharding`. The sharding
+    of a manual computation's block argument names free axes only.
+
+    Returns:
+        None if the value has no sharding, which means fully open.
+    """
+    owner = value.owner
+    if IS_PLAIN[type(owner)]:
+        shardings = cast(Operation, owner).attributes.get(SHARDING)
+        return None if shardings is None else _entry(shardings, value)
+    holder = shardable_value(value)
+    if holder is None:
+        return None
+    op = owning_op(holder)
+    match op:
+        case FuncOp() if isinstance(holder, BlockArgument):
+            return get_func_argument_sharding(op, holder.index)
+        case DataFlowEdgeOp():
+            return None if op.sharding is None else op.sharding.data
+        case ShardingOp():
+            return op.sharding.data
+        case CollectiveOp():
+            return op.out_sharding.data
+        case ManualComputationOp():
+            if isinstance(holder, BlockArgument):
+                return op.inner_sharding(holder.index)
+            return _entry(op.out_shardings, holder)
+        case NamedComputationOp():
+            if isinstance(holder, BlockArgument):
+                return _entry(op.in_shardings, holder)
+            return _entry(op.out_shardings, holder)
+        case Operation():
+            return _entry(op.attributes.get(_attribute_for(holder)), holder)
+        case None:
+            return None
+
+
+def set_sharding(value: SSAValue, sharding: TensorSharding) -> None:
+    """Give a value a sharding, wherever its kind of value keeps it.
+
+    Other results of the same op that had none become fully open, which means the
+    same. Values that nothing can hold a sharding for are left alone.
+    """
+    owner = value.owner
+    if IS_PLAIN[type(owner)]:
+        attributes = cast(Operation, owner).attributes
+        attributes[SHARDING] = _with_entry(attributes.get(SHARDING), value, sharding)
+        return
+    holder = shardable_value(value)
+    if holder is None:
+        return
+    op = owning_op(holder)
+    match op:
+        case FuncOp() if isinstance(holder, BlockArgument):
+            set_func_argument_sharding(op, holder.index, sharding)
+        case DataFlowEdgeOp() | ShardingOp():
+            op.sharding = TensorShardingAttr(sharding)
+        case CollectiveOp():
+            op.out_sharding = TensorShardingAttr(sharding)
+        case ManualComputationOp():
+            if isinstance(holder, BlockArgument):
+                outer = op.in_shardings.data[holder.index]
+                sharding = with_manual_axes(outer, sharding, op.manual_axes.data)
+                op.in_shardings = _with_entry(op.in_shardings, holder, sharding)
+            else:
+                op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
+        case NamedComputationOp():
+            if isinstance(holder, BlockArgument):
+                op.in_shardings = _with_entry(op.in_shardings, holder, sharding)
+            else:
+                op.out_shardings = _with_entry(op.out_shardings, holder, sharding)
+        case Operation():
+            name = _attribute_for(holder)
+            op.attributes[name] = _with_entry(op.attributes.get(name), holder, sharding)
+        case None:
+            return
+
+
+def _attribute_for(holder: SSAValue) -> str:
+    """Where an op of another dialect keeps the sharding."""
+    return SHARDING if isinstance(holder, OpResult) else BLOCK_ARGUMENT_SHARDING
+
+
+def _entry(shardings: Attribute | None, value: SSAValue) -> TensorSharding | None:
+    """That of a result or block argument; None without one."""
+    if not isinstance(shardings, TensorShardingPerValueAttr):
+        return None
+    index = cast("OpResult | BlockArgument", value).index
+    return shardings.data[index] if index < len(shardings.data) else None
+
+
+def _with_entry(
+    shardings: Attribute | None,
+    value: SSAValue,
+    sharding: TensorSharding,
+) -> TensorShardingPerValueAttr:
+    """One sharding replaced; without any, the values beside it are fully open."""
+    if isinstance(shardings, TensorShardingPerValueAttr):
+        entries = list(shardings.data)
+    elif isinstance(value.owner, Block):
+        entries = fully_open_shardings(value.owner.arg_types, sharding.mesh)
+    else:
+        entries = fully_open_shardings(value.owner.result_types, sharding.mesh)
+    assert isinstance(value, OpResult | BlockArgument)
+    entries[value.index] = sharding
+    return TensorShardingPerValueAttr(entries)
+
+
+def fully_open_shardings(
+    types: Iterable[Attribute], mesh: str | Mesh
+) -> list[TensorSharding]:
+    """A fully open sharding for each type."""
+    return [TensorSharding.fully_open(mesh, tensor_rank(type)) for type in types]
+
+
+# Shardings of functions
+
+
+def _dictionary_sharding(
+    attributes: ArrayAttr[DictionaryAttr] | None, index: int
+) -> TensorSharding | None:
+    if attributes is None:
+        return None
+    found = attributes.data[index].data.get(SHARDING)
+    return found.data if isinstance(found, TensorShardingAttr) else None
+
+
+def get_func_argument_sharding(func: FuncOp, index: int) -> TensorSharding | None:
+    """The sharding of a function's argument; also works for external functions."""
+    return _dictionary_sharding(func.arg_attrs, index)
+
+
+def get_func_result_sharding(func: FuncOp, index: int) -> TensorSharding | None:
+    """The sharding of a function's result."""
+    return _dictionary_sharding(func.res_attrs, index)
+
+
+def _with_sharding(
+    attributes: DictionaryAttr, sharding: TensorSharding | None
+) -> DictionaryAttr:
+    entries = dict(attributes.data)
+    entries.pop(SHARDING, None)
+    if sharding is not None:
+        entries[SHARDING] = TensorShardingAttr(sharding)
+    # MLIR prints dictionaries in the order of their keys
+    return DictionaryAttr(dict(sorted(entries.items())))
+
+
+def _with_shardings(
+    attributes: ArrayAttr[DictionaryAttr] | None,
+    count: int,
+    changes: Iterable[tuple[int, TensorSharding | None]],
+) -> ArrayAttr[DictionaryAttr] | None:
+    """`count` dictionaries, some with other shardings; None if all are empty."""
+    if attributes is None:
+        dictionaries = [DictionaryAttr({})] * count
+    else:
+        dictionaries = list(attributes.data)
+    for index, sharding in changes:
+        dictionaries[index] = _with_sharding(dictionaries[index], sharding)
+    if not any(dictionary.data for dictionary in dictionaries):
+        return None
+    return ArrayAttr(dictionaries)
+
+
+def set_func_shardings(
+    func: FuncOp,
+    arguments: Sequence[TensorSharding | None] | None = None,
+    results: Sequence[TensorSharding | None] | None = None,
+) -> None:
+    """Replace the shardings of all arguments, all results, or both.
+
+    Args:
+        func: the function.
+        arguments: one entry an argument; an entry None removes the sharding. None
+            leaves all arguments alone.
+        results: the same for results.
+    """
+    if arguments is not None:
+        changes = enumerate(arguments)
+        func.arg_attrs = _with_shardings(func.arg_attrs, len(arguments), changes)
+    if results is not None:
+        changes = enumerate(results)
+        func.res_attrs = _with_shardings(func.res_attrs, len(results), changes)
+
+
+def func_argument_shardings(func: FuncOp) -> list[TensorSharding | None]:
+    """The shardings of all arguments."""
+    count = len(func.function_type.inputs.data)
+    return [get_func_argument_sharding(func, index) for index in range(count)]
+
+
+def func_result_shardings(func: FuncOp) -> list[TensorSharding | None]:
+    """The shardings of all results."""
+    count = len(func.function_type.outputs.data)
+    return [get_func_result_sharding(func, index) for index in range(count)]
+
+
+def set_func_argument_sharding(
+    func: FuncOp, index: int, sharding: TensorSharding | None
+) -> None:
+    """Replace or remove the sharding of one argument."""
+    count = len(func.function_type.inputs.data)
+    func.arg_attrs = _with_shardings(func.arg_attrs, count, [(index, sharding)])
+
+
+def set_func_result_sharding(
+    func: FuncOp, index: int, sharding: TensorSharding | None
+) -> None:
+    """Replace or remove the sharding of one result."""
+    count = len(func.function_type.outputs.data)
+    func.res_attrs = _with_shardings(func.res_attrs, count, [(index, sharding)])
+
+
+# All shardings
+
+
+def behind_barriers(value: SSAValue) -> SSAValue:
+    """The value that propagation barriers pass on; these leave data and layout alone."""
+    while isinstance(value.owner, PropagationBarrierOp):
+        value = value.owner.input
+    return value
+
+
+def transform_shardings(
+    root: Operation, change: Callable[[TensorSharding], TensorSharding]
+) -> None:
+    """Replace every sharding in and under `root` by `change` of it.
+
+    Those of function arguments and results, of op results, of the operands and
+    results of computations, of data flow edges, constraints, reshards and
+    collectives. `change` is called once for each distinct sharding.
+    """
+    changed: dict[TensorSharding, TensorSharding] = {}
+    # one attribute serves many ops: what became of it, by identity, and it, kept alive
+    attributes: dict[
+        int, tuple[TensorShardingPerValueAttr, TensorShardingPerValueAttr]
+    ] = {}
+
+    def new(sharding: TensorSharding) -> TensorSharding:
+        known = changed.get(sharding)
+        if known is None:
+            known = changed[sharding] = change(sharding)
+        return known
+
+    def new_per_value(old: TensorShardingPerValueAttr) -> TensorShardingPerValueAttr:
+        known = attributes.get(id(old))
+        if known is None:
+            known = old, TensorShardingPerValueAttr(map(new, old.data))
+            attributes[id(old)] = known
+        return known[1]
+
+    for op in all_ops(root):
+        if type(op) is not FuncOp and IS_PLAIN[type(op)]:
+            shardings = op.attributes.get(SHARDING)
+            if type(shardings) is TensorShardingPerValueAttr:
+                op.attributes[SHARDING] = new_per_value(shardings)
+            continue
+        match op:
+            case FuncOp():
+                _transform_func_shardings(op, new)
+            case ShardingOp():
+                op.sharding = TensorShardingAttr(new(op.sharding.data))
+            case CollectiveOp():
+                op.out_sharding = TensorShardingAttr(new(op.out_sharding.data))
+            case DataFlowEdgeOp():
+                if op.sharding is not None:
+                    op.sharding = TensorShardingAttr(new(op.sharding.data))
+            case ManualComputationOp():
+                op.in_shardings = new_per_value(op.in_shardings)
+                op.out_shardings = new_per_value(op.out_shardings)
+            case NamedComputationOp():
+                if op.in_shardings is not None:
+                    op.in_shardings = new_per_value(op.in_shardings)
+                if op.out_shardings is not None:
+                    op.out_shardings = new_per_value(op.out_shardings)
+            case _:
+                for name in (SHARDING, BLOCK_ARGUMENT_SHARDING):
+                    shardings = op.attributes.get(name)
+                    if type(shardings) is TensorShardingPerValueAttr:
+                        op.attributes[name] = new_per_value(shardings)
+
+
+def _transform_func_shardings(
+    func: FuncOp, new: Callable[[TensorSharding], TensorSharding]
+) -> None:
+    def all_new(old: list[TensorSharding | None]) -> list[TensorSharding | None]:
+        return [None if sharding is None else new(sharding) for sharding in old]
+
+    if func.arg_attrs is not None:
+        set_func_shardings(func, arguments=all_new(func_argument_shardings(func)))
+    if func.res_attrs is not None:
+        set_func_shardings(func, results=all_new(func_result_shardings(func)))
+
+
+# Meshes in scope
+
+
+def enclosing_module(scope: Operation | SSAValue) -> ModuleOp | None:
+    """The nearest module around an op or a value; the op itself if it is one."""
+    op = owning_op(scope) if isinstance(scope, SSAValue) else scope
+    while op is not None and not isinstance(op, ModuleOp):
+        op = op.parent_op()
+    return op
+
+
+def mesh_table(module: ModuleOp) -> dict[str, Mesh]:
+    """The meshes of a module by symbol name, in order; look them up many times."""
+    return {
+        op.sym_name.data: op.mesh.data for op in module.ops if isinstance(op, MeshOp)
+    }
+
+
+def find_mesh(scope: Operation | SSAValue, mesh: str | Mesh) -> Mesh | None:
+    """The mesh that a name stands for in the module around `scope`, or None.
+
+    An inlined mesh is itself.
+    """
+    if isinstance(mesh, Mesh):
+        return mesh
+    module = enclosing_module(scope)
+    if module is None:
+        return None
+    for op in module.ops:
+        if isinstance(op, MeshOp) and op.sym_name.data == mesh:
+            return op.mesh.data
+    return None
+
+
+def get_mesh(
+    scope: Operation | SSAValue, sharding: TensorSharding | str | Mesh
+) -> Mesh:
+    """The mesh that a sharding (or the name of a mesh) means at `scope`.
+
+    Raises:
+        CompileError: if the module around `scope` has no mesh of that name.
+    """
+    named = sharding.mesh if isinstance(sharding, TensorSharding) else sharding
+    mesh = find_mesh(scope, named)
+    if mesh is None:
+        raise CompileError(
+            f"unknown mesh: {symbol(str(named))}",
+            scope,
+            hint='declare it in the module: sdy.mesh @name = <["x"=2]>',
+        )
+    return mesh

@@ -1,0 +1,281 @@
+"""Rewrites that `canonicalize` applies to reshards and collectives.
+
+Collectives that change nothing go, an all_reduce whose result is only sliced becomes a
+reduce_scatter, moves between other dimensions join one exchange, and what undoes what
+was just done goes with it.
+
+Source: the canonicalization patterns of Shardy's dialect.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from ttxdsl.dialects._sdy.access import get_mesh, get_sharding
+from ttxdsl.dialects._sdy.ops import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ReshardOp,
+    ShardedToUnreducedOp,
+)
+from ttxdsl.sharding.axes import Axes, concatenate_merged, sort_and_merge
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def _replace(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
+    """Use `value` in place of the one result of `op`."""
+    rewriter.replace(op, [], [value])
+
+
+def _insert(
+    rewriter: PatternRewriter, place: Operation, new: Operation, like: Operation
+) -> SSAValue:
+    """Insert an op before `place` with the location of `like`; its result."""
+    new.location = like.location
+    rewriter.insert(new, InsertPoint.before(place))
+    return new.results[0]
+
+
+class DropGatherOfNothing(RewritePattern):
+    """An all_gather without axes is its operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllGatherOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        if not any(op.gathering_axes.data):
+            _replace(rewriter, op, op.tensor)
+
+
+class DropSliceOfNothing(RewritePattern):
+    """An all_slice without axes is its operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        if not any(op.slicing_axes.data):
+            _replace(rewriter, op, op.tensor)
+
+
+class DropReductionOverNothing(RewritePattern):
+    """An all_reduce without axes is its operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        if not op.reduction_axes.data:
+            _replace(rewriter, op, op.tensor)
+
+
+class DropScatterOverNothing(RewritePattern):
+    """A reduce_scatter without axes is its operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: ReduceScatterOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Rewrite one op."""
+        if not any(op.reduce_scatter_axes.data):
+            _replace(rewriter, op, op.tensor)
+
+
+class DropPermuteToTheSame(RewritePattern):
+    """A collective_permute that leaves every shard where it is, is its operand."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: CollectivePermuteOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Rewrite one op."""
+        if op.out_sharding.data.same_layout(get_sharding(op.tensor)):
+            _replace(rewriter, op, op.tensor)
+
+
+class SliceOfGather(RewritePattern):
+    """Slicing what was just gathered along the same axes gives the operand back."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        gather = op.tensor.owner
+        if isinstance(gather, AllGatherOp) and gather.gathering_axes == op.slicing_axes:
+            _replace(rewriter, op, gather.tensor)
+
+
+class ReductionOfReplicated(RewritePattern):
+    """Summing a value and zeros in its place gives the value."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        source = op.tensor.owner
+        if (
+            isinstance(source, ReplicatedToUnreducedOp)
+            and source.axes == op.reduction_axes
+        ):
+            _replace(rewriter, op, source.tensor)
+
+
+class ReductionOfShards(RewritePattern):
+    """Summing shards that are surrounded by zeros is gathering them."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        source = op.tensor.owner
+        if not isinstance(source, ShardedToUnreducedOp):
+            return
+        axes = [axis for dim in source.axes.data for axis in dim]
+        mesh = get_mesh(op, source.out_sharding.data)
+        if sort_and_merge(axes, mesh) == op.reduction_axes.data:
+            gather = AllGatherOp(source.tensor, source.axes, op.out_sharding)
+            _replace(rewriter, op, _insert(rewriter, op, gather, op))
+
+
+class ReduceScatter(RewritePattern):
+    """An all_reduce whose result is only sliced, all alike, is a reduce_scatter.
+
+    All reduced axes must be the first ones that some dimension is sliced along;
+    slices along further axes stay.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        reduction = op.tensor.owner
+        if not isinstance(reduction, AllReduceOp):
+            return
+        slices = [use.operation for use in reduction.result.uses]
+        for other in slices:
+            if (
+                not isinstance(other, AllSliceOp)
+                or other.slicing_axes != op.slicing_axes
+                or other.parent is not op.parent
+                or (other is not op and other.is_before_in_block(op))
+            ):
+                return
+        scattered: list[Axes] = []
+        left: list[Axes] = []
+        pending = set(reduction.reduction_axes.data)
+        for axes in op.slicing_axes.data:
+            count = 0
+            while count < len(axes) and axes[count] in pending:
+                pending.remove(axes[count])
+                count += 1
+            scattered.append(axes[:count])
+            left.append(axes[count:])
+        if pending:
+            return
+        out = op.out_sharding.data
+        given = get_sharding(reduction.tensor)
+        mesh = get_mesh(op, reduction.out_sharding.data)
+        before = given.axes_per_dim if given is not None else ((),) * out.rank
+        sharding = TensorSharding.closed(
+            reduction.out_sharding.data.mesh,
+            [
+                concatenate_merged(old, new, mesh)
+                for old, new in zip(before, scattered, strict=True)
+            ],
+            out.unreduced,
+        ).with_replicated(out.replicated)
+        value = _insert(
+            rewriter,
+            op,
+            ReduceScatterOp(reduction.tensor, scattered, sharding),
+            reduction,
+        )
+        if any(left):
+            value = _insert(rewriter, op, AllSliceOp(value, left, out), op)
+        for user in slices:
+            _replace(rewriter, user, value)
+        rewriter.erase(reduction)
+
+
+class JoinMoves(RewritePattern):
+    """Two all_to_alls between different dimensions are one."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllToAllOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        inner = op.tensor.owner
+        if not isinstance(inner, AllToAllOp) or not inner.result.has_one_use():
+            return
+        params = [*inner.params.data, *op.params.data]
+        dims = [dim for param in params for dim in (param.src_dim, param.tgt_dim)]
+        if len(set(dims)) != len(dims):
+            return
+        params.sort(key=lambda param: param.src_dim)
+        joined = AllToAllOp(inner.tensor, params, op.out_sharding)
+        _replace(rewriter, op, _insert(rewriter, op, joined, op))
+        rewriter.erase(inner)
+
+
+class DropUnusedMove(RewritePattern):
+    """An all_to_all that nobody uses."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AllToAllOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        if op.result.first_use is None:
+            rewriter.erase(op)
+
+
+class ShareReshard(RewritePattern):
+    """A value is resharded to one layout once; the first time counts for all."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReshardOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        wanted = op.sharding.data
+        for use in op.input.uses:
+            other = use.operation
+            if (
+                isinstance(other, ReshardOp)
+                and other is not op
+                and other.parent is op.parent
+                and other.sharding.data.mesh == wanted.mesh
+                and other.sharding.data.same_layout(wanted)
+                and other.sharding.data.replicated == wanted.replicated
+                and other.is_before_in_block(op)
+            ):
+                _replace(rewriter, op, other.result)
+                return
+
+
+class ReshardOfReshard(RewritePattern):
+    """Resharding what nobody else needs in between goes there at once."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReshardOp, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op."""
+        inner = op.input.owner
+        if isinstance(inner, ReshardOp) and inner.result.has_one_use():
+            direct = ReshardOp(inner.input, op.sharding)
+            _replace(rewriter, op, _insert(rewriter, op, direct, op))
+            rewriter.erase(inner)
+
+
+PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
+    AllGatherOp: (DropGatherOfNothing(),),
+    AllReduceOp: (
+        DropReductionOverNothing(),
+        ReductionOfReplicated(),
+        ReductionOfShards(),
+    ),
+    AllSliceOp: (DropSliceOfNothing(), SliceOfGather(), ReduceScatter()),
+    AllToAllOp: (DropUnusedMove(), JoinMoves()),
+    CollectivePermuteOp: (DropPermuteToTheSame(),),
+    ReduceScatterOp: (DropScatterOverNothing(),),
+    ReshardOp: (ShareReshard(), ReshardOfReshard()),
+}
+"""What can be rewritten, by the op at the root."""

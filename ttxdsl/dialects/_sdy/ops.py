@@ -1,0 +1,941 @@
+"""The ops of the sdy dialect: meshes, constraints, collectives and computations.
+
+Both forms of every op read and print as the C++ dialect's do (jaxlib 0.10.2).
+
+Source: Shardy's dialect documentation and `ops.td`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    I32,
+    I64,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    IntegerAttr,
+    ModuleOp,
+    ShapedType,
+    StringAttr,
+    SymbolNameConstraint,
+    TensorType,
+    UnrankedTensorType,
+    i32,
+    i64,
+)
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+)
+from xdsl.irdl import (
+    AnyAttr,
+    BaseAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasCanonicalizationPatternsTrait,
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.dialects._sdy.attributes import (
+    AllToAllParamListAttr,
+    AxisRefListAttr,
+    ListOfAxisRefListsAttr,
+    ManualAxesAttr,
+    MeshAttr,
+    TensorShardingAttr,
+    TensorShardingPerValueAttr,
+)
+from ttxdsl.dialects._sdy.registry import CHECKS, REWRITES
+from ttxdsl.ir.data_flow import DataFlowTrait, Operand, returned
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.collectives import AllToAllParam
+from ttxdsl.sharding.manual import without_manual_axes
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.step import PropagationDirection
+
+AnySharding: TypeAlias = TensorSharding | TensorShardingAttr
+"""A sharding as the theory's value or as an attribute: builders take both."""
+
+
+def _sharding_attr(sharding: AnySharding) -> TensorShardingAttr:
+    if isinstance(sharding, TensorSharding):
+        return TensorShardingAttr(sharding)
+    return sharding
+
+
+def _shardings_attr(
+    shardings: Iterable[AnySharding] | TensorShardingPerValueAttr,
+) -> TensorShardingPerValueAttr:
+    if isinstance(shardings, TensorShardingPerValueAttr):
+        return shardings
+    return TensorShardingPerValueAttr(_sharding_attr(s).data for s in shardings)
+
+
+class SymbolUserOp(IRDLOperation, ABC):
+    """An op with constraints that cross symbols, regions or uses."""
+
+    def verify_(self) -> None:
+        """Check what `_sdy.verify_ops` says about this op in its module."""
+        for check in CHECKS:
+            check(self)
+
+
+class HasRewrites(HasCanonicalizationPatternsTrait):
+    """`canonicalize` applies the rewrites of `_sdy.canonicalize` to this op."""
+
+    def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
+        """The rewrites with an op of this class at the root."""
+        return REWRITES[op]
+
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        """The rewrites of all ops."""
+        return tuple(pattern for patterns in REWRITES.values() for pattern in patterns)
+
+
+# Meshes
+
+
+@irdl_op_definition
+class MeshOp(IRDLOperation):
+    """Names a mesh: `sdy.mesh @mesh = <["data"=2, "model"=4]>`.
+
+    All meshes of a module have the same number of devices, but for maximal ones.
+
+    Source: Shardy's sdy.mesh.
+    """
+
+    name = "sdy.mesh"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    mesh = prop_def(MeshAttr)
+
+    traits = traits_def(HasParent(ModuleOp), SymbolOpInterface())
+
+    assembly_format = "$sym_name `=` $mesh attr-dict"
+
+    def __init__(self, sym_name: str, mesh: Mesh | MeshAttr):
+        if isinstance(mesh, Mesh):
+            mesh = MeshAttr(mesh)
+        super().__init__(properties={"sym_name": StringAttr(sym_name), "mesh": mesh})
+
+
+# Shardings on values
+
+
+class ShardingOp(SymbolUserOp, ABC):
+    """An identity of its operand that carries a sharding."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    input = operand_def(T)
+    sharding = prop_def(TensorShardingAttr)
+    result = result_def(T)
+
+    assembly_format = "$input $sharding attr-dict `:` type($result)"
+
+    def __init__(self, input: SSAValue | Operation, sharding: AnySharding):
+        input = SSAValue.get(input)
+        super().__init__(
+            operands=[input],
+            result_types=[input.type],
+            properties={"sharding": _sharding_attr(sharding)},
+        )
+
+
+@irdl_op_definition
+class ShardingConstraintOp(ShardingOp):
+    """Tells how a tensor (no uses), or the uses of the result, should be sharded.
+
+    Open dimensions may be sharded further by propagation.
+
+    Source: Shardy's sdy.sharding_constraint.
+    """
+
+    name = "sdy.sharding_constraint"
+
+
+@irdl_op_definition
+class ReshardOp(ShardingOp):
+    """Changes the sharding of a tensor; a partitioner turns it into collectives.
+
+    Source: Shardy's sdy.reshard.
+    """
+
+    name = "sdy.reshard"
+
+    traits = traits_def(Pure(), HasRewrites())
+
+
+@irdl_op_definition
+class ShardingGroupOp(IRDLOperation):
+    """Puts a tensor into a group whose members are all sharded alike.
+
+    Source: Shardy's sdy.sharding_group.
+    """
+
+    name = "sdy.sharding_group"
+
+    input = operand_def(TensorType)
+    group_id = prop_def(IntegerAttr[I64])
+
+    assembly_format = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)"
+
+    def __init__(self, input: SSAValue | Operation, group_id: int):
+        super().__init__(
+            operands=[input], properties={"group_id": IntegerAttr(group_id, i64)}
+        )
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A constant that no folder merges, so that each use can be sharded differently.
+
+    Source: Shardy's sdy.constant.
+    """
+
+    name = "sdy.constant"
+
+    value = prop_def(DenseIntOrFPElementsAttr | DenseResourceAttr)
+    output = result_def(TensorType)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, value: DenseIntOrFPElementsAttr | DenseResourceAttr):
+        super().__init__(result_types=[value.type], properties={"value": value})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        """Parse `{attributes} dense<0.0> : tensor<8xf32>`."""
+        attributes = parser.parse_optional_attr_dict()
+        start = parser.pos
+        value = parser.parse_attribute()
+        if not isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+            parser.raise_error("expected an elements attribute", start, parser.pos)
+        op = cls(cast(DenseIntOrFPElementsAttr | DenseResourceAttr, value))
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print `{attributes} dense<0.0> : tensor<8xf32>`."""
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+
+    def verify_(self) -> None:
+        """The value has the type of the result, and its shape is known."""
+        if self.value.type != self.output.type:
+            raise VerifyException(
+                f"the value has type {self.value.type}, the result {self.output.type}"
+            )
+
+
+# Propagation
+
+
+@irdl_op_definition
+class DataFlowEdgeOp(SymbolUserOp):
+    """Stands for the owner of a data flow edge, and holds the edge's sharding.
+
+    An edge links values that must be sharded alike, such as a loop's operand, block
+    arguments, returned value and result.
+
+    Source: Shardy's sdy.data_flow_edge.
+    """
+
+    name = "sdy.data_flow_edge"
+
+    T: ClassVar = VarConstraint(
+        "T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType)
+    )
+
+    input = operand_def(T)
+    sharding = opt_prop_def(TensorShardingAttr)
+    result = result_def(T)
+
+    assembly_format = (
+        "$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)"
+    )
+
+    def __init__(
+        self, input: SSAValue | Operation, sharding: AnySharding | None = None
+    ):
+        input = SSAValue.get(input)
+        super().__init__(
+            operands=[input],
+            result_types=[input.type],
+            properties={
+                "sharding": None if sharding is None else _sharding_attr(sharding)
+            },
+        )
+
+
+@irdl_op_definition
+class FuncDataFlowEdgeOp(SymbolUserOp):
+    """A data flow edge of a function's argument or of a call's result.
+
+    Source: Shardy's sdy.func_data_flow_edge.
+    """
+
+    name = "sdy.func_data_flow_edge"
+
+    T: ClassVar = VarConstraint(
+        "T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType)
+    )
+
+    operand = operand_def(T)
+    result = result_def(T)
+
+    assembly_format = "$operand attr-dict `:` type($result)"
+
+    def __init__(self, operand: SSAValue | Operation):
+        operand = SSAValue.get(operand)
+        super().__init__(operands=[operand], result_types=[operand.type])
+
+
+@irdl_custom_directive
+class _Direction(CustomDirective):
+    """The keyword of an integer `PropagationDirection`."""
+
+    direction: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        keyword = parser.parse_keyword_in(PropagationDirection.__members__)
+        self.direction.set(state, IntegerAttr(PropagationDirection[keyword], i32))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        number = cast(IntegerAttr[I32], self.direction.get(op))
+        direction = PropagationDirection(number.value.data)
+        printer.print_string(direction.name or str(direction.value))
+        state.should_emit_space = True
+        state.last_was_punctuation = False
+
+
+@irdl_op_definition
+class PropagationBarrierOp(SymbolUserOp):
+    """An identity that lets shardings through in one direction, or in none.
+
+    Source: Shardy's sdy.propagation_barrier.
+    """
+
+    name = "sdy.propagation_barrier"
+
+    T: ClassVar = VarConstraint("T", BaseAttr(TensorType))
+
+    input = operand_def(T)
+    allowed_direction = prop_def(IntegerAttr[I32])
+    result = result_def(T)
+
+    traits = traits_def(Pure())
+
+    custom_directives = (_Direction,)
+    assembly_format = (
+        "$input `allowed_direction` `` `=` `` custom<_Direction>($allowed_direction) "
+        "attr-dict `:` type($input)"
+    )
+
+    def __init__(self, input: SSAValue | Operation, direction: PropagationDirection):
+        input = SSAValue.get(input)
+        super().__init__(
+            operands=[input],
+            result_types=[input.type],
+            properties={"allowed_direction": IntegerAttr(direction, i32)},
+        )
+
+    @property
+    def direction(self) -> PropagationDirection:
+        """The allowed direction as an enum member."""
+        return PropagationDirection(self.allowed_direction.value.data)
+
+
+# Regions
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """Ends the body of a manual or named computation.
+
+    Source: Shardy's sdy.return.
+    """
+
+    name = "sdy.return"
+
+    results_ = var_operand_def()
+
+    traits = traits_def(Pure(), IsTerminator())
+
+    assembly_format = "attr-dict ($results_^ `:` type($results_))?"
+
+    def __init__(self, *values: SSAValue | Operation):
+        super().__init__(operands=[values])
+
+
+def _parse_arguments_and_body(parser: Parser) -> Region:
+    """`(%arg0: tensor<8xf32>, ...) { ... }`, no block label."""
+
+    def parse_argument() -> Parser.Argument:
+        argument = parser.parse_argument()
+        parser.parse_optional_attr_dict()
+        argument.location = parser.parse_optional_location()
+        return argument
+
+    arguments = parser.parse_comma_separated_list(
+        parser.Delimiter.PAREN, parse_argument
+    )
+    return parser.parse_region(arguments)
+
+
+def _print_arguments_and_body(printer: Printer, body: Region) -> None:
+    # The names of the arguments belong to the body's scope: print_region opens it,
+    # so the arguments are named before, as func.func does.
+    printer.print_string("(")
+    printer.print_list(body.block.args, printer.print_block_argument)
+    printer.print_string(") ")
+    printer.print_region(body, print_entry_block_args=False)
+
+
+def _parse_stripped_shardings(
+    parser: Parser, keyword: str
+) -> TensorShardingPerValueAttr:
+    parser.parse_keyword(keyword)
+    parser.parse_punctuation("=")
+    return TensorShardingPerValueAttr.parse_stripped(parser)
+
+
+class ComputationDataFlow(DataFlowTrait):
+    """Block arguments and results of a computation own an edge each.
+
+    As in C++, operands do not lead to their edge: when the sharding of an operand
+    changes, propagation does not visit the edge of the block argument again.
+    """
+
+    def edge_owners(self, op: Operation) -> tuple[SSAValue, ...]:
+        """Results, then block arguments."""
+        return (*op.results, *op.regions[0].block.args)
+
+    def edge_owner(
+        self, op: Operation, target: OpResult | BlockArgument
+    ) -> SSAValue | None:
+        """The value itself."""
+        return target
+
+    def edge_sources(self, op: Operation, owner: SSAValue) -> tuple[Operand]:
+        """The operand of a block argument, what the body returns of a result."""
+        if isinstance(owner, BlockArgument):
+            return (Operand(op, owner.index),)
+        assert isinstance(owner, OpResult)
+        return (returned(op.regions[0], owner.index),)
+
+    def owner_of_source(self, op: Operation, source: Operand) -> SSAValue | None:
+        """The result that a returned value becomes."""
+        return None if source.op is op else op.results[source.index]
+
+
+@irdl_op_definition
+class ManualComputationOp(SymbolUserOp):
+    """A region of per-device code: local with respect to its manual axes.
+
+    Operands and results are global tensors; block arguments and returned values have
+    the shapes of their shards along the manual axes. Propagation still shards along
+    the free axes.
+
+    Source: Shardy's sdy.manual_computation.
+    """
+
+    name = "sdy.manual_computation"
+
+    tensors = var_operand_def()
+    in_shardings = prop_def(TensorShardingPerValueAttr)
+    out_shardings = prop_def(TensorShardingPerValueAttr)
+    manual_axes = prop_def(ManualAxesAttr)
+    body = region_def("single_block")
+    results_ = var_result_def()
+
+    traits = traits_def(
+        IsolatedFromAbove(), RecursiveMemoryEffect(), ComputationDataFlow()
+    )
+
+    def __init__(
+        self,
+        tensors: Sequence[SSAValue | Operation],
+        in_shardings: Iterable[AnySharding] | TensorShardingPerValueAttr,
+        out_shardings: Iterable[AnySharding] | TensorShardingPerValueAttr,
+        manual_axes: Iterable[str] | ManualAxesAttr,
+        body: Region,
+        result_types: Sequence[Attribute],
+    ):
+        if not isinstance(manual_axes, ManualAxesAttr):
+            manual_axes = ManualAxesAttr(manual_axes)
+        super().__init__(
+            operands=[tensors],
+            result_types=[result_types],
+            properties={
+                "in_shardings": _shardings_attr(in_shardings),
+                "out_shardings": _shardings_attr(out_shardings),
+                "manual_axes": manual_axes,
+            },
+            regions=[body],
+        )
+
+    def inner_sharding(self, index: int) -> TensorSharding:
+        """The sharding of block argument `index` in the body: its free axes only."""
+        outer = self.in_shardings.data[index]
+        return without_manual_axes(outer, self.manual_axes.data)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ManualComputationOp:
+        """Parse the pretty form."""
+        start = parser.pos
+        operands = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        in_shardings = _parse_stripped_shardings(parser, "in_shardings")
+        out_shardings = _parse_stripped_shardings(parser, "out_shardings")
+        parser.parse_keyword("manual_axes")
+        parser.parse_punctuation("=")
+        manual_axes = ManualAxesAttr(ManualAxesAttr.parse_parameter(parser))
+        body = _parse_arguments_and_body(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        signature = parser.parse_function_type()
+        op = cls(
+            parser.resolve_operands(operands, signature.inputs.data, start),
+            in_shardings,
+            out_shardings,
+            manual_axes,
+            body,
+            signature.outputs.data,
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print the pretty form."""
+        printer.print_operands(self.operands)
+        printer.print_string(f" in_shardings={self.in_shardings.stripped_text}")
+        printer.print_string(f" out_shardings={self.out_shardings.stripped_text}")
+        printer.print_string(" manual_axes=")
+        self.manual_axes.print_parameter(printer)
+        printer.print_string(" ")
+        _print_arguments_and_body(printer, self.body)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)
+
+
+@irdl_op_definition
+class NamedComputationOp(SymbolUserOp):
+    """A named group of ops; propagation goes through as if it were inlined.
+
+    Source: Shardy's sdy.named_computation.
+    """
+
+    name = "sdy.named_computation"
+
+    operands_ = var_operand_def()
+    computation_name = prop_def(StringAttr, prop_name="name")
+    in_shardings = opt_prop_def(TensorShardingPerValueAttr)
+    out_shardings = opt_prop_def(TensorShardingPerValueAttr)
+    body = region_def("single_block")
+    results_ = var_result_def()
+
+    traits = traits_def(
+        IsolatedFromAbove(), RecursiveMemoryEffect(), ComputationDataFlow()
+    )
+
+    def __init__(
+        self,
+        computation_name: str,
+        operands: Sequence[SSAValue | Operation],
+        body: Region,
+        result_types: Sequence[Attribute],
+        in_shardings: Iterable[AnySharding] | TensorShardingPerValueAttr | None = None,
+        out_shardings: Iterable[AnySharding] | TensorShardingPerValueAttr | None = None,
+    ):
+        super().__init__(
+            operands=[operands],
+            result_types=[result_types],
+            properties={
+                "name": StringAttr(computation_name),
+                "in_shardings": None
+                if in_shardings is None
+                else _shardings_attr(in_shardings),
+                "out_shardings": None
+                if out_shardings is None
+                else _shardings_attr(out_shardings),
+            },
+            regions=[body],
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> NamedComputationOp:
+        """Parse the pretty form."""
+        with parser.in_angle_brackets():
+            computation_name = parser.parse_str_literal()
+        start = parser.pos
+        operands = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        shardings: dict[str, TensorShardingPerValueAttr] = {}
+        for keyword in ("in_shardings", "out_shardings"):
+            if parser.parse_optional_keyword(keyword) is not None:
+                parser.parse_punctuation("=")
+                shardings[keyword] = TensorShardingPerValueAttr.parse_stripped(parser)
+        body = _parse_arguments_and_body(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        signature = parser.parse_function_type()
+        op = cls(
+            computation_name,
+            parser.resolve_operands(operands, signature.inputs.data, start),
+            body,
+            signature.outputs.data,
+            shardings.get("in_shardings"),
+            shardings.get("out_shardings"),
+        )
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print the pretty form."""
+        printer.print_string("<")
+        printer.print_string_literal(self.computation_name.data)
+        printer.print_string(">")
+        printer.print_operands(self.operands)
+        if self.in_shardings is not None:
+            printer.print_string(f" in_shardings={self.in_shardings.stripped_text}")
+        if self.out_shardings is not None:
+            printer.print_string(f" out_shardings={self.out_shardings.stripped_text}")
+        printer.print_string(" ")
+        _print_arguments_and_body(printer, self.body)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)
+
+
+# Collectives
+
+
+class CollectiveOp(SymbolUserOp, ABC):
+    """Moves data between devices, so that the operand gets another sharding.
+
+    The type stays the global one. `out_sharding` follows from the operand's sharding
+    and the op's axes; the verifier checks that it does.
+
+    Source: Shardy's Sdy_CollectiveOpInterface.
+    """
+
+    T: ClassVar = VarConstraint(
+        "T", BaseAttr(ShapedType) | BaseAttr(UnrankedTensorType)
+    )
+
+    tensor = operand_def(T)
+    out_sharding = prop_def(TensorShardingAttr)
+    result = result_def(T)
+
+    ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = False
+    """Whether an operand without sharding counts as replicated."""
+
+    ALLOWS_DIFFERENT_MESHES: ClassVar[bool] = False
+    """Whether operand and result may lie on meshes that differ in device order."""
+
+    def _build(
+        self,
+        tensor: SSAValue | Operation,
+        out_sharding: AnySharding,
+        **properties: Attribute,
+    ) -> None:
+        tensor = SSAValue.get(tensor)
+        IRDLOperation.__init__(
+            self,
+            operands=[tensor],
+            result_types=[tensor.type],
+            properties={**properties, "out_sharding": _sharding_attr(out_sharding)},
+        )
+
+
+def _axis_lists(
+    axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
+) -> ListOfAxisRefListsAttr:
+    if isinstance(axes, ListOfAxisRefListsAttr):
+        return axes
+    return ListOfAxisRefListsAttr(axes)
+
+
+def _axis_list(axes: Iterable[AxisRef] | AxisRefListAttr) -> AxisRefListAttr:
+    return axes if isinstance(axes, AxisRefListAttr) else AxisRefListAttr(axes)
+
+
+@irdl_op_definition
+class AllGatherOp(CollectiveOp):
+    """Gathers chunks along axes that end the sharding of each dimension.
+
+    Source: Shardy's sdy.all_gather.
+    """
+
+    name = "sdy.all_gather"
+
+    traits = traits_def(HasRewrites())
+
+    gathering_axes = prop_def(ListOfAxisRefListsAttr)
+
+    assembly_format = (
+        "$gathering_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        gathering_axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
+        out_sharding: AnySharding,
+    ):
+        self._build(tensor, out_sharding, gathering_axes=_axis_lists(gathering_axes))
+
+
+@irdl_op_definition
+class AllSliceOp(CollectiveOp):
+    """Keeps each device's chunk along more axes; the opposite of all-gather.
+
+    Source: Shardy's sdy.all_slice.
+    """
+
+    name = "sdy.all_slice"
+
+    traits = traits_def(HasRewrites())
+
+    slicing_axes = prop_def(ListOfAxisRefListsAttr)
+
+    ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
+
+    assembly_format = (
+        "$slicing_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        slicing_axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
+        out_sharding: AnySharding,
+    ):
+        self._build(tensor, out_sharding, slicing_axes=_axis_lists(slicing_axes))
+
+
+@irdl_op_definition
+class AllToAllOp(CollectiveOp):
+    """Moves axes from the end of one dimension's sharding to the end of another's.
+
+    Source: Shardy's sdy.all_to_all.
+    """
+
+    name = "sdy.all_to_all"
+
+    traits = traits_def(HasRewrites())
+
+    params = prop_def(AllToAllParamListAttr)
+
+    assembly_format = (
+        "$params $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        params: Iterable[AllToAllParam] | AllToAllParamListAttr,
+        out_sharding: AnySharding,
+    ):
+        if not isinstance(params, AllToAllParamListAttr):
+            params = AllToAllParamListAttr(params)
+        self._build(tensor, out_sharding, params=params)
+
+
+@irdl_op_definition
+class CollectivePermuteOp(CollectiveOp):
+    """Sends chunks of unchanged size to other devices, to reorder or replace axes.
+
+    Source: Shardy's sdy.collective_permute.
+    """
+
+    name = "sdy.collective_permute"
+
+    traits = traits_def(HasRewrites())
+
+    ALLOWS_DIFFERENT_MESHES: ClassVar[bool] = True
+
+    assembly_format = (
+        "$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"
+    )
+
+    def __init__(self, tensor: SSAValue | Operation, out_sharding: AnySharding):
+        self._build(tensor, out_sharding)
+
+
+@irdl_op_definition
+class AllReduceOp(CollectiveOp):
+    """Sums chunks along axes; each device along them gets the sum.
+
+    Source: Shardy's sdy.all_reduce.
+    """
+
+    name = "sdy.all_reduce"
+
+    traits = traits_def(HasRewrites())
+
+    reduction_axes = prop_def(AxisRefListAttr)
+
+    ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
+
+    assembly_format = (
+        "$reduction_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        reduction_axes: Iterable[AxisRef] | AxisRefListAttr,
+        out_sharding: AnySharding,
+    ):
+        self._build(tensor, out_sharding, reduction_axes=_axis_list(reduction_axes))
+
+
+@irdl_op_definition
+class ReduceScatterOp(CollectiveOp):
+    """Sums chunks along axes and scatters the sum along the same axes.
+
+    Source: Shardy's sdy.reduce_scatter.
+    """
+
+    name = "sdy.reduce_scatter"
+
+    traits = traits_def(HasRewrites())
+
+    reduce_scatter_axes = prop_def(ListOfAxisRefListsAttr)
+
+    ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
+
+    assembly_format = (
+        "$reduce_scatter_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        reduce_scatter_axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
+        out_sharding: AnySharding,
+    ):
+        axes = _axis_lists(reduce_scatter_axes)
+        self._build(tensor, out_sharding, reduce_scatter_axes=axes)
+
+
+@irdl_op_definition
+class ShardedToUnreducedOp(CollectiveOp):
+    """Turns axes that shard dimensions into unreduced axes, by padding with zeros.
+
+    Source: Shardy's sdy.sharded_to_unreduced.
+    """
+
+    name = "sdy.sharded_to_unreduced"
+
+    axes = prop_def(ListOfAxisRefListsAttr)
+
+    assembly_format = (
+        "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
+        out_sharding: AnySharding,
+    ):
+        self._build(tensor, out_sharding, axes=_axis_lists(axes))
+
+
+@irdl_op_definition
+class ReplicatedToUnreducedOp(CollectiveOp):
+    """Turns replicated axes into unreduced ones: all but one device hold zeros.
+
+    Source: Shardy's sdy.replicated_to_unreduced.
+    """
+
+    name = "sdy.replicated_to_unreduced"
+
+    axes = prop_def(AxisRefListAttr)
+
+    assembly_format = (
+        "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
+        "`:` type($result)"
+    )
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        axes: Iterable[AxisRef] | AxisRefListAttr,
+        out_sharding: AnySharding,
+    ):
+        self._build(tensor, out_sharding, axes=_axis_list(axes))
+
+
+OPS: list[type[Operation]] = [
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ConstantOp,
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    ManualComputationOp,
+    MeshOp,
+    NamedComputationOp,
+    PropagationBarrierOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ReshardOp,
+    ReturnOp,
+    ShardedToUnreducedOp,
+    ShardingConstraintOp,
+    ShardingGroupOp,
+]
+"""Every op of the dialect, in the order of the dialect's documentation."""

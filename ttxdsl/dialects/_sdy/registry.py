@@ -1,0 +1,18 @@
+"""What the ops of the dialect do that needs the ops: filled in when `sdy` is loaded.
+
+The checks that cross symbols, regions or uses (`_sdy.verify_ops`) and the rewrites
+(`_sdy.canonicalize`) know the op classes, and the classes ask here for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import RewritePattern
+
+CHECKS: list[Callable[[Operation], None]] = []
+"""Each raises a `VerifyException` if an op breaks a constraint in its module."""
+
+REWRITES: dict[type[Operation], tuple[RewritePattern, ...]] = {}
+"""What `canonicalize` can rewrite, by the op at the root."""

@@ -1,0 +1,1 @@
+"""Shardy's passes under their names, one a file, as Shardy groups them."""

@@ -1,0 +1,1 @@
+"""What Shardy does to a module after propagation."""

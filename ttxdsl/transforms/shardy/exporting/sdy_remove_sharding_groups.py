@@ -1,0 +1,28 @@
+"""Drop sharding groups when propagation has done what they ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.dialects.sdy import ShardingGroupOp
+from ttxdsl.ir.traversal import ops_of_type
+
+
+@dataclass(frozen=True)
+class RemoveShardingGroupsPass(ModulePass):
+    """Remove every `sdy.sharding_group`.
+
+    Source: Shardy's sdy-remove-sharding-groups.
+    """
+
+    name = "sdy-remove-sharding-groups"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        for inner in ops_of_type(op, ShardingGroupOp):
+            Rewriter.erase_op(inner)

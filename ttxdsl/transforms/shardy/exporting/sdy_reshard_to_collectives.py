@@ -1,0 +1,187 @@
+"""Turn every `sdy.reshard` into the collectives that move the data.
+
+Which ones is decided by `ttxdsl.sharding.reshard` from the two shardings alone. A
+reshard between meshes with different axes has no collectives and stays, as does one
+from or to a single device.
+
+Source: Shardy's `sdy-reshard-to-collectives`. Where the C++ pass stops half-way (sizes
+without a common divisor) or loses unreduced axes, this one goes on or keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.sharding.collectives import (
+    AllGather,
+    AllReduce,
+    AllSlice,
+    AllToAll,
+    Collective,
+    CollectivePermute,
+    ReduceScatter,
+)
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.reshard import plan_reshard, reaches
+from ttxdsl.sharding.spec import TensorSharding
+
+MeshOf = Callable[[TensorSharding], Mesh]
+
+
+def collective_op(
+    step: Collective, tensor: SSAValue, out_sharding: TensorSharding
+) -> sdy.CollectiveOp:
+    """The `sdy` op that does a step to a tensor."""
+    match step:
+        case AllGather(axes):
+            return sdy.AllGatherOp(tensor, axes, out_sharding)
+        case AllSlice(axes):
+            return sdy.AllSliceOp(tensor, axes, out_sharding)
+        case AllToAll(moves):
+            return sdy.AllToAllOp(tensor, moves, out_sharding)
+        case CollectivePermute():
+            return sdy.CollectivePermuteOp(tensor, out_sharding)
+        case AllReduce(axes):
+            return sdy.AllReduceOp(tensor, axes, out_sharding)
+        case ReduceScatter(axes):
+            return sdy.ReduceScatterOp(tensor, axes, out_sharding)
+
+
+def is_redundant(op: sdy.ReshardOp) -> bool:
+    """Whether a reshard asks for the layout that its operand has."""
+    return op.sharding.data.same_layout(sdy.get_sharding(sdy.behind_barriers(op.input)))
+
+
+@dataclass(frozen=True)
+class ReshardRewriter:
+    """Rewrites reshards of one module; remembers its meshes."""
+
+    mesh_of: MeshOf
+
+    def rewrite(self, op: sdy.ReshardOp) -> None:
+        """Replace a reshard by its collectives, or by its operand if none is needed.
+
+        Raises:
+            CompileError: if the reshard would change unreduced axes.
+        """
+        target = op.sharding.data
+        tensor = sdy.behind_barriers(op.input)
+        given = sdy.get_sharding(tensor)
+        source = given or TensorSharding.fully_open(target.mesh, target.rank)
+        if source.unreduced != target.unreduced:
+            raise CompileError(
+                f"reshard from {source} to {target} changes unreduced axes",
+                op,
+                hint="run sdy-insert-explicit-reshards first: it inserts the all_reduce",
+            )
+        source_mesh, target_mesh = self.mesh_of(source), self.mesh_of(target)
+        if source_mesh.is_maximal or target_mesh.is_maximal:
+            if source_mesh == target_mesh:
+                self.replace(op, [], op.input)
+            return
+        if not target.sharding_axes:
+            if not source.sharding_axes:
+                self.replace(op, [], op.input)
+                return
+            # gathered data is the same whatever mesh it is said to be on
+            target, target_mesh = target.with_mesh(source.mesh), source_mesh
+        if not source_mesh.same_axes(target_mesh):
+            return
+        if source_mesh == target_mesh:
+            source = source.with_mesh(target.mesh)  # perhaps another name for it
+        shape = shape_of(op.result)
+        value, sharding, new_ops = tensor, source, list[Operation]()
+        for step in plan_reshard(source, target, (source_mesh, target_mesh), shape):
+            sharding = step.after(sharding, source_mesh)
+            new_op = collective_op(step, value, sharding)
+            new_op.location = op.location
+            new_ops.append(new_op)
+            value = new_op.result
+        self.replace(op, new_ops, value)
+
+    def replace(
+        self, op: sdy.ReshardOp, new_ops: list[Operation], value: SSAValue
+    ) -> None:
+        """Put new ops, and a value that they make, in place of a reshard."""
+        block = op.parent
+        assert block is not None
+        block.insert_ops_before(new_ops, op)
+        users = [use.operation for use in op.result.uses]
+        op.result.replace_all_uses_with(value)
+        for user in users:
+            self.take_over_dims(user)
+        block.erase_op(op)
+
+    def take_over_dims(self, user: Operation) -> None:
+        """Let a user that only changes unreduced axes say the dimensions of its operand.
+
+        Its verifier wants them alike, and collectives close dimensions and leave axes
+        of size one out.
+        """
+        if not isinstance(user, sdy.ReplicatedToUnreducedOp | sdy.AllReduceOp):
+            return
+        operand, result = sdy.get_sharding(user.tensor), user.out_sharding.data
+        if operand is None or not reaches(operand, result, self.mesh_of(result)):
+            return
+        if operand.axes_per_dim == result.axes_per_dim and isinstance(
+            user, sdy.AllReduceOp
+        ):
+            return
+        user.out_sharding = sdy.TensorShardingAttr(result.with_dims(operand.dims))
+        for use in user.result.uses:
+            self.take_over_dims(use.operation)
+
+
+def reshards_to_collectives(
+    module: ModuleOp, *, keep_redundant_reshards: bool = False
+) -> None:
+    """Rewrite all reshards in the functions of a module, in program order."""
+    meshes = sdy.mesh_table(module)
+
+    def mesh_of(sharding: TensorSharding) -> Mesh:
+        if isinstance(sharding.mesh, str) and sharding.mesh in meshes:
+            return meshes[sharding.mesh]
+        return sdy.get_mesh(module, sharding)
+
+    rewriter = ReshardRewriter(mesh_of)
+    reshards = [
+        op
+        for func in module.ops
+        if isinstance(func, FuncOp)
+        for op in ops_of_type(func, sdy.ReshardOp)
+    ]
+    if keep_redundant_reshards:
+        # before any is rewritten: collectives leave axes of size one out
+        reshards = [op for op in reshards if not is_redundant(op)]
+    for op in reshards:
+        rewriter.rewrite(op)
+
+
+@dataclass(frozen=True)
+class ReshardToCollectivesPass(ModulePass):
+    """Turns `sdy.reshard` into collectives; see the module.
+
+    `keep-redundant-reshards` keeps those that do not change the layout, for programs
+    in which explicit reshards have not been inserted.
+    """
+
+    name = "sdy-reshard-to-collectives"
+
+    keep_redundant_reshards: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        reshards_to_collectives(
+            op, keep_redundant_reshards=self.keep_redundant_reshards
+        )

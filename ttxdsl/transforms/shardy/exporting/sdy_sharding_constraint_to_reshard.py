@@ -1,0 +1,52 @@
+"""Turn sharding constraints into reshards, once propagation has respected them.
+
+Before propagation a constraint is a wish, after it a fact: data that arrives with
+another sharding has to move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ttxdsl.dialects.sdy import ReshardOp, ShardingConstraintOp
+from ttxdsl.ir.traversal import ops_of_type
+
+
+class ConstraintToReshard(RewritePattern):
+    """The same sharding and attributes on a reshard; also where nothing uses it."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: ShardingConstraintOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace one constraint."""
+        reshard = ReshardOp(op.input, op.sharding)
+        reshard.attributes.update(op.attributes)
+        reshard.location = op.location
+        rewriter.replace(op, reshard)
+
+
+@dataclass(frozen=True)
+class ShardingConstraintToReshardPass(ModulePass):
+    """Replace every `sdy.sharding_constraint` by an `sdy.reshard`.
+
+    Source: Shardy's sdy-sharding-constraint-to-reshard.
+    """
+
+    name = "sdy-sharding-constraint-to-reshard"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        pattern = ConstraintToReshard()
+        # few ops are constraints: no walker that asks the pattern about all of them
+        for constraint in ops_of_type(op, ShardingConstraintOp):
+            pattern.match_and_rewrite(constraint, PatternRewriter(constraint))

@@ -1,0 +1,66 @@
+"""Make the flow of data into functions and out of calls visible as ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.call_graph import calls_in, main_function
+from ttxdsl.dialects.sdy import (
+    SHARDING,
+    FuncDataFlowEdgeOp,
+    TensorShardingPerValueAttr,
+    get_sharding,
+)
+from ttxdsl.transforms.shardy.data_flow_edges import is_static
+
+
+def _add_edges(
+    values: Iterable[SSAValue], origin: Operation, point: InsertPoint
+) -> None:
+    for value in values:
+        if not is_static(value.type):
+            continue
+        edge = FuncDataFlowEdgeOp(value)
+        edge.location = origin.location
+        Rewriter.insert_op(edge, point)
+        value.replace_uses_with_if(
+            edge.result, lambda use, edge=edge: use.operation is not edge
+        )
+        sharding = get_sharding(value)
+        if sharding is not None:
+            edge.attributes[SHARDING] = TensorShardingPerValueAttr((sharding,))
+
+
+@dataclass(frozen=True)
+class AddFuncDataFlowEdgesPass(ModulePass):
+    """Put an `sdy.func_data_flow_edge` behind arguments of functions and results of calls.
+
+    Not behind those of the main function, whose callers are not known.
+
+    Source: Shardy's sdy-add-func-data-flow-edges.
+    """
+
+    name = "sdy-add-func-data-flow-edges"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: if the module has several functions and none is `main`.
+        """
+        main = main_function(op)
+        for function in list(op.ops):
+            if isinstance(function, FuncOp) and function is not main:
+                block = function.body.first_block
+                if block is not None:
+                    _add_edges(block.args, function, InsertPoint.at_start(block))
+        for call in calls_in(op):
+            _add_edges(call.results, call, InsertPoint.after(call))

@@ -1,0 +1,236 @@
+"""Give tensors the shardings that constraints and manual computations ask for.
+
+A constraint applies to its input itself, not only to the uses behind it, when the
+input has no sharding yet, nothing asks for another one, and the constraint is closed
+in all dimensions (an open one says too little to be the tensor's own sharding).
+
+Two refinements, both Shardy's:
+
+- An input on a data flow edge (of a loop, for example) shares its sharding with the
+  edge's other values, which the constraint does not speak for. There the constraint
+  moves directly behind the input and takes over all its uses.
+- In a chain of constraints `a -> b -> c` on a tensor nothing else constrains, later
+  uses of the tensor mean the end of the chain, and are made to use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from ttxdsl.dialects.sdy import (
+    SHARDING_RULE,
+    DataFlowEdgeOp,
+    ManualComputationOp,
+    OpShardingRuleAttr,
+    ShardingConstraintOp,
+    find_data_flow_edge,
+    get_sharding,
+    set_sharding,
+    shardable_value,
+    tensor_rank,
+)
+from ttxdsl.ir.traversal import ops_of_type_inside_out
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def _asks_for_another(value: SSAValue, sharding: TensorSharding) -> bool:
+    """Whether a constraint or manual computation wants `value` sharded differently."""
+    for use in value.uses:
+        match use.operation:
+            case ShardingConstraintOp() as constraint:
+                wanted = constraint.sharding.data
+            case ManualComputationOp() as computation:
+                wanted = computation.in_shardings.data[use.index]
+            case _:
+                continue
+        if wanted != sharding:
+            return True
+    return False
+
+
+def _is_constrained(value: SSAValue, besides: Operation | None = None) -> bool:
+    """Whether a constraint or manual computation uses `value`, other than `besides`."""
+    return any(
+        use.operation is not besides
+        and isinstance(use.operation, ShardingConstraintOp | ManualComputationOp)
+        for use in value.uses
+    )
+
+
+def should_apply(value: SSAValue, sharding: TensorSharding) -> bool:
+    """Whether a constraint's sharding becomes that of its input `value`."""
+    return (
+        sharding.is_fully_closed
+        and shardable_value(value) is not None
+        and get_sharding(value) is None
+        and not _asks_for_another(value, sharding)
+    )
+
+
+def _on_data_flow_edge(value: SSAValue) -> bool:
+    return (
+        isinstance(value.owner, DataFlowEdgeOp)
+        or find_data_flow_edge(value) is not None
+    )
+
+
+def _point_behind(value: SSAValue) -> InsertPoint:
+    """Right behind the op that defines `value`, or at the start of its block."""
+    if isinstance(value, BlockArgument):
+        return InsertPoint.at_start(value.block)
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    return InsertPoint.after(owner)
+
+
+def _insert(op: Operation, point: InsertPoint) -> None:
+    if point.insert_before is None:
+        point.block.add_op(op)
+    else:
+        point.block.insert_op_before(op, point.insert_before)
+
+
+def _apply(
+    value: SSAValue,
+    sharding: TensorSharding,
+    constraint_behind: Callable[[], ShardingConstraintOp],
+) -> bool:
+    """Make `sharding` that of `value` if it should be.
+
+    Args:
+        value: the input of a constraint or operand of a manual computation.
+        sharding: what that asks for.
+        constraint_behind: makes or moves a constraint of `value` right behind it.
+
+    Returns:
+        Whether the value itself now has the sharding.
+    """
+    if not should_apply(value, sharding):
+        return False
+    if not _on_data_flow_edge(value):
+        set_sharding(value, sharding)
+        return True
+    constraint = constraint_behind()
+    value.replace_uses_with_if(
+        constraint.result, lambda use: use.operation is not constraint
+    )
+    if sharding.unreduced:
+        # Unreduced axes do not propagate, so the edge has to know them.
+        edge = TensorSharding.fully_open(sharding.mesh, tensor_rank(value.type))
+        set_sharding(value, edge.with_unreduced(sharding.unreduced))
+    return False
+
+
+# Chains of constraints
+
+
+def _end_of_chain(head: ShardingConstraintOp) -> ShardingConstraintOp | None:
+    """The last of a chain of at least two constraints that starts with `head`.
+
+    None if `head` does not start the chain, if its input has a sharding or other
+    constraints, or if a constraint before the last has other uses.
+    """
+    if (
+        isinstance(head.input.owner, ShardingConstraintOp)
+        or get_sharding(head.input) is not None
+        or _is_constrained(head.input, besides=head)
+    ):
+        return None
+    end = head
+    while isinstance(user := end.result.get_user_of_unique_use(), ShardingConstraintOp):
+        end = user
+    if end is head or _is_constrained(end.result):
+        return None
+    return end
+
+
+def _use_end_of_chain(head: ShardingConstraintOp) -> None:
+    """Let later uses of the chain's tensor in the block, but returns, use its end."""
+    end = _end_of_chain(head)
+    if end is None:
+        return
+    candidates = {
+        use.operation
+        for use in head.input.uses
+        if use.operation is not head
+        and use.operation.parent is end.parent
+        and not isinstance(use.operation, ReturnOp)
+    }
+    if not candidates:
+        return
+    later: set[Operation] = set()
+    behind = end.next_op
+    while behind is not None:
+        if behind in candidates:
+            later.add(behind)
+        behind = behind.next_op
+    head.input.replace_uses_with_if(end.result, lambda use: use.operation in later)
+
+
+# The pass
+
+
+def _apply_constraint(op: ShardingConstraintOp) -> None:
+    _use_end_of_chain(op)
+
+    def moved_behind_input() -> ShardingConstraintOp:
+        op.detach()
+        _insert(op, _point_behind(op.input))
+        return op
+
+    if _apply(op.input, op.sharding.data, moved_behind_input):
+        _remember_rule(op)
+
+
+def _remember_rule(op: ShardingConstraintOp) -> None:
+    """Put the rule of an identity on a constraint, as Shardy's pass leaves it behind."""
+    type = op.input.type
+    if isinstance(type, ShapedType) and type.has_static_shape():
+        rule = OpShardingRule.identity(type.get_shape())
+        op.attributes.setdefault(SHARDING_RULE, OpShardingRuleAttr(rule))
+
+
+def _apply_in_shardings(op: ManualComputationOp) -> None:
+    for index, sharding in enumerate(op.in_shardings.data):
+        # Read now: a constraint made for an earlier operand may have replaced it.
+        value = op.operands[index]
+
+        def new_behind_operand(
+            value: SSAValue = value, sharding: TensorSharding = sharding
+        ) -> ShardingConstraintOp:
+            constraint = ShardingConstraintOp(value, sharding)
+            constraint.location = op.location
+            _insert(constraint, _point_behind(value))
+            return constraint
+
+        _apply(value, sharding, new_behind_operand)
+
+
+@dataclass(frozen=True)
+class ApplyShardingConstraintsPass(ModulePass):
+    """Set the shardings of constrained tensors, where nothing speaks against it.
+
+    Source: Shardy's sdy-apply-sharding-constraints.
+    """
+
+    name = "sdy-apply-sharding-constraints"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        # Bodies before the ops around them. Constraints move and appear only in
+        # front of where the walk is, so a list made before sees each of them once.
+        kinds = ShardingConstraintOp, ManualComputationOp
+        for inner in ops_of_type_inside_out(op, *kinds):
+            if isinstance(inner, ShardingConstraintOp):
+                _apply_constraint(inner)
+            else:
+                _apply_in_shardings(inner)

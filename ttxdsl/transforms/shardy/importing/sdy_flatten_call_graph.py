@@ -1,0 +1,47 @@
+"""Give every call a function of its own, so that each can be sharded differently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.call_graph import (
+    callees_first,
+    calls_in,
+    copy_function,
+    set_callee,
+)
+from ttxdsl.analysis.symbols import Symbols
+
+
+@dataclass(frozen=True)
+class FlattenCallGraphPass(ModulePass):
+    """Copy the callee, with all that it calls, for each call of it but one.
+
+    Copies say in `sdy.original_func_name` what they are copies of. Functions that are
+    only declared stay one function: they mean something outside of the module.
+
+    Source: Shardy's sdy-flatten-call-graph.
+    """
+
+    name = "sdy-flatten-call-graph"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            UnsupportedError: if a function calls itself.
+        """
+        symbols = Symbols(op)
+        called: set[str] = set()
+        for function in callees_first(op):
+            for call in calls_in(function):
+                callee = symbols.callee(call)
+                name = callee.sym_name.data
+                if name not in called:
+                    called.add(name)
+                elif not callee.is_declaration:
+                    set_callee(call, copy_function(callee, symbols))

@@ -1,0 +1,134 @@
+"""Turn calls into named computations, through which propagation can see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp as FuncReturnOp
+from xdsl.ir import Region
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.analysis.call_graph import (
+    argument_shardings,
+    call_shardings,
+    callees_first,
+    calls_in,
+    original_name,
+)
+from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.remarks import emit_warning
+from ttxdsl.transforms.shardy.data_flow_edges import add_edges_of
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
+
+EXECUTION_THREAD = "execution_thread"
+"""Attribute of a function whose calls run elsewhere; XLA's."""
+
+
+def _taken_body(function: FuncOp) -> Region:
+    """The body of a function, moved out of it, for a named computation."""
+    body = function.detach_region(function.body)
+    end = body.block.last_op
+    assert isinstance(end, FuncReturnOp)
+    returned = ReturnOp(*end.arguments)
+    returned.location = end.location
+    Rewriter.replace_op(end, returned, [])
+    return body
+
+
+class _Importer:
+    """Replaces calls; the first call of a function takes its body, others copy it."""
+
+    def __init__(self, module: ModuleOp):
+        self.symbols = Symbols(module)
+        self.taken: dict[str, NamedComputationOp] = {}
+        self._mesh_of = mesh_lookup(module)
+        self._warned = False
+
+    def replace(self, call: CallOp) -> None:
+        """Replace a call by a named computation, unless only others know its body."""
+        function = self.symbols.callee(call)
+        name = function.sym_name.data
+        first = self.taken.get(name)
+        if first is None:
+            if function.is_declaration:
+                return
+            if len(function.body.blocks) != 1:
+                raise UnsupportedError(
+                    f"the called function '@{name}' has more than one block",
+                    call,
+                    hint="only structured control flow (stablehlo.while, case, if) is "
+                    "supported",
+                )
+        if first is None:
+            body = _taken_body(function)
+        else:
+            self._warn_of_copies(call, name)
+            body = first.body.clone()
+        computation = NamedComputationOp(
+            original_name(function),
+            call.operands,
+            body,
+            call.result_types,
+            argument_shardings(function, self._mesh_of),
+            call_shardings(call),
+        )
+        computation.location = call.location
+        computation.attributes = {
+            key: value for key, value in call.attributes.items() if key != sdy.SHARDING
+        }
+        thread = function.attributes.get(EXECUTION_THREAD)
+        if thread is not None:
+            computation.attributes[EXECUTION_THREAD] = thread
+        if first is None:
+            self.taken[name] = computation
+        Rewriter.replace_op(call, computation)
+
+    def _warn_of_copies(self, call: CallOp, name: str) -> None:
+        if not self._warned:
+            self._warned = True
+            emit_warning(
+                f"function @{name} has several calls; its body is copied for each",
+                call,
+            )
+
+
+@dataclass(frozen=True)
+class ImportFuncCallsPass(ModulePass):
+    """Replace each `func.call` by an `sdy.named_computation` with the callee's body.
+
+    Calls of functions that are only declared stay calls.
+
+    Options:
+        add_data_flow_edges_on_named_computations: put data flow edges at the borders
+            of all named computations that have none (true).
+
+    Source: Shardy's sdy-import-func-calls.
+    """
+
+    name = "sdy-import-func-calls"
+
+    add_data_flow_edges_on_named_computations: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            UnsupportedError: if a function calls itself, or has several blocks.
+            CompileError: if a called function does not exist.
+        """
+        importer = _Importer(op)
+        for function in callees_first(op):
+            for call in calls_in(function):
+                importer.replace(call)
+        for name in importer.taken:
+            importer.symbols.remove_function(name)
+        if self.add_data_flow_edges_on_named_computations:
+            for inner in list(op.walk()):
+                if isinstance(inner, NamedComputationOp):
+                    add_edges_of(inner)

@@ -1,0 +1,51 @@
+"""Write each mesh into the shardings that use it, so that they stand alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.dialects.sdy import MeshOp, mesh_table, transform_shardings
+from ttxdsl.dialects.stablehlo import ReplicaGroupMeshAxesAttr
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
+from ttxdsl.transforms.shardy.replica_group_meshes import (
+    REPLICA_GROUPS,
+    mesh_of_groups,
+    stablehlo_mesh,
+    with_mesh,
+)
+
+
+@dataclass(frozen=True)
+class InlineMeshesPass(ModulePass):
+    """Replace the names of meshes by the meshes, and drop the `sdy.mesh`es.
+
+    Source: Shardy's sdy-inline-meshes.
+    """
+
+    name = "sdy-inline-meshes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        meshes = mesh_table(op)
+        mesh_of = mesh_lookup(op)
+
+        def inlined(sharding: TensorSharding) -> TensorSharding:
+            return sharding.with_mesh(mesh_of(sharding))
+
+        transform_shardings(op, inlined)
+        for inner in op.walk():
+            groups = inner.properties.get(REPLICA_GROUPS)
+            if isinstance(groups, ReplicaGroupMeshAxesAttr):
+                name = mesh_of_groups(groups)
+                if isinstance(name, str) and name in meshes:
+                    mesh = stablehlo_mesh(meshes[name])
+                    inner.properties[REPLICA_GROUPS] = with_mesh(groups, mesh)
+        for inner in list(op.ops):
+            if isinstance(inner, MeshOp):
+                Rewriter.erase_op(inner)

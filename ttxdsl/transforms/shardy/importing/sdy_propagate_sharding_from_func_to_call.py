@@ -1,0 +1,33 @@
+"""Let calls say what the results of their callees say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.call_graph import call_shardings, calls_in, result_shardings
+from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.dialects.sdy import SHARDING, TensorShardingPerValueAttr
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
+
+
+@dataclass(frozen=True)
+class PropagateShardingFromFuncToCallPass(ModulePass):
+    """Give calls without shardings those of their callees' results.
+
+    Source: Shardy's sdy-propagate-sharding-from-func-to-call.
+    """
+
+    name = "sdy-propagate-sharding-from-func-to-call"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        symbols, mesh_of = Symbols(op), mesh_lookup(op)
+        for call in calls_in(op):
+            if call_shardings(call) is None:
+                shardings = result_shardings(symbols.callee(call), mesh_of)
+                if shardings is not None:
+                    call.attributes[SHARDING] = TensorShardingPerValueAttr(shardings)

@@ -1,0 +1,28 @@
+"""Which mesh a sharding is over, looked up many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.dialects.sdy import get_mesh, mesh_table
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def mesh_lookup(module: ModuleOp) -> Callable[[TensorSharding], Mesh]:
+    """A function from a sharding to its mesh, which may be written in it.
+
+    It raises CompileError for names that the module does not declare.
+    """
+    meshes = mesh_table(module)
+
+    def mesh_of(sharding: TensorSharding) -> Mesh:
+        said = sharding.mesh
+        if isinstance(said, Mesh):
+            return said
+        mesh = meshes.get(said)
+        return get_mesh(module, said) if mesh is None else mesh
+
+    return mesh_of

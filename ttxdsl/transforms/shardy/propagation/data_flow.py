@@ -1,0 +1,93 @@
+"""Data flow edges as propagation asks for them.
+
+An edge has sources, from which data flows in, and targets, which are the same data: of
+a loop's i-th value the sources are the operand and what the body returns, the targets
+the block arguments of condition and body and the result. One target is the owner; an
+edge op behind it holds the sharding of all. `ttxdsl.ir.data_flow` asks the ops.
+
+Source: Shardy's propagation document ("Data flow ops").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import BlockArgument, OpResult, SSAValue, Use
+
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import DataFlowEdgeOp, ManualComputationOp
+from ttxdsl.ir.data_flow import Operand, data_flow_of
+from ttxdsl.sharding.manual import with_manual_axes, without_manual_axes
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def edge_sources(owner: SSAValue) -> list[SSAValue]:
+    """The values that flow into the edge that `owner` owns."""
+    op = sdy.owning_op(owner)
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None:
+        return []
+    return [source.value for source in edges.edge_sources(op, owner)]
+
+
+def other_targets(owner: SSAValue) -> Sequence[SSAValue]:
+    """The targets of the edge besides its owner."""
+    op = sdy.owning_op(owner)
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None:
+        return ()
+    return edges.other_targets(op, owner)
+
+
+def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
+    """The edge op of the edge that a use is a source of, if there is one.
+
+    Args:
+        use: a use of a value.
+        ends_region: whether the user is a terminator.
+    """
+    op = use.operation.parent_op() if ends_region else use.operation
+    edges = None if op is None else data_flow_of(type(op))
+    if op is None or edges is None:
+        return None
+    owner = edges.owner_of_source(op, Operand(use.operation, use.index))
+    edge = None if owner is None else owner.get_user_of_unique_use()
+    return edge if isinstance(edge, DataFlowEdgeOp) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """The border of a manual computation that an edge crosses.
+
+    The edge op holds the sharding of its own side; steps happen on the side of the
+    sources. `outer` is the sharding that the computation states for the value.
+    """
+
+    outer: TensorSharding
+    manual: tuple[str, ...]
+    inwards: bool
+    """Whether the edge is that of a block argument, with its source outside."""
+
+    def at_sources(self, sharding: TensorSharding) -> TensorSharding:
+        """The edge's sharding as its sources see it."""
+        if self.inwards:
+            return with_manual_axes(self.outer, sharding, self.manual)
+        return without_manual_axes(sharding, self.manual)
+
+    def at_edge(self, sharding: TensorSharding) -> TensorSharding:
+        """The sources' sharding as the edge holds it."""
+        if self.inwards:
+            return without_manual_axes(sharding, self.manual)
+        return with_manual_axes(self.outer, sharding, self.manual)
+
+
+def border_of(owner: SSAValue) -> Border | None:
+    """The border that the edge of `owner` crosses, None if both sides are alike."""
+    op = sdy.owning_op(owner)
+    if not isinstance(op, ManualComputationOp) or not op.manual_axes.data:
+        return None
+    assert isinstance(owner, OpResult | BlockArgument)
+    inwards = isinstance(owner, BlockArgument)
+    shardings = op.in_shardings if inwards else op.out_shardings
+    return Border(shardings.data[owner.index], op.manual_axes.data, inwards)

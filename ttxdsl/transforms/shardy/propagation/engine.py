@@ -1,0 +1,328 @@
+"""The engine: visit ops until no sharding changes any more.
+
+A stack holds the nodes to visit, at first all of them with the first op on top. A
+visit makes one step; whoever is concerned by a changed sharding goes back on the
+stack. So the work is proportional to the ops and to the changes, and the order in
+which ops decide conflicts is the same as in the C++ passes.
+
+Dead ops are erased when their turn comes, as the C++ driver does.
+
+Source: Shardy's `BasicPropagationPass`; MLIR's greedy pattern driver for the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType
+from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
+
+from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.errors import CompileError
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.step import (
+    Directions,
+    OpBehaviour,
+    PropagationDirection,
+    StepMemo,
+    Strategy,
+    Updates,
+)
+from ttxdsl.transforms.shardy.propagation.data_flow import Border
+from ttxdsl.transforms.shardy.propagation.graph import (
+    NO_PLACE,
+    Node,
+    PropagationGraph,
+    static_shape,
+)
+from ttxdsl.transforms.shardy.propagation.history import History
+from ttxdsl.transforms.shardy.propagation.sharding_groups import ShardingGroups
+
+DirectionsOf = Callable[[Node], Directions]
+"""The directions in which shardings may travel through a node, one a factor."""
+
+
+class Propagation:
+    """Shardings of a module on their way to a fixed point.
+
+    Sharding groups are brought into line at once. `run` may be called many times, with
+    other strategies and directions; `finish` puts the outcome into the IR.
+
+    Args:
+        module: the module; changed in place.
+        conservative: forbid sub-axes and uneven shardings that are not there yet.
+        history: takes note of where each axis comes from. Without it nothing is
+            recorded and nothing is slower.
+
+    Raises:
+        CompileError: if a result has a dynamic shape or is a tuple.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        *,
+        conservative: bool = False,
+        history: History | None = None,
+    ):
+        check_types(module)
+        self.history = history
+        self.groups = ShardingGroups(module)
+        self.groups.align(module, history)
+        self.graph = PropagationGraph(module, conservative=conservative)
+        self._stack: list[int] = []
+        self._on_stack: list[bool] = []
+
+    def run(
+        self, strategy: Strategy, directions_of: DirectionsOf | None = None
+    ) -> None:
+        """Propagate to a fixed point.
+
+        Args:
+            strategy: how steps treat conflicts.
+            directions_of: where shardings may travel; everywhere if None.
+        """
+        self._propagate_function_results(strategy)
+        graph = self.graph
+        nodes, numbers, memo = graph.nodes, graph.numbers, graph.memo
+        stack = self._stack = list(range(len(nodes) - 1, -1, -1))
+        on_stack = self._on_stack = [True] * len(nodes)
+        signatures: dict[tuple[int, Directions], int] = {}
+        while stack:
+            index = stack.pop()
+            on_stack[index] = False
+            node = nodes[index]
+            if not node.alive:
+                if node.erased:
+                    continue
+                if self._is_dead(node.op):
+                    self._erase(node.op)
+                    continue
+                node.alive = True
+            if not node.prepared:
+                graph.prepare(node)
+            behaviour = node.behaviour
+            if behaviour is None:
+                continue
+            if directions_of is None or node.allowed is not None:
+                directions = node.both
+            else:
+                directions = directions_of(node)
+            signature = signatures.get((behaviour, directions))
+            if signature is None:
+                signature = memo.signature(behaviour, strategy, directions)
+                signatures[behaviour, directions] = signature
+            if signature == StepMemo.INERT:
+                continue
+            present = [numbers[place] for place in node.places]
+            if node.border is not None:
+                present[-1] = self._at_sources(node.border, present[-1])
+            updates = memo.step(signature, tuple(present))
+            if updates:
+                if self.history is not None:
+                    self._record(node.op, node.places, signature, tuple(present))
+                self._apply(index, node, updates)
+        self._propagate_function_results(strategy)
+
+    def finish(self, *, keep_rules: bool = False) -> None:
+        """Write all shardings, and with `keep_rules` the rules of visited ops.
+
+        Without it, rules that are not a user's are removed from the module.
+        """
+        self.graph.write_back()
+        for node in self.graph.nodes:
+            if keep_rules and not node.erased and node.rule is not None:
+                node.op.attributes[SHARDING_RULE] = OpShardingRuleAttr(node.rule)
+        if not keep_rules:
+            for op in self.graph.all_ops():
+                remove_sharding_rule(op)
+
+    # Visits
+
+    def _apply(self, index: int, node: Node, updates: Updates) -> None:
+        graph = self.graph
+        last = len(node.places) - 1
+        for tensor, number in updates:
+            place = node.places[tensor]
+            if place == NO_PLACE:
+                continue
+            if node.border is not None and tensor == last:
+                number = self._at_edge(node.border, number)
+            graph.assign(place, number)
+            value = graph.places[place].value
+            if value is not None:
+                self._revisit(value, except_for=index)
+                self._update_group(value, number, except_for=index)
+
+    def _update_group(
+        self, value: SSAValue, number: int, except_for: int | None
+    ) -> None:
+        for member in self.groups.others_like(value):
+            place = self.graph.place_of(member)
+            if place != NO_PLACE:
+                self._record_group(value, member, place, number)
+                self.graph.assign(place, number)
+            if except_for is not None:
+                self._revisit(member, except_for)
+
+    def _revisit(self, value: SSAValue, except_for: int) -> None:
+        """Put the nodes that a value concerns on the stack, but for one."""
+        for concerned in self.graph.concerned_by(value):
+            if concerned != except_for:
+                self._push(concerned)
+
+    def _push(self, index: int) -> None:
+        if not self._on_stack[index] and not self.graph.nodes[index].erased:
+            self._on_stack[index] = True
+            self._stack.append(index)
+
+    def _record(
+        self,
+        op: Operation,
+        places: Sequence[int],
+        signature: int,
+        present: tuple[int, ...],
+    ) -> None:
+        full = self.graph.memo.in_full(signature, present)
+        if self.history is not None and full is not None:
+            values = [self.graph.places[place].value for place in places]
+            self.history.record(op, values, *full)
+
+    def _record_group(
+        self, value: SSAValue, member: SSAValue, place: int, number: int
+    ) -> None:
+        holder = self.graph.places[place].value
+        if self.history is not None and holder is not None:
+            before = self.graph.sharding_of(place)
+            after = self.graph.memo.sharding(number)
+            op = self.groups.op_of(member)
+            self.history.record_group(op, value, holder, before, after)
+
+    # Borders of manual computations
+
+    def _at_sources(self, border: Border, number: int) -> int:
+        sharding = self.graph.memo.sharding(number)
+        if sharding is None:
+            return number
+        return self.graph.memo.number(border.at_sources(sharding))
+
+    def _at_edge(self, border: Border, number: int) -> int:
+        sharding = self.graph.memo.sharding(number)
+        if sharding is None:
+            return number
+        return self.graph.memo.number(border.at_edge(sharding))
+
+    # Results of functions
+
+    def _propagate_function_results(self, strategy: Strategy) -> None:
+        """Propagate between what entry functions return and their results' shardings.
+
+        Nobody is told: this happens before and after all visits.
+        """
+        graph = self.graph
+        for function in graph.entry_functions():
+            for index, value in enumerate(_returned_values(function)):
+                shape = static_shape(value.type)
+                if shape is None:
+                    continue
+                rule = OpShardingRule.identity(shape)
+                places = (
+                    graph.place_of(value),
+                    graph.place_of_func_result(function, index),
+                )
+                signature = graph.memo.signature(
+                    graph.memo.behaviour(OpBehaviour(rule)),
+                    strategy,
+                    (PropagationDirection.BOTH,) * len(shape),
+                )
+                present = (graph.numbers[places[0]], graph.numbers[places[1]])
+                updates = graph.memo.step(signature, present)
+                if updates and self.history is not None:
+                    # what is returned stands for the function's result
+                    self._record(function, (places[0],) * 2, signature, present)
+                for tensor, number in updates:
+                    place = places[tensor]
+                    if place == NO_PLACE:
+                        continue
+                    graph.assign(place, number)
+                    holder = graph.places[place].value
+                    if holder is not None:
+                        self._update_group(holder, number, except_for=None)
+
+    # Dead ops
+
+    def _is_dead(self, op: Operation) -> bool:
+        for result in op.results:
+            if result.first_use is not None:
+                return False
+        return would_be_trivially_dead(op)
+
+    def _erase(self, op: Operation) -> None:
+        """Erase an op; what its operands came from may be dead now and is visited."""
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                for inner in reversed(list(block.ops)):
+                    self._erase(inner)
+        for operand in op.operands:
+            if not isinstance(operand.owner, Operation):
+                continue
+            others = {use.operation for use in operand.uses if use.operation is not op}
+            if len(others) <= 1:
+                for index in self.graph.ancestors_and_self(operand.owner):
+                    self.graph.nodes[index].alive = False
+                    self._push(index)
+        index = self.graph.node_of(op)
+        if index is not None:
+            self.graph.nodes[index].erased = True
+            self.graph.nodes[index].alive = False
+        op.detach()
+        op.erase()
+
+
+def _returned_values(function: FuncOp) -> tuple[SSAValue, ...]:
+    if function.is_declaration:
+        return ()
+    end = function.body.block.last_op
+    return tuple(end.operands) if isinstance(end, FuncReturnOp) else ()
+
+
+def check_types(module: ModuleOp) -> None:
+    """Refuse what has no sharding.
+
+    Raises:
+        CompileError: naming the first op with a dynamic shape or a tuple.
+    """
+    known: set[int] = set()
+    for op in all_ops(module):
+        for result in op.results:
+            type = result.type
+            if id(type) in known:
+                continue
+            known.add(id(type))
+            if isinstance(type, TupleType):
+                raise CompileError(
+                    f"propagation does not support tuples: {type}",
+                    op,
+                    hint="return the elements as results of their own",
+                )
+            if isinstance(type, UnrankedTensorType) or (
+                isinstance(type, ShapedType) and not type.has_static_shape()
+            ):
+                raise CompileError(
+                    "propagation only supports ranked tensors with a static shape, "
+                    f"not {type}",
+                    op,
+                    hint="export the program for fixed sizes",
+                )
+
+
+def remove_sharding_rule(op: Operation) -> None:
+    """Remove `sdy.sharding_rule` from an op, unless a user wrote it."""
+    rule = op.attributes.get(SHARDING_RULE)
+    if rule is None:
+        return
+    if isinstance(rule, OpShardingRuleAttr) and not rule.data.is_custom:
+        del op.attributes[SHARDING_RULE]

@@ -1,0 +1,516 @@
+"""Where did this axis come from: a record of what propagation did.
+
+For each axis on each value the history knows the origin (the argument, result,
+constraint or manual computation that a user sharded) and the path: the op, operand or
+result, and step by which it arrived. It reads factor shardings before and after each
+step that changed something; an axis that is new on a tensor came from the first
+tensor that had it.
+
+Source: the talk ("Trace the shardings") and Shardy's options `debug-sharding-origins`
+and `debug-propagation-edge-sharding`, whose attributes are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.sdy import (
+    PROPAGATION_EDGES,
+    AxisPropagation,
+    EdgeNodeType,
+    EdgeValueRef,
+    ManualComputationOp,
+    PropagationEdgesAttr,
+    PropagationStep,
+    ShardingConstraintOp,
+    ShardingGroupOp,
+)
+from ttxdsl.errors import source_position
+from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
+from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.projection import TensorFactors, project
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.step import StepSignature, spread
+
+SHARDING_ORIGINS = "sdy.sharding_origins"
+"""Attribute of values: a dictionary from axis to the name of its origin."""
+
+SHARDING_ORIGIN_NAME = "sdy.sharding_origin_name"
+"""Attribute that names a constraint or manual computation as an origin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One axis went from one value to another in one step."""
+
+    step: int
+    """Counts the steps that changed something, from 0."""
+    op: Operation
+    """The op that it went through; the function if from or to its results.
+
+    The target's `sdy.sharding_group` if another member of its group got the axis in
+    this step.
+    """
+    axis: AxisRef
+    source: EdgeValueRef
+    """Which operand or result of `op` had the axis."""
+    target: EdgeValueRef
+    """Which one got it."""
+    source_value: SSAValue
+    target_value: SSAValue
+
+    def __str__(self) -> str:
+        position = source_position(self.op.location)
+        place = f" ({position})" if position else ""
+        if isinstance(self.op, ShardingGroupOp):
+            group = self.op.group_id.value.data
+            way = f"another member of sharding group {group}"
+        else:
+            ends = f"{_words(self.source)} to {_words(self.target)}"
+            way = f"{ends} of {self.op.name}"
+        return f"step {self.step}: {self.axis} from {way}{place}"
+
+
+_T = TypeVar("_T")
+
+
+class History:
+    """What each step of a propagation moved.
+
+    Args:
+        module: the module before propagation; its shardings are the origins.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self._origins: dict[SSAValue, dict[AxisRef, str]] = {}
+        self._arrivals: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
+        self._arrived = 0  # orders arrivals: of one step, those through groups are last
+        self._hops: dict[Operation, list[Hop]] = {}
+        self._names: dict[Operation, str] = {}
+        self._sharded_ops: dict[Operation, str] = {}
+        self._next_step = _steps_before(module)
+        self._find_origins(module)
+
+    # Questions
+
+    def origin(self, value: SSAValue, axis: AxisRef) -> str | None:
+        """The name of what introduced an axis on a value, None if nobody knows.
+
+        `input: 0`, `output: 1`, `constraint_0`, `mc_0_input: 1`, `mc_0_output: 0`;
+        `op_0: 0` for a result that was sharded from the start; numbers count
+        arguments, results, and in program order constraints, manual computations, and
+        other ops with sharded results.
+        """
+        holder = sdy.shardable_value(value)
+        if holder is None:
+            return None
+        return _lookup(self._origins.get(holder, {}), axis)
+
+    def path(self, value: SSAValue, axis: AxisRef) -> list[Hop]:
+        """The hops on which an axis came to a value, the last one first.
+
+        Empty if the value had the axis from the start (or does not have it). Behind a
+        reshape the axis may be a part of the one it came from.
+        """
+        hops: list[Hop] = []
+        holder = sdy.shardable_value(value)
+        before = self._arrived
+        while holder is not None:
+            arrival = _lookup(self._arrivals.get(holder, {}), axis)
+            if arrival is None or arrival[0] >= before:
+                break
+            before, hop = arrival
+            hops.append(hop)
+            axis = hop.axis
+            holder = sdy.shardable_value(hop.source_value)
+        return hops
+
+    # Recording
+
+    def _find_origins(self, module: ModuleOp) -> None:
+        ops = list(module.walk())
+        constraints = [op for op in ops if isinstance(op, ShardingConstraintOp)]
+        for number, op in enumerate(constraints):
+            name = self._names[op] = f"constraint_{number}"
+            self._start(op.result, op.sharding.data, name)
+            self._start(op.input, sdy.get_sharding(op.input), name)
+        manual = [op for op in ops if isinstance(op, ManualComputationOp)]
+        for number, op in enumerate(manual):
+            name = self._names[op] = f"mc_{number}"
+            for index, argument in enumerate(op.body.block.args):
+                origin = f"{name}_input: {index}"
+                self._start(argument, op.in_shardings.data[index], origin)
+                source = op.operands[index]
+                self._start(source, sdy.get_sharding(source), origin)
+            for index, result in enumerate(op.results):
+                origin = f"{name}_output: {index}"
+                self._start(result, op.out_shardings.data[index], origin)
+        for function in ops:
+            if not isinstance(function, FuncOp) or function.is_declaration:
+                continue
+            for index, argument in enumerate(function.body.block.args):
+                self._start(argument, sdy.get_sharding(argument), f"input: {index}")
+            end = function.body.block.last_op
+            for index, value in enumerate(end.operands if end is not None else ()):
+                sharding = sdy.get_func_result_sharding(function, index)
+                self._start(value, sharding, f"output: {index}")
+        self._find_origins_in_ops(ops)
+
+    def _find_origins_in_ops(self, ops: Sequence[Operation]) -> None:
+        """Name the ops whose results have axes that nothing else explains."""
+        for op in ops:
+            for result in op.results:
+                sharding = sdy.get_sharding(result)
+                holder = sdy.shardable_value(result)
+                if sharding is None or holder is None:
+                    continue
+                known = self._origins.get(holder, {})
+                if all(axis in known for axis in sharding.sharding_axes):
+                    continue
+                name = self._sharded_ops.get(op, f"op_{len(self._sharded_ops)}")
+                self._sharded_ops[op] = name
+                self._start(result, sharding, f"{name}: {result.index}")
+
+    def _start(
+        self, value: SSAValue, sharding: TensorSharding | None, origin: str
+    ) -> None:
+        holder = sdy.shardable_value(value)
+        if holder is None or sharding is None:
+            return
+        for axis in sharding.sharding_axes:
+            self._origins.setdefault(holder, {}).setdefault(axis, origin)
+
+    def record(
+        self,
+        op: Operation,
+        values: Sequence[SSAValue | None],
+        signature: StepSignature,
+        shardings: Sequence[TensorSharding | None],
+    ) -> None:
+        """Take note of one step that changes a sharding, before it is applied.
+
+        Args:
+            op: the op, or the function whose result is meant.
+            values: the holders of the operands' and results' shardings.
+            signature: what else the step depends on.
+            shardings: of operands, then results.
+        """
+        rule = signature.rule
+        before = project(signature.mesh, rule, shardings)
+        after = project(signature.mesh, rule, shardings)
+        spread(signature, after)
+        step, self._next_step = self._next_step, self._next_step + 1
+        moved: list[Hop] = []
+        for index, value in enumerate(values):
+            if value is None:
+                continue
+            axes = _new_axes(
+                signature.mesh,
+                rule.tensors[index],
+                before.tensors[index],
+                after.tensors[index],
+                before.tensors,
+            )
+            target = _reference(rule, index)
+            for axis, source in axes.items():
+                from_value = values[source]
+                if from_value is not None:
+                    origin = _reference(rule, source)
+                    moved.append(Hop(step, op, axis, origin, target, from_value, value))
+        self._hops.setdefault(op, []).extend(moved)
+        for hop in moved:
+            self._arrive(hop)
+
+    def record_group(
+        self,
+        op: ShardingGroupOp,
+        source: SSAValue,
+        target: SSAValue,
+        before: TensorSharding | None,
+        after: TensorSharding | None,
+    ) -> None:
+        """Take note that a member of a group is sharded as another one now.
+
+        Args:
+            op: the op that says that `target` is in the group.
+            source: holds the sharding of the other member.
+            target: holds the sharding of the member.
+            before: the member's sharding until now.
+            after: its sharding from now on.
+        """
+        old = () if before is None else before.sharding_axes
+        member = EdgeValueRef(EdgeNodeType.OPERAND, 0)
+        step = max(self._next_step - 1, 0)
+        for axis in () if after is None else after.sharding_axes:
+            if axis not in old:
+                self._arrive(Hop(step, op, axis, member, member, source, target))
+
+    def _arrive(self, hop: Hop) -> None:
+        name = _lookup(self._origins.get(hop.source_value, {}), hop.axis)
+        if name is not None:
+            arrived = self._origins.setdefault(hop.target_value, {})
+            arrived.setdefault(hop.axis, name)
+        if (
+            hop.source_value is hop.target_value
+            and hop.target.type is EdgeNodeType.RESULT
+        ):
+            return  # from a value to the function's result, which it stands for
+        arrivals = self._arrivals.setdefault(hop.target_value, {})
+        arrivals.setdefault(hop.axis, (self._arrived, hop))
+        self._arrived += 1
+
+    # Shardy's attributes
+
+    def write_edges(self) -> None:
+        """Write `sdy.propagation_edges` on ops, and on a function's first result.
+
+        Shardy keeps the edges of all results of a function with the first one. A data
+        flow edge has one operand, and the attribute cannot name its other sources
+        (Shardy names them and is then refused by its own verifier): such hops are left
+        out, `path` knows them.
+        """
+        for op, hops in self._hops.items():
+            if isinstance(op, FuncOp):
+                if hops:
+                    _set_result_attribute(op, 0, PROPAGATION_EDGES, _edges(hops))
+            elif op.parent is not None:
+                sayable = [
+                    hop
+                    for hop in hops
+                    if _fits(hop.source, op) and _fits(hop.target, op)
+                ]
+                if sayable:
+                    op.attributes[PROPAGATION_EDGES] = _edges(sayable)
+
+    def write_origins(self, module: ModuleOp) -> None:
+        """Write `sdy.sharding_origins` for all values, `self` where they are one."""
+        for op, name in (*self._names.items(), *self._sharded_ops.items()):
+            if op.parent is not None:
+                op.attributes[SHARDING_ORIGIN_NAME] = StringAttr(name)
+        of_results: dict[Operation, list[DictionaryAttr]] = {}
+        for value, origins in self._origins.items():
+            owner = sdy.owning_op(value)
+            if owner is None or (
+                not isinstance(owner, FuncOp) and owner.parent is None
+            ):
+                continue
+            self._write_for_result(value, origins)
+            if isinstance(owner, FuncOp) and isinstance(value, BlockArgument):
+                entry = _dictionary(origins, f"input: {value.index}")
+                _set_argument_attribute(owner, value.index, SHARDING_ORIGINS, entry)
+            elif isinstance(owner, ShardingConstraintOp | sdy.DataFlowEdgeOp):
+                own = self._own_name(owner)
+                owner.attributes[SHARDING_ORIGINS] = _dictionary(origins, own)
+            elif isinstance(value, OpResult):
+                entries = of_results.setdefault(
+                    owner, [DictionaryAttr({}) for _ in owner.results]
+                )
+                own = f"{self._sharded_ops.get(owner)}: {value.index}"
+                entries[value.index] = _dictionary(origins, own)
+        for op, entries in of_results.items():
+            op.attributes[SHARDING_ORIGINS] = ArrayAttr(entries)
+
+    def _write_for_result(self, value: SSAValue, origins: dict[AxisRef, str]) -> None:
+        """Write the origins on the result of a function that returns the value."""
+        function = _enclosing_function(value)
+        if function is None or function.is_declaration:
+            return
+        end = function.body.block.last_op
+        returned = end.operands if end is not None else ()
+        indices = [index for index, other in enumerate(returned) if other is value]
+        if indices:
+            # of several results that are one value, Shardy finds the last one
+            entry = _dictionary(origins, f"output: {indices[-1]}")
+            _set_result_attribute(function, indices[-1], SHARDING_ORIGINS, entry)
+
+    def _own_name(self, op: Operation) -> str | None:
+        """The name of the origin that an op is itself: axes from it are `self`."""
+        if not isinstance(op, sdy.DataFlowEdgeOp):
+            return self._names.get(op)
+        if op in self._sharded_ops:
+            return f"{self._sharded_ops[op]}: 0"
+        owner = sdy.owning_op(op.input)
+        name = self._names.get(owner) if owner is not None else None
+        if name is None or not isinstance(op.input, OpResult | BlockArgument):
+            return None
+        side = "input" if isinstance(op.input, BlockArgument) else "output"
+        return f"{name}_{side}: {op.input.index}"
+
+
+def _steps_before(module: ModuleOp) -> int:
+    """The first free step number: earlier propagation may have left its edges."""
+    used = (
+        step.index
+        for op in module.walk()
+        if isinstance(
+            edges := op.attributes.get(PROPAGATION_EDGES), PropagationEdgesAttr
+        )
+        for step in edges.data
+    )
+    return max(used, default=-1) + 1
+
+
+def _lookup(by_axis: dict[AxisRef, _T], axis: AxisRef) -> _T | None:
+    """The entry of an axis, or of one that it was split from or merged with."""
+    if axis in by_axis:
+        return by_axis[axis]
+    for other, entry in by_axis.items():
+        if other.contains(axis) or axis.contains(other):
+            return entry
+    return None
+
+
+def _reference(rule: OpShardingRule, index: int) -> EdgeValueRef:
+    """An index into operands and results as a reference."""
+    count = len(rule.operands)
+    if index < count:
+        return EdgeValueRef(EdgeNodeType.OPERAND, index)
+    return EdgeValueRef(EdgeNodeType.RESULT, index - count)
+
+
+def _new_axes(
+    mesh: Mesh,
+    mapping: TensorMapping,
+    before: TensorFactors,
+    after: TensorFactors,
+    tensors: Sequence[TensorFactors],
+) -> dict[AxisRef, int]:
+    """The axes that are new on a tensor, each with the tensor it came from.
+
+    Sub-axes on neighbouring factors of a dimension that join are one axis.
+    """
+    found: dict[AxisRef, int] = {}
+    for dim in mapping:
+        previous: AxisRef | None = None
+        for factor in dim:
+            if factor not in after.factors:
+                continue
+            old, new = before.factors[factor].axes, after.factors[factor].axes
+            if old == new:
+                continue
+            last = new[-1]
+            if previous is not None and previous.can_merge(last):
+                found.pop(previous, None)
+                last = previous.merge(last, mesh)
+            previous = new[-1]
+            source = _first_with(new, factor, tensors)
+            if source is not None:
+                for axis in _added((*new[:-1], last), old):
+                    found.setdefault(axis, source)
+    return found
+
+
+def _words(reference: EdgeValueRef) -> str:
+    return f"{reference.type.value} {reference.index}"
+
+
+def _fits(reference: EdgeValueRef, op: Operation) -> bool:
+    return reference.type is EdgeNodeType.RESULT or reference.index < len(op.operands)
+
+
+def _first_with(
+    axes: Axes, factor: int, tensors: Sequence[TensorFactors]
+) -> int | None:
+    """The first tensor whose factor was already sharded by all the axes."""
+    for index, tensor in enumerate(tensors):
+        known = tensor.factors.get(factor)
+        if known is not None and is_prefix(axes, known.axes):
+            return index
+    return None
+
+
+def _added(new: Axes, old: Axes) -> Iterator[AxisRef]:
+    """The axes behind the old ones, and the last old one if it has grown."""
+    if old and old[-1] != new[len(old) - 1]:
+        yield new[len(old) - 1]
+    yield from new[len(old) :]
+
+
+def _edges(hops: Sequence[Hop]) -> PropagationEdgesAttr:
+    """The hops of one op by step, axis and source; of equal ones the earliest."""
+    earliest: dict[tuple[AxisRef, EdgeValueRef, EdgeValueRef], int] = {}
+    for hop in hops:
+        key = (hop.axis, hop.source, hop.target)
+        earliest[key] = min(earliest.get(key, hop.step), hop.step)
+    steps: dict[int, dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]]] = {}
+    for (axis, source, target), step in earliest.items():
+        steps.setdefault(step, {}).setdefault((axis, source), []).append(target)
+    return PropagationEdgesAttr(
+        [
+            PropagationStep(
+                step,
+                tuple(
+                    AxisPropagation(axis, source, tuple(sorted(targets, key=_order)))
+                    for (axis, source), targets in sorted(
+                        entries.items(),
+                        key=lambda entry: (
+                            _axis_order(entry[0][0]),
+                            _order(entry[0][1]),
+                        ),
+                    )
+                ),
+            )
+            for step, entries in sorted(steps.items())
+        ]
+    )
+
+
+def _axis_order(axis: AxisRef) -> tuple[str, int, float]:
+    """By name, then by pre-size, then by size; a full axis is the largest."""
+    return axis.name, axis.pre_size, float("inf") if axis.size is None else axis.size
+
+
+def _order(reference: EdgeValueRef) -> tuple[bool, int]:
+    """Operands before results."""
+    return reference.type is EdgeNodeType.RESULT, reference.index
+
+
+def _dictionary(origins: dict[AxisRef, str], own: str | None) -> DictionaryAttr:
+    entries = {
+        str(axis).replace('"', ""): StringAttr("self" if origin == own else origin)
+        for axis, origin in origins.items()
+    }
+    return DictionaryAttr(dict(sorted(entries.items())))
+
+
+def _enclosing_function(value: SSAValue) -> FuncOp | None:
+    op = sdy.owning_op(value)
+    while op is not None and not isinstance(op, FuncOp):
+        op = op.parent_op()
+    return op
+
+
+def _set_argument_attribute(
+    function: FuncOp, index: int, name: str, value: Attribute
+) -> None:
+    count = len(function.function_type.inputs.data)
+    function.arg_attrs = _with_entry(function.arg_attrs, count, index, name, value)
+
+
+def _set_result_attribute(
+    function: FuncOp, index: int, name: str, value: Attribute
+) -> None:
+    count = len(function.function_type.outputs.data)
+    function.res_attrs = _with_entry(function.res_attrs, count, index, name, value)
+
+
+def _with_entry(
+    attributes: ArrayAttr[DictionaryAttr] | None,
+    count: int,
+    index: int,
+    name: str,
+    value: Attribute,
+) -> ArrayAttr[DictionaryAttr]:
+    entries = list(attributes.data) if attributes is not None else []
+    entries = entries or [DictionaryAttr({})] * count
+    changed = {**entries[index].data, name: value}
+    entries[index] = DictionaryAttr(dict(sorted(changed.items())))
+    return ArrayAttr(entries)

@@ -1,0 +1,86 @@
+"""`sdy-user-priority-propagate`: dimensions of higher priority propagate first.
+
+Source: Shardy's propagation passes documentation and sharding representation document
+("Priorities").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ttxdsl.sharding.axes import sort_by_mesh
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import CLOSED_DIM, TensorSharding
+from ttxdsl.transforms.shardy.propagation.engine import Propagation
+from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass
+
+
+def hold_back(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
+    """A sharding as it takes part in priority 0.
+
+    Dimensions of lower priority are unsharded and closed, and their axes replicated
+    so that nothing else takes them.
+    """
+    dims = tuple(
+        CLOSED_DIM if dim.priority_or_default > 0 else dim.without_priority()
+        for dim in sharding.dims
+    )
+    held = (
+        axis
+        for dim in sharding.dims
+        if dim.priority_or_default > 0
+        for axis in dim.axes
+    )
+    replicated = sort_by_mesh((*sharding.replicated, *held), mesh)
+    return TensorSharding(sharding.mesh, dims, replicated, sharding.unreduced)
+
+
+def release(
+    current: TensorSharding, original: TensorSharding, priority: int
+) -> TensorSharding:
+    """A held back sharding with the dimensions of one priority put back."""
+    released = [dim.priority_or_default == priority for dim in original.dims]
+    dims = tuple(
+        old.without_priority() if now else dim
+        for dim, old, now in zip(current.dims, original.dims, released, strict=True)
+    )
+    axes = {
+        axis
+        for dim, now in zip(original.dims, released, strict=True)
+        if now
+        for axis in dim.axes
+    }
+    replicated = tuple(axis for axis in current.replicated if axis not in axes)
+    return TensorSharding(current.mesh, dims, replicated, current.unreduced)
+
+
+@dataclass(frozen=True)
+class UserPriorityPropagatePass(OpPriorityPropagatePass):
+    """Propagate dimension shardings in the order of the priorities that users gave.
+
+    A run of op-priority propagation with the dimensions of priority 0, then one more
+    with those of each lower priority added.
+    """
+
+    name = "sdy-user-priority-propagate"
+
+    def propagate(self, propagation: Propagation) -> None:
+        """One run of the op priorities for each user priority."""
+        graph = propagation.graph
+        originals: dict[int, dict[int, TensorSharding]] = {}
+        for place in graph.all_places():
+            sharding = graph.sharding_of(place)
+            if sharding is None:
+                continue
+            for dim in sharding.dims:
+                if dim.priority_or_default > 0:
+                    at = originals.setdefault(dim.priority_or_default, {})
+                    at[place] = sharding
+            graph.replace(place, hold_back(sharding, graph.mesh_of(sharding)))
+        super().propagate(propagation)
+        for priority in sorted(originals):
+            for place, original in originals[priority].items():
+                current = graph.sharding_of(place)
+                if current is not None:
+                    graph.replace(place, release(current, original, priority))
+            super().propagate(propagation)

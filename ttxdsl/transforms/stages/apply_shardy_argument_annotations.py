@@ -1,0 +1,218 @@
+"""Stage 4: the shardings that propagation starts from.
+
+Three situations:
+
+- solved: the arguments and results lose their `sdy.sharding`; the manual computation
+  already says everything.
+- some sharding is written anywhere: somebody decided, so nothing changes.
+- nothing is written: a single-chip program, made data parallel here. `mesh-shape`
+  says how many devices there are; declared inputs (`ttcore.argument_type`) are split
+  along their first dimension, without declarations `batch_analysis` finds the batch.
+
+Source: section 1.2.4 of the design request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.batch import find_batch, fitting_device_counts, name_dimensions
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ttxdsl.analysis.graph_state import is_function_solved
+from ttxdsl.dialects import sdy
+from ttxdsl.dialects.ttcore import (
+    ARGUMENT_TYPE_ATTRIBUTE,
+    ArgumentType,
+    ArgumentTypeAttr,
+)
+from ttxdsl.errors import CompileError
+from ttxdsl.remarks import emit_remark
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+_SHARDING = "sdy.sharding"
+_MESH = "mesh"
+_BATCH = "batch"
+
+
+def _carries_sharding(op: Operation) -> bool:
+    if _SHARDING in op.attributes:
+        return True
+    if isinstance(op, FuncOp):
+        entries = (*argument_attributes(op), *result_attributes(op))
+        return any(_SHARDING in entry for entry in entries)
+    return isinstance(
+        op, sdy.ShardingConstraintOp | sdy.ReshardOp | sdy.ManualComputationOp
+    )
+
+
+def _meshes(module: ModuleOp) -> list[sdy.MeshOp]:
+    return [op for op in module.ops if isinstance(op, sdy.MeshOp)]
+
+
+def _drop_function_shardings(function: FuncOp) -> None:
+    for read, write in (
+        (argument_attributes, set_argument_attributes),
+        (result_attributes, set_result_attributes),
+    ):
+        entries = read(function)
+        for entry in entries:
+            entry.pop(_SHARDING, None)
+        write(function, entries)
+
+
+def _check_mesh_shape(module: ModuleOp, mesh_shape: tuple[int, ...]) -> None:
+    """Refuse a `mesh-shape` that contradicts the meshes of the program."""
+    for op in _meshes(module):
+        sizes = tuple(size for _, size in op.mesh.data.axes)
+        if sizes and sizes != mesh_shape and prod(sizes) > 1:
+            given, fits = ("x".join(map(str, s)) for s in (mesh_shape, sizes))
+            raise CompileError(
+                f"mesh-shape {given} does not fit the program, whose shardings are"
+                f" written for mesh '@{op.sym_name.data}' of shape {fits}",
+                op,
+                hint=f"leave mesh-shape out, or say {fits.replace('x', ',')}",
+            )
+
+
+def _device_count(mesh_shape: tuple[int, ...]) -> int:
+    """The n of `n`, `1,n` or an absent shape.
+
+    Raises:
+        CompileError: a shape with more than one axis to split over.
+    """
+    if any(size < 1 for size in mesh_shape):
+        raise CompileError(f"mesh-shape: sizes are at least 1, got {mesh_shape}")
+    *outer, count = mesh_shape or (1,)
+    if len(mesh_shape) > 2 or prod(outer) != 1:
+        given = "x".join(map(str, mesh_shape))
+        raise CompileError(
+            f"mesh-shape {given}: a program without shardings can only be split along"
+            " its batch, over one axis",
+            hint=f"say 1,{prod(mesh_shape)}, or annotate the program with shardings",
+        )
+    return count
+
+
+def _sharding(rank: int, batch_dim: int | None, axis: str) -> sdy.TensorShardingAttr:
+    dims = [DimSharding()] * rank
+    if batch_dim is not None:
+        dims[batch_dim] = DimSharding((AxisRef(axis),))
+    return sdy.TensorShardingAttr(TensorSharding(_MESH, tuple(dims)))
+
+
+def _declared_batch(
+    function: FuncOp, entries: list[dict[str, Attribute]], count: int
+) -> dict[int, int]:
+    """Dimension 0 of every declared input that `count` devices can share evenly."""
+    batch: dict[int, int] = {}
+    for index, entry in enumerate(entries):
+        kind = entry.get(ARGUMENT_TYPE_ATTRIBUTE)
+        if kind != ArgumentTypeAttr(ArgumentType.INPUT):
+            continue
+        type = function.function_type.inputs.data[index]
+        shape = type.get_shape() if isinstance(type, TensorType) else ()
+        if shape and shape[0] > 0 and shape[0] % count == 0:
+            batch[index] = 0
+        else:
+            size = f"dimension 0 of size {shape[0]}" if shape else "no dimension"
+            emit_remark(
+                f"input {index} of '@{function.sym_name.data}' stays whole on every"
+                f" device: it has {size}, which {count} devices cannot share evenly",
+                function,
+            )
+    return batch
+
+
+def _found_batch(function: FuncOp, count: int) -> Mapping[int, int]:
+    """The dimension to split of each argument, found from the program.
+
+    Raises:
+        CompileError: there is a batch that `count` devices cannot share, but others can.
+    """
+    name = f"'@{function.sym_name.data}'"
+    batch = find_batch(function, count)
+    if batch is not None:
+        emit_remark(f"batch of {name}: {batch.reason}", function)
+        return batch.dims
+    dims, fitting = fitting_device_counts(function)
+    if fitting:
+        shapes = ", ".join(f"1,{n}" for n in fitting)
+        raise CompileError(
+            f"mesh-shape 1,{count}: {count} devices cannot share the batch of {name}"
+            f" evenly, which is {name_dimensions(dims)} of size {fitting[-1]}",
+            function,
+            hint=f"these fit: {shapes}; with automatic-arg-analysis=false every"
+            " device computes all of it",
+        )
+    emit_remark(
+        f"every one of the {count} devices computes all of {name}: no argument"
+        " dimension that they can share evenly runs through the program without"
+        " communication that costs more than it spares",
+        function,
+    )
+    return {}
+
+
+@dataclass(frozen=True)
+class ApplyShardyArgumentAnnotationsPass(ModulePass):
+    """Drop, keep or invent the shardings of arguments, see the module's docstring."""
+
+    name = "apply-shardy-argument-annotations"
+
+    mesh_shape: tuple[int, ...] = ()
+    automatic_arg_analysis: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: `mesh-shape` does not fit the program.
+        """
+        annotated = any(_carries_sharding(inner) for inner in op.walk())
+        if not annotated and not _meshes(op):
+            self._make_data_parallel(op)
+            return
+        if self.mesh_shape:
+            _check_mesh_shape(op, self.mesh_shape)
+        for function in entry_functions(op):
+            if is_function_solved(function):
+                _drop_function_shardings(function)
+
+    def _make_data_parallel(self, module: ModuleOp) -> None:
+        count = _device_count(self.mesh_shape)
+        mesh = sdy.MeshOp(_MESH, Mesh((("model", 1), (_BATCH, count))))
+        Rewriter.insert_op(mesh, InsertPoint.at_start(module.body.block))
+        if count == 1:
+            return
+        for function in entry_functions(module):
+            entries = argument_attributes(function)
+            batch: Mapping[int, int]
+            if any(ARGUMENT_TYPE_ATTRIBUTE in entry for entry in entries):
+                batch = _declared_batch(function, entries, count)
+            elif self.automatic_arg_analysis:
+                batch = _found_batch(function, count)
+            else:
+                batch = {}
+            for index, entry in enumerate(entries):
+                type = function.function_type.inputs.data[index]
+                if isinstance(type, TensorType):
+                    rank = type.get_num_dims()
+                    entry[_SHARDING] = _sharding(rank, batch.get(index), _BATCH)
+            set_argument_attributes(function, entries)

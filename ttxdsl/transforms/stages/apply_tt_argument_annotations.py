@@ -1,0 +1,91 @@
+"""Stage 2: say of each argument whether it is an input, a parameter or a constant.
+
+The compiler cannot know, so the caller says it, in tt-mlir's notation:
+`argument-types="main=input,parameter;other=constant"`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    set_argument_attributes,
+)
+from ttxdsl.dialects.ttcore import (
+    ARGUMENT_TYPE_ATTRIBUTE,
+    ArgumentType,
+    ArgumentTypeAttr,
+)
+from ttxdsl.errors import CompileError
+
+
+def parse_argument_types(text: str) -> dict[str, tuple[ArgumentType, ...]]:
+    """Read `function=type,type;function=…`.
+
+    Raises:
+        CompileError: a part without `=`, a function named twice, or an unknown type.
+    """
+    types: dict[str, tuple[ArgumentType, ...]] = {}
+    choices = ", ".join(kind.value for kind in ArgumentType)
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        function, equals, listed = part.partition("=")
+        function = function.strip()
+        if not equals or not function:
+            raise CompileError(
+                f"argument-types: expected 'function=type,…', got '{part}'"
+            )
+        if function in types:
+            raise CompileError(f"argument-types: function '{function}' is given twice")
+        kinds: list[ArgumentType] = []
+        for word in filter(None, (word.strip() for word in listed.split(","))):
+            try:
+                kinds.append(ArgumentType(word))
+            except ValueError:
+                raise CompileError(
+                    f"argument-types: unknown type '{word}' for function"
+                    f" '{function}'; one of {choices}"
+                ) from None
+        types[function] = tuple(kinds)
+    return types
+
+
+@dataclass(frozen=True)
+class ApplyTTArgumentAnnotationsPass(ModulePass):
+    """Put `ttcore.argument_type` on the arguments that `argument-types` names."""
+
+    name = "apply-tt-argument-annotations"
+
+    argument_types: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: the option names no function of the module, or lists more or
+                fewer types than the function has arguments.
+        """
+        functions = {
+            function.sym_name.data: function for function in entry_functions(op)
+        }
+        for name, kinds in parse_argument_types(self.argument_types or "").items():
+            if (function := functions.get(name)) is None:
+                known = ", ".join(functions) or "none"
+                raise CompileError(
+                    f"argument-types: no public function '{name}'; there is: {known}"
+                )
+            entries = argument_attributes(function)
+            if len(kinds) != len(entries):
+                raise CompileError(
+                    f"argument-types: {len(kinds)} types for the {len(entries)}"
+                    f" arguments of '{name}'",
+                    function,
+                )
+            for entry, kind in zip(entries, kinds, strict=True):
+                entry[ARGUMENT_TYPE_ATTRIBUTE] = ArgumentTypeAttr(kind)
+            set_argument_attributes(function, entries)

@@ -1,0 +1,310 @@
+"""`even-out-shardings`: split no dimension by axes that do not divide it.
+
+Propagation looks at axes and not at sizes, so a dimension of 6 may end up split four
+ways. Stage 11 makes all shards of a tensor the same size and would refuse it. This pass
+keeps the leading axes that divide the dimension and drops the others: the value is then
+computed whole along them on every device, which is exact and costs what the warning
+says. The pipeline runs it before stage 8, which then puts the reshards in.
+
+What users write on the arguments and results of the program says how the world outside
+hands data over, so it is not changed: `check_boundary_shardings` refuses it.
+
+Source: DESIGN section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.function_attributes import entry_functions
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.remarks import emit_warning
+from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.local.layout import Layout
+from ttxdsl.transforms.local.localizer import uneven_error
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
+
+
+def leading_axes_that_divide(axes: Axes, size: int, mesh: Mesh) -> Axes:
+    """The longest run of whole leading axes whose product divides `size`."""
+    kept: list[AxisRef] = []
+    for axis in axes:
+        extent = axis.size_in(mesh)
+        if size % extent:
+            break
+        kept.append(axis)
+        size //= extent
+    return tuple(kept)
+
+
+def _static_tensor(type_: Attribute) -> TensorType[Attribute] | None:
+    """The type as that of a ranked tensor of known sizes, None if it is another."""
+    if not isinstance(type_, TensorType):
+        return None
+    tensor = cast("TensorType[Attribute]", type_)
+    return tensor if tensor.has_static_shape() else None
+
+
+def find_uneven_dimension(
+    sharding: TensorSharding, type_: Attribute, mesh: Mesh
+) -> int | None:
+    """The first dimension of a value that its axes do not divide, if any."""
+    tensor = _static_tensor(type_)
+    if tensor is None or mesh.is_maximal or sharding.rank != tensor.get_num_dims():
+        return None
+    for dim, size in enumerate(tensor.get_shape()):
+        if size % sharding.dims[dim].sharded_size(mesh):
+            return dim
+    return None
+
+
+def _element_bytes(type_: TensorType[Attribute]) -> int:
+    element = type_.element_type
+    return -(-element.bitwidth // 8) if isinstance(element, FixedBitwidthType) else 0
+
+
+@dataclass
+class _Finding:
+    """Dimensions of one size that the same axes do not divide."""
+
+    where: Operation
+    dim: int
+    kept: Axes
+    count: int = 0
+    more_bytes: int = 0
+
+
+@dataclass
+class _Evener:
+    """Changes the shardings of one module and remembers which."""
+
+    module: ModuleOp
+    found: dict[tuple[int, Axes, Mesh], _Finding] = field(
+        default_factory=dict[tuple[int, Axes, Mesh], _Finding]
+    )
+
+    even_already: dict[tuple[int, int], tuple[object, object]] = field(
+        default_factory=dict[tuple[int, int], tuple[object, object]]
+    )
+    """What an op of one result says and the result's type, by identity, if it may stay.
+
+    Holds both, so that their identities stay theirs.
+    """
+
+    def __post_init__(self) -> None:
+        self.mesh_of = mesh_lookup(self.module)
+
+    def even(
+        self, sharding: TensorSharding, type_: Attribute, where: Operation
+    ) -> TensorSharding:
+        """The sharding without the axes that do not divide."""
+        tensor = _static_tensor(type_)
+        if tensor is None:
+            return sharding
+        mesh = self.mesh_of(sharding)
+        shape = tensor.get_shape()
+        if mesh.is_maximal or sharding.rank != len(shape):
+            return sharding
+        new = sharding
+        for dim, size in enumerate(shape):
+            axes = sharding.dims[dim].axes
+            if size % sharding.dims[dim].sharded_size(mesh) == 0:
+                continue
+            kept = leading_axes_that_divide(axes, size, mesh)
+            new = new.with_dim(dim, new.dims[dim].with_axes(kept))
+            key = size, axes, mesh
+            finding = self.found.setdefault(key, _Finding(where, dim, kept))
+            if isinstance(finding.where, FuncOp):
+                # an op of the program says more than the border of the function
+                finding.where, finding.dim = where, dim
+            finding.count += 1
+            finding.more_bytes += _element_bytes(tensor) * (
+                prod(new.local_shape(shape, mesh, pad=True))
+                - prod(sharding.local_shape(shape, mesh, pad=True))
+            )
+        return new
+
+    def _all(
+        self,
+        shardings: Iterable[TensorSharding],
+        types: Sequence[Attribute],
+        where: Operation,
+    ) -> sdy.TensorShardingPerValueAttr | None:
+        """New shardings, None if they are the old ones."""
+        old = tuple(shardings)
+        if len(old) != len(types):
+            return None  # an op without results that lives on one device
+        new = tuple(
+            self.even(sharding, type_, where)
+            for sharding, type_ in zip(old, types, strict=True)
+        )
+        return None if new == old else sdy.TensorShardingPerValueAttr(new)
+
+    def visit(self, op: Operation) -> None:
+        """Change the shardings that one op holds."""
+        results = op.results
+        if len(results) == 1 and sdy.IS_PLAIN[type(op)]:
+            written, type_ = op.attributes.get(sdy.SHARDING), results[0].type
+            key = id(written), id(type_)
+            if written is not None and key not in self.even_already:
+                if self._change_results(op):
+                    return
+                self.even_already[key] = written, type_
+            return
+        match op:
+            case FuncOp():
+                self._visit_function(op)
+            case sdy.ShardingOp():
+                old = op.sharding.data
+                new = self.even(old, op.results[0].type, op)
+                if new != old:
+                    op.sharding = sdy.TensorShardingAttr(new)
+            case sdy.AllReduceOp():
+                # the other collectives say themselves how dimensions change
+                old = op.out_sharding.data
+                new = self.even(old, op.result.type, op)
+                if new != old:
+                    op.out_sharding = sdy.TensorShardingAttr(new)
+            case sdy.DataFlowEdgeOp() if op.sharding is not None:
+                old = op.sharding.data
+                new = self.even(old, op.result.type, op)
+                if new != old:
+                    op.sharding = sdy.TensorShardingAttr(new)
+            case sdy.ManualComputationOp() | sdy.NamedComputationOp():
+                if op.in_shardings is not None:
+                    types = [value.type for value in op.operands]
+                    op.in_shardings = (
+                        self._all(op.in_shardings.data, types, op) or op.in_shardings
+                    )
+                if op.out_shardings is not None:
+                    types = [value.type for value in op.results]
+                    op.out_shardings = (
+                        self._all(op.out_shardings.data, types, op) or op.out_shardings
+                    )
+            case _:
+                self._change_results(op)
+
+    def _change_results(self, op: Operation) -> bool:
+        """Change what an op says of its results in `sdy.sharding`; whether it did."""
+        written = op.attributes.get(sdy.SHARDING)
+        if not isinstance(written, sdy.TensorShardingPerValueAttr):
+            return False
+        types = [value.type for value in op.results]
+        changed = self._all(written.data, types, op)
+        if changed is None:
+            return False
+        op.attributes[sdy.SHARDING] = changed
+        return True
+
+    def _visit_function(self, function: FuncOp) -> None:
+        type_ = function.function_type
+
+        def even(
+            shardings: list[TensorSharding | None], types: Iterable[Attribute]
+        ) -> list[TensorSharding | None]:
+            return [
+                None if sharding is None else self.even(sharding, type_, function)
+                for sharding, type_ in zip(shardings, types, strict=True)
+            ]
+
+        arguments = sdy.func_argument_shardings(function)
+        results = sdy.func_result_shardings(function)
+        new = even(arguments, type_.inputs), even(results, type_.outputs)
+        if new != (arguments, results):
+            sdy.set_func_shardings(function, *new)
+
+
+def _axes_text(axes: Axes, mesh: Mesh) -> str:
+    return "{" + ", ".join(f"{axis}={axis.size_in(mesh)}" for axis in axes) + "}"
+
+
+def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
+    """Change all shardings in place and warn of each kind of change once.
+
+    Raises:
+        UnsupportedError: with `strict`, instead of the first warning.
+    """
+    evener = _Evener(module)
+    for op in all_ops(module):
+        evener.visit(op)
+    for (size, axes, mesh), finding in evener.found.items():
+        split = (
+            f"is split by {_axes_text(finding.kept, mesh)} only"
+            if finding.kept
+            else "is kept whole on every device"
+        )
+        others = f", as {finding.count - 1} like it are" if finding.count > 1 else ""
+        message = (
+            f"dimension {finding.dim} of size {size} is not divisible by "
+            f"{prod(axis.size_in(mesh) for axis in axes)}, the product of its axes "
+            f"{_axes_text(axes, mesh)}: it {split}{others}, which takes "
+            f"{finding.more_bytes} bytes a device more than shards would"
+        )
+        if strict:
+            raise UnsupportedError(
+                message,
+                finding.where,
+                hint="use sizes that the axes divide, or leave strict off",
+            )
+        emit_warning(f"'{finding.where.name}' op {message}", finding.where)
+
+
+def check_boundary_shardings(module: ModuleOp) -> None:
+    """Refuse arguments and results of the program that users want in uneven shards.
+
+    Raises:
+        UnsupportedError: naming the value, the dimension, its axes, and what would fit.
+    """
+    mesh_of = mesh_lookup(module)
+
+    def check(
+        function: FuncOp,
+        kind: str,
+        shardings: Sequence[TensorSharding | None],
+        types: Iterable[Attribute],
+    ) -> None:
+        for index, (sharding, type_) in enumerate(zip(shardings, types, strict=True)):
+            if sharding is None:
+                continue
+            mesh = mesh_of(sharding)
+            dim = find_uneven_dimension(sharding, type_, mesh)
+            if dim is not None and isinstance(type_, TensorType):
+                layout = Layout.of(sharding, mesh, type_.get_shape())
+                raise uneven_error(layout, dim, function, f"{kind} {index}")
+
+    for function in entry_functions(module):
+        type_ = function.function_type
+        arguments = sdy.func_argument_shardings(function)
+        results = sdy.func_result_shardings(function)
+        check(function, "argument", arguments, type_.inputs)
+        check(function, "result", results, type_.outputs)
+
+
+@dataclass(frozen=True)
+class EvenOutShardingsPass(ModulePass):
+    """Drop the axes of dimensions that they do not divide, everywhere.
+
+    Options:
+        strict: raise an error instead of warning.
+    """
+
+    name = "even-out-shardings"
+
+    strict: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        even_out_shardings(op, strict=self.strict)

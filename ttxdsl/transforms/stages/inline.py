@@ -1,0 +1,153 @@
+"""Stage 1: replace every call by the body of the function that it calls.
+
+Callees are inlined before their callers, so each call site copies a body that is
+already free of calls; private functions that nothing refers to any more are removed.
+
+Shardings written on a callee's arguments and results, or on the call, are promises
+about values inside the program. They live on as `sdy.sharding_constraint`s.
+
+Source: MLIR's `inline` pass; its jaxlib build does not inline `func.call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    ArrayAttr,
+    CallSiteLoc,
+    DictionaryAttr,
+    ModuleOp,
+    UnknownLoc,
+)
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.call_graph import callees_first, calls_in
+from ttxdsl.analysis.symbols import (
+    Symbols,
+    calls_of_private_functions,
+    remove_unused_private_functions,
+)
+from ttxdsl.compat.locations import ParsedLoc
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError, UnsupportedError
+
+_SHARDING = "sdy.sharding"
+
+
+def _shardings(
+    attributes: ArrayAttr[DictionaryAttr] | None, count: int
+) -> list[Attribute | None]:
+    if attributes is None:
+        return [None] * count
+    return [entry.data.get(_SHARDING) for entry in attributes]
+
+
+def _constrain(
+    values: Sequence[SSAValue],
+    shardings: Iterable[Attribute | None],
+    rewriter: Rewriter,
+    before: Operation,
+) -> list[SSAValue]:
+    """The values, each seen through a constraint where a sharding is given."""
+    constrained: list[SSAValue] = []
+    for value, sharding in zip(values, shardings, strict=True):
+        if isinstance(sharding, sdy.TensorShardingAttr):
+            constraint = sdy.ShardingConstraintOp(value, sharding)
+            constraint.location = before.location
+            rewriter.insert_op(constraint, InsertPoint.before(before))
+            value = constraint.result
+        constrained.append(value)
+    return constrained
+
+
+def _call_shardings(call: CallOp) -> list[Attribute | None]:
+    per_value = call.attributes.get(_SHARDING)
+    if isinstance(per_value, sdy.TensorShardingPerValueAttr):
+        return [sdy.TensorShardingAttr(sharding) for sharding in per_value.data]
+    return [None] * len(call.results)
+
+
+def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
+    """Say of inlined ops that they are from the callee and called from the caller.
+
+    Without debug info the callee's own line says more than the pair would.
+    """
+    caller = call.location
+    if isinstance(caller, ParsedLoc | UnknownLoc):
+        return
+    for op in operations:
+        for inner in op.walk():
+            if inner.location is not UNKNOWN_LOC:
+                inner.location = CallSiteLoc(inner.location, caller)
+
+
+def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> None:
+    """Replace one call by the body of its callee.
+
+    Args:
+        call: the call.
+        callee: what it calls.
+        move: take the body away from the callee, which nobody else needs, instead of
+            copying it.
+
+    Raises:
+        UnsupportedError: the callee has control flow between blocks.
+        CompileError: the callee is only declared.
+    """
+    if callee.is_declaration:
+        raise CompileError(
+            f"function '@{callee.sym_name.data}' is declared but has no body",
+            call,
+            hint="give it a body, or call it by stablehlo.custom_call",
+        )
+    if len(callee.body.blocks) != 1:
+        raise UnsupportedError(
+            f"function '@{callee.sym_name.data}' has more than one block",
+            call,
+            hint="only structured control flow (stablehlo.while, case, if) is supported",
+        )
+    rewriter = Rewriter()
+    count = len(callee.function_type.inputs)
+    operands = _constrain(
+        call.operands, _shardings(callee.arg_attrs, count), rewriter, call
+    )
+    body = (callee.body if move else callee.body.clone()).detach_block(0)
+    returned = body.last_op
+    assert isinstance(returned, ReturnOp)
+    copied = [op for op in body.ops if op is not returned]
+    _locate_at_call(copied, call)
+    results = list(returned.arguments)
+    # the return goes first, or inlining would see it as the end of our block
+    keep = [body.args.index(r) if r in body.args else r for r in results]
+    Rewriter.erase_op(returned)
+    Rewriter.inline_block(body, InsertPoint.before(call), operands)
+    results = [operands[k] if isinstance(k, int) else k for k in keep]
+    results = _constrain(
+        results, _shardings(callee.res_attrs, len(results)), rewriter, call
+    )
+    results = _constrain(results, _call_shardings(call), rewriter, call)
+    Rewriter.replace_op(call, [], results)
+
+
+class InlinePass(ModulePass):
+    """Inline every `func.call` and drop private functions that are then unused."""
+
+    name = "inline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        symbols = Symbols(op)
+        left = calls_of_private_functions(op)
+        for function in callees_first(op):
+            for call in calls_in(function):
+                name = call.callee.string_value()
+                if name in left:
+                    left[name] -= 1
+                inline_call(call, symbols.callee(call), move=left.get(name) == 0)
+        remove_unused_private_functions(op)

@@ -1,0 +1,218 @@
+"""Stage 11: from global shapes to what one device computes.
+
+The wrapping computation becomes manual on all axes of the mesh: every value in it gets
+the shape of its shard, `sdy` collectives become StableHLO's, and whatever speaks of
+positions is made right for the device it runs on. After it no sharding is left but
+those of the wrapping computation.
+
+Source: the design request, section 1.2.11; DESIGN sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
+from ttxdsl.analysis.graph_state import is_function_solved
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.collector import discard_block
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.sharding.axes import sort_by_mesh
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.transforms.local.collectives import (
+    CollectiveWriter,
+    SliceFunctions,
+    first_free_channel,
+)
+from ttxdsl.transforms.local.combiner import SUM
+from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.local.localizer import (
+    Local,
+    Localizer,
+    Partial,
+    is_barrier,
+    local_type,
+)
+from ttxdsl.transforms.local.table import localizer_of
+from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
+
+
+def _without_sharding(entry: dict[str, Attribute]) -> dict[str, Attribute]:
+    return {name: value for name, value in entry.items() if name != sdy.SHARDING}
+
+
+def drop_boundary_shardings(function: FuncOp) -> None:
+    """Remove `sdy.sharding` from the arguments and results of a function."""
+    set_argument_attributes(
+        function, [_without_sharding(e) for e in argument_attributes(function)]
+    )
+    set_result_attributes(
+        function, [_without_sharding(e) for e in result_attributes(function)]
+    )
+
+
+def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) -> Mesh:
+    """The mesh that the wrapper's shardings name; they all name one.
+
+    One of a single device is left to where its value is looked at.
+
+    Raises:
+        CompileError: if they name one that the module does not have.
+        UnsupportedError: if they name several.
+    """
+    named = {s.mesh for s in (*wrapper.in_shardings.data, *wrapper.out_shardings.data)}
+    found = {
+        mesh if isinstance(mesh, Mesh) else sdy.get_mesh(wrapper, mesh)
+        for mesh in named
+    }
+    if len(found) > 1:
+        found = {mesh for mesh in found if not mesh.is_maximal}
+    if len(found) > 1:
+        listed = " and ".join(sorted(map(str, found)))
+        raise UnsupportedError(
+            f"its arguments and results are on several meshes, {listed}: Shardy's"
+            " manual computation knows one",
+            wrapper,
+            hint="shard arguments and results over one mesh; values inside may be on"
+            " others",
+        )
+    # a function without arguments and results: any mesh will do
+    return next(iter(found), None) or next(iter(meshes.values()), Mesh(()))
+
+
+def localize_wrapper(
+    wrapper: sdy.ManualComputationOp,
+    meshes: dict[str, Mesh],
+    slices: SliceFunctions,
+    *,
+    first_channel: int,
+    strict: bool = False,
+) -> int:
+    """Make the body of a wrapping computation local, in place.
+
+    Args:
+        wrapper: what stage 9 made.
+        meshes: the meshes of the module by name.
+        slices: collects the functions that are needed to slice by device.
+        first_channel: the number of the first channel to use.
+        strict: whether computing an op replicated, for want of knowledge, is an error.
+
+    Returns:
+        The number of the next free channel.
+    """
+    mesh = _mesh_of_wrapper(wrapper, meshes)
+    old = wrapper.body.block
+    new, prefix = Block(), Block()
+    emitter = Emitter(new, wrapper.location)
+    writer = CollectiveWriter(
+        emitter, Emitter(prefix, UNKNOWN_LOC), slices, first_channel
+    )
+    ctx = Localizer(localizer_of, meshes, mesh, emitter, writer, strict=strict)
+
+    for argument, sharding in zip(old.args, wrapper.in_shardings.data, strict=True):
+        name = f"argument {argument.index}"
+        layout = ctx.layout_of(argument.type, sharding, wrapper, name)
+        value = new.insert_arg(
+            local_type(argument.type, layout), len(new.args), argument.location
+        )
+        axes = without_trivial(sort_by_mesh(sharding.unreduced, mesh), mesh)
+        partial = Partial(axes, SUM) if axes else None
+        ctx.define(argument, Local(value, layout, partial))
+
+    end = old.last_op
+    if not isinstance(end, sdy.ReturnOp):
+        raise CompileError("its body does not end in sdy.return", wrapper)
+    ctx.localize_ops(op for op in old.ops if op is not end)
+    emitter.location = end.location
+    returned: list[Local] = []
+    for index, (value, sharding) in enumerate(
+        zip(end.operands, wrapper.out_shardings.data, strict=True)
+    ):
+        local = ctx.operand(value, end)
+        layout = ctx.layout_of(value.type, sharding, wrapper, f"result {index}")
+        if is_barrier(value):
+            # nobody who looks through barriers has seen to this one's own sharding
+            local = ctx.reshard_to(local, layout)
+        if layout is not None and not local.placed.same_placement(layout):
+            raise CompileError(
+                f"result {index} is split as {local.placed}, "
+                f"its out_sharding says {layout}",
+                end,
+                hint="run sdy-insert-explicit-reshards before this pass",
+            )
+        returned.append(local)
+    emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
+
+    ctx.erase_unused_moves()
+    first = new.first_op
+    assert first is not None, "the terminator was just written"
+    for op in list(prefix.ops):
+        op.detach()
+        new.insert_op_before(op, first)
+    wrapper.body.detach_block(old)
+    discard_block(old)
+    wrapper.body.add_block(new)
+    wrapper.properties["manual_axes"] = sdy.ManualAxesAttr(mesh.axis_names)
+    return writer.next_channel
+
+
+@dataclass(frozen=True)
+class UpdateGlobalToLocalShapesPass(ModulePass):
+    """Make every wrapped function local.
+
+    Attributes:
+        strict: whether computing an op replicated, for want of knowledge, is an error
+            and not a warning.
+    """
+
+    name = "update-global-to-local-shapes"
+
+    strict: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: if a function is neither solved nor wrapped, or what an op
+                asks for contradicts the shardings.
+            UnsupportedError: if axes do not divide a dimension.
+        """
+        meshes = sdy.mesh_table(op)
+        names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
+        slices = SliceFunctions(names)
+        channel = first_free_channel(op)
+        for function in entry_functions(op):
+            wrapper = wrapper_of(function)
+            if wrapper is not None:
+                channel = localize_wrapper(
+                    wrapper, meshes, slices, first_channel=channel, strict=self.strict
+                )
+            elif not is_function_solved(function):
+                raise CompileError(
+                    f"function '@{function.sym_name.data}' is not under one manual "
+                    "computation",
+                    function,
+                    hint="run wrap-under-manual-computation before this pass",
+                )
+            drop_boundary_shardings(function)
+        used = {
+            inner.decomposition.string_value()
+            for inner in ops_of_type(op, stablehlo.CompositeOp)
+        }
+        for function in slices.functions:
+            if function.sym_name.data in used:
+                op.body.block.add_op(function)

@@ -1,0 +1,195 @@
+"""Stage 9: put the body of every entry function under one manual computation.
+
+The computation takes the function's arguments and returns its results, sharded as
+they are; one without a sharding is replicated on the mesh. It lists no manual axes
+yet, so all shapes inside are still global: the next stages insert collectives, which
+need global shapes, and stage 11 makes everything local.
+
+Source: the design request, section 1.2.9; DESIGN section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region
+from xdsl.passes import ModulePass
+
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+)
+from ttxdsl.analysis.graph_state import is_function_solved
+from ttxdsl.dialects import sdy
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+
+
+def wrapper_of(function: FuncOp) -> sdy.ManualComputationOp | None:
+    """The computation that this stage wrapped the function's body in, if it did.
+
+    It is the only op beside the return, returns exactly the function's results, and
+    has no manual axes (stage 11 adds them).
+    """
+    block = function.body.blocks.first
+    if block is None:
+        return None
+    first, last = block.first_op, block.last_op
+    if (
+        isinstance(first, sdy.ManualComputationOp)
+        and isinstance(last, ReturnOp)
+        and first.next_op is last
+        and not first.manual_axes.data
+        and tuple(last.arguments) == tuple(first.results)
+    ):
+        return first
+    return None
+
+
+def _written_shardings(function: FuncOp) -> list[TensorSharding]:
+    """Shardings on arguments and results first, then on ops of the body, in order."""
+    found: list[TensorSharding] = []
+    for entry in (*argument_attributes(function), *result_attributes(function)):
+        match entry.get(sdy.SHARDING):
+            case sdy.TensorShardingAttr() as sharding:
+                found.append(sharding.data)
+            case _:
+                pass
+    if not found:
+        for op in function.body.walk():
+            match op.attributes.get(sdy.SHARDING):
+                case sdy.TensorShardingPerValueAttr() as per_value:
+                    found.extend(per_value.data)
+                case _:
+                    pass
+    return found
+
+
+def wrapping_mesh(function: FuncOp, meshes: Mapping[str, Mesh]) -> str | Mesh:
+    """The mesh for values that say nothing: the one that the function's others use.
+
+    Raises:
+        CompileError: the module has no mesh with devices.
+    """
+    for sharding in _written_shardings(function):
+        mesh = sharding.mesh
+        if isinstance(mesh, Mesh):
+            return mesh
+        if mesh in meshes and not meshes[mesh].is_maximal:
+            return mesh
+    for name, mesh in meshes.items():
+        if not (mesh.is_maximal or mesh.is_empty):
+            return name
+    raise CompileError(
+        f"function '@{function.sym_name.data}' has no mesh to run on",
+        function,
+        hint="add an sdy.mesh, or run apply-shardy-argument-annotations first",
+    )
+
+
+def _boundary_shardings(
+    types: Iterable[Attribute],
+    entries: Sequence[Mapping[str, Attribute]],
+    mesh: str | Mesh,
+    function: FuncOp,
+) -> list[TensorSharding]:
+    """One sharding a value: the written one, else replicated (tokens have rank 0).
+
+    Raises:
+        UnsupportedError: a value is a tuple, of which nobody says how it is split.
+    """
+    shardings: list[TensorSharding] = []
+    for type_, entry in zip(types, entries, strict=True):
+        if isinstance(type_, TupleType):
+            raise UnsupportedError(
+                f"function '@{function.sym_name.data}' takes or returns {type_}:"
+                " the pipeline does not support tuples",
+                function,
+                hint="take and return the elements as values of their own",
+            )
+        match entry.get(sdy.SHARDING):
+            case sdy.TensorShardingAttr() as written:
+                shardings.append(written.data)
+            case _:
+                rank = type_.get_num_dims() if isinstance(type_, TensorType) else 0
+                shardings.append(TensorSharding.fully_closed(mesh, rank))
+    return shardings
+
+
+def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
+    """Wrap the body of one function with a body, in place.
+
+    The block moves as it is, so that no op and no use has to be touched; the function
+    gets a new entry block.
+
+    Raises:
+        UnsupportedError: the function has control flow between blocks, or tuples.
+        CompileError: there is no mesh to run on.
+    """
+    if len(function.body.blocks) != 1:
+        raise UnsupportedError(
+            f"function '@{function.sym_name.data}' has more than one block",
+            function,
+            hint="only structured control flow (stablehlo.while, case, if) is supported",
+        )
+    mesh = wrapping_mesh(function, meshes)
+    types = function.function_type
+    in_shardings = _boundary_shardings(
+        types.inputs, argument_attributes(function), mesh, function
+    )
+    out_shardings = _boundary_shardings(
+        types.outputs, result_attributes(function), mesh, function
+    )
+
+    body = function.body.detach_block(0)
+    old_return = body.last_op
+    if not isinstance(old_return, ReturnOp):
+        raise CompileError("the body does not end in func.return", function)
+    new_return = sdy.ReturnOp.create(
+        operands=old_return.operands, location=old_return.location
+    )
+    body.insert_op_before(new_return, old_return)
+    body.erase_op(old_return)
+
+    entry = Block(arg_types=types.inputs.data)
+    count = len(body.args)
+    for index, (outer, inner) in enumerate(zip(entry.args, body.args, strict=True)):
+        outer.name_hint, inner.name_hint = inner.name_hint, f"arg{count + index}"
+        outer.location = inner.location
+    wrapper = sdy.ManualComputationOp.create(
+        operands=entry.args,
+        result_types=types.outputs.data,
+        properties={
+            "in_shardings": sdy.TensorShardingPerValueAttr(in_shardings),
+            "out_shardings": sdy.TensorShardingPerValueAttr(out_shardings),
+            "manual_axes": sdy.ManualAxesAttr(()),
+        },
+        regions=[Region(body)],
+        location=function.location,
+    )
+    entry.add_ops(
+        (
+            wrapper,
+            ReturnOp.create(operands=wrapper.results, location=new_return.location),
+        )
+    )
+    function.body.add_block(entry)
+
+
+class WrapUnderManualComputationPass(ModulePass):
+    """Wrap the body of each entry function that is not solved or wrapped already."""
+
+    name = "wrap-under-manual-computation"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        meshes = sdy.mesh_table(op)
+        for function in entry_functions(op):
+            if is_function_solved(function) or wrapper_of(function):
+                continue
+            wrap_function(function, meshes)
