@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttxdsl.version import __version__
+
 if TYPE_CHECKING:
     from ttxdsl.api import Program, load
     from ttxdsl.errors import CompileError, UnsupportedError
 
-__version__ = "0.1.0"
 
 __all__ = ["CompileError", "Program", "UnsupportedError", "__version__", "load"]
 

@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl import __version__
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.collector import freeing_old_bodies, without_collections
@@ -42,6 +41,7 @@ from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.pipeline import StageResult, TTStableHLOPipelinePass
+from ttxdsl.version import __version__
 
 # What compiling does not need is imported by the methods that do: it takes as long to
 # load as a small program takes to compile.

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,82 +15,71 @@ import ttxdsl
 ROOT = Path(ttxdsl.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-LAYERS: dict[str, set[str]] = {
-    "compat": set(),
-    "sharding": set(),
-    "ir": set(),
-    "dialects": {"sharding", "ir", "compat", "errors"},
-    "rules": {"sharding", "ir", "dialects", "errors"},
-    "interpreters": {"sharding", "ir", "dialects", "errors"},
-    "reporting": {"sharding", "ir", "dialects", "rules", "errors"},
-    "transforms": {
-        "sharding",
-        "ir",
-        "dialects",
-        "rules",
-        "compat",
-        "collector",
-        "errors",
-        "remarks",
-    },
-    "checking": {
-        "sharding",
-        "ir",
-        "dialects",
-        "interpreters",
-        "reporting",
-        "transforms",
-        "conversion",
-        "errors",
-        "program",
-        "remarks",
-        "universe",
-    },
-    "explaining": {
-        "sharding",
-        "ir",
-        "dialects",
-        "rules",
-        "interpreters",
-        "reporting",
-        "transforms",
-        "compat",
-        "errors",
-        "program",
-        "remarks",
-    },
-    "conversion": {
-        "sharding",
-        "ir",
-        "dialects",
-        "interpreters",
-        "collector",
-        "errors",
-        "remarks",
-    },
-}
-"""What each package may import besides itself; what is not listed may import all."""
+CONTRIBUTING = ROOT.parent / "CONTRIBUTING.md"
+_ROW = re.compile(r"^\| `(\w+)` \| [^|]* \|([^|]*)\|$", re.MULTILINE)
+
+
+def read_layers() -> dict[str, set[str]]:
+    """What each package may import, by the table in CONTRIBUTING.md, the lowest first."""
+    layers: dict[str, set[str]] = {}
+    for package, allowed in _ROW.findall(CONTRIBUTING.read_text()):
+        named = set(re.findall(r"`(\w+)`", allowed))
+        layers[package] = set(layers) if "all above" in allowed else named
+    return layers
+
+
+LAYERS = read_layers()
 
 LONGEST = 700
 """Lines of a module; dialects, which are declarations, may be longer."""
 
 
-def imported_packages(module: Path) -> set[str]:
-    """The packages of ours that a module imports, also inside functions."""
+def dotted(module: Path) -> str:
+    parts = module.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def imported_modules(module: Path) -> frozenset[str]:
+    """The modules of ours that a module imports, also inside functions and for types."""
+    ours = {dotted(one) for one in MODULES}
     found: set[str] = set()
     for node in ast.walk(ast.parse(module.read_text())):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-            if node.module == "ttxdsl":
-                names = [f"ttxdsl.{alias.name}" for alias in node.names]
-        for name in names:
-            head, _, rest = name.partition(".")
-            if head == "ttxdsl":
-                found.add(rest.partition(".")[0])
-    return found
+        match node:
+            case ast.Import():
+                found |= {alias.name for alias in node.names}
+            case ast.ImportFrom(module=str(source)):
+                inner = {f"{source}.{alias.name}" for alias in node.names}
+                found |= {name if name in ours else source for name in inner}
+            case _:
+                pass
+    return frozenset(found & ours)
+
+
+def circles() -> Iterator[list[str]]:
+    """Modules that import each other, directly or not (Tarjan's components)."""
+    graph = {dotted(module): sorted(imported_modules(module)) for module in MODULES}
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    path: list[str] = []
+
+    def visit(name: str) -> Iterator[list[str]]:
+        index[name] = low[name] = len(index)
+        path.append(name)
+        for other in graph[name]:
+            if other not in index:
+                yield from visit(other)
+            if other in path:
+                low[name] = min(low[name], low[other])
+        if low[name] == index[name]:
+            component = path[path.index(name) :]
+            del path[path.index(name) :]
+            if len(component) > 1:
+                yield sorted(component)
+
+    for name in graph:
+        if name not in index:
+            yield from visit(name)
 
 
 def name_of(module: Path) -> str:
@@ -96,9 +88,22 @@ def name_of(module: Path) -> str:
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_imports_go_downward(module: Path):
-    package = module.relative_to(ROOT).parts[0]
-    if package in LAYERS:
-        assert imported_packages(module) <= LAYERS[package] | {package}
+    package = module.relative_to(ROOT).with_suffix("").parts[0]
+    if package != "__init__":
+        packages = {
+            name.split(".")[1] for name in imported_modules(module) if "." in name
+        }
+        assert packages <= LAYERS[package] | {package}
+
+
+def test_the_list_goes_downward():
+    names = list(LAYERS)
+    for number, name in enumerate(names):
+        assert LAYERS[name] <= set(names[:number])
+
+
+def test_no_modules_import_each_other():
+    assert list(circles()) == []
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from importlib import import_module
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ttxdsl import __version__
 from ttxdsl.ir.collector import few_collections
 from ttxdsl.tools.console import diagnostic_text, print_error
+from ttxdsl.version import __version__
 
 COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
