@@ -354,3 +354,18 @@ def test_parts_that_should_be_the_same():
     with pytest.raises(ReplicaMismatchError) as caught:
         mesh.collect(held, (2, 1), (0, 1, 0, 1))
     assert caught.value.coordinates == {"x": 1, "y": 0}
+
+
+def test_summands_by_a_table_and_back():
+    mesh = DeviceMesh((("x", 2), ("y", 2)))
+    x = np.arange(8).reshape(4, 2)
+    halves, summands = (0, 1, 0, 1), (0, 0, 1, 1)
+    held = mesh.first_summands(mesh.place(x, (2, 1), halves), 2, summands)
+    np.testing.assert_array_equal(held[0, 1], x[2:])
+    assert not held[1].any()
+    whole = mesh.collect(held + 1, (2, 1), halves, summands)
+    np.testing.assert_array_equal(whole, x + 2)
+    with pytest.raises(InterpretationError, match="no device holds"):
+        mesh.collect(held, (2, 1), halves, halves)
+    with pytest.raises(ReplicaMismatchError):
+        mesh.collect(held, (1, 1), (0, 0, 0, 0), summands)

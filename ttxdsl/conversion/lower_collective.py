@@ -143,6 +143,15 @@ def keep_part(
     return low.builder.slice_dynamic(value, per_device(low, rows, i32), sizes)
 
 
+def keep_on_first(low: Lowering, value: SSAValue, number_of: Sequence[int]) -> SSAValue:
+    """The value on the devices whose number is 0, zeros on the others."""
+    build = low.builder
+    numbers = per_device(low, [[number] for number in number_of], i32)
+    first = build.compare("eq", numbers, build.like(numbers, 0))
+    keep = build.reshape(first, (1,) * len(shape_of(value)))
+    return build.elementwise("where", keep, value, build.like(value, 0))
+
+
 def gather_members(
     low: Lowering, value: SSAValue, groups: Groups, where: Operation
 ) -> SSAValue:
@@ -241,8 +250,14 @@ def _all_reduce(low: Lowering, op: stablehlo.AllReduceOp) -> Sequence[SSAValue]:
 
 
 def _cross_replica_sum(low: Lowering, op: stablehlo.CrossReplicaSumOp) -> SSAValue:
-    groups = _groups(low, op)
-    return _combined(low, op, low[op.operand], groups, ReduceType.SUM, None)
+    return sum_along(low, low[op.operand], _groups(low, op), op)
+
+
+def sum_along(
+    low: Lowering, value: SSAValue, groups: Groups, where: Operation
+) -> SSAValue:
+    """The values of a group added, on each of its devices."""
+    return _combined(low, where, value, groups, ReduceType.SUM, None)
 
 
 def _combined(

@@ -10,7 +10,7 @@ Pure functions on the values of `ttxdsl.sharding`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
@@ -33,6 +33,9 @@ class Placement:
         parts: parts of each tensor dimension that all its axes make (r entries).
         device_parts: for each device position the number of the part that it holds,
             row-major over `parts`; empty when whole axes in mesh order say it.
+        summed: the axes along which devices hold summands of their parts.
+        device_summands: for each device position the number of the summand that it
+            holds; empty when nothing is summed.
     """
 
     shard_shape: tuple[int, ...]
@@ -41,6 +44,8 @@ class Placement:
     picks: tuple[tuple[int, Axes], ...] = ()
     parts: tuple[int, ...] = ()
     device_parts: tuple[int, ...] = ()
+    summed: Axes = ()
+    device_summands: tuple[int, ...] = ()
 
     @property
     def is_replicated(self) -> bool:
@@ -56,7 +61,9 @@ class Placement:
         if self.is_plain:
             return self
         dims = (-1,) * len(self.shard_dims)
-        return Placement(self.parts, dims, device_parts=self.device_parts)
+        return replace(
+            self, shard_shape=self.parts, shard_dims=dims, moves=(), picks=()
+        )
 
     @property
     def is_plain(self) -> bool:
@@ -88,6 +95,7 @@ def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
         shard_dims = [-1] * len(sizes)
     moves = _moves(reordered, sizes)
     parts = tuple(dim.sharded_size(mesh) for dim in sharding.dims)
+    summed = tuple(axis for axis in sharding.unreduced if axis.size_in(mesh) > 1)
     return Placement(
         tuple(shard_shape),
         tuple(shard_dims),
@@ -95,6 +103,8 @@ def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
         tuple(picks),
         parts,
         _parts_held(sharding, mesh, parts) if moves or picks else (),
+        summed,
+        parts_along(mesh, summed) if summed else (),
     )
 
 

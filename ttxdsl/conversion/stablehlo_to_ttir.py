@@ -47,7 +47,12 @@ from ttxdsl.conversion import (
 )
 from ttxdsl.conversion.builder import TTIRBuilder, shape_of
 from ttxdsl.conversion.cleanup import drop_unused
-from ttxdsl.conversion.lower_collective import gather_along, keep_part
+from ttxdsl.conversion.lower_collective import (
+    gather_along,
+    keep_on_first,
+    keep_part,
+    sum_along,
+)
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import (
     Placement,
@@ -327,6 +332,8 @@ class _ModuleLowering:
         for dim, axes in placement.picks:
             parts = parts_along(mesh, axes)
             value = keep_part(low, value, dim, max(parts) + 1, parts)
+        if placement.summed and not present:
+            value = keep_on_first(low, value, placement.device_summands)
         self._require_shape(value, tensor_type(argument), where)
         return value
 
@@ -346,6 +353,8 @@ class _ModuleLowering:
             return value
         kind = _shard_kind(placement, stays)
         placement = placement.in_place() if stays else placement
+        if placement.summed and not stays:
+            value = sum_along(low, value, groups_along(mesh, placement.summed), where)
         for dim, axes in placement.picks:
             value = gather_along(low, value, dim, groups_along(mesh, axes), where)
         if placement.moves:
@@ -371,7 +380,7 @@ class _ModuleLowering:
             MeshShardDirection.FULL_TO_SHARD,
             placement.shard_shape,
             placement.shard_dims,
-            placement.device_parts if kind == MeshShardType.IDENTITY else (),
+            *_tables(kind, placement),
         )
 
     def _unshard(
@@ -390,7 +399,7 @@ class _ModuleLowering:
             MeshShardDirection.SHARD_TO_FULL,
             placement.shard_shape,
             placement.shard_dims,
-            placement.device_parts if kind == MeshShardType.IDENTITY else (),
+            *_tables(kind, placement),
         )
 
     def _require_even(
@@ -420,10 +429,19 @@ class _ModuleLowering:
 
 def _placement(sharding: TensorSharding, mesh: Mesh) -> Placement:
     """Where a tensor lies; a sharding on a mesh without axes splits nothing."""
-    if not any(dim.axes for dim in sharding.dims):
+    if sharding.is_replicated:
         count = len(mesh.axes)
         return Placement((1,) * len(sharding.dims), (-1,) * count)
     return place(sharding, mesh)
+
+
+def _tables(
+    kind: MeshShardType, placement: Placement
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Of data on the devices what each one holds: its part, and its summand of it."""
+    if kind != MeshShardType.IDENTITY:
+        return (), ()
+    return placement.device_parts, placement.device_summands
 
 
 def _replicated(rank: int, low: Lowering) -> Placement:

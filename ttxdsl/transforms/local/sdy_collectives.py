@@ -7,14 +7,12 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
 from ttxdsl.sharding.collectives import AllGather, AllSlice, AllToAll, Collective, Move
 from ttxdsl.sharding.spec import Mesh
-from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import element_of, shape_of
-from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
@@ -22,6 +20,7 @@ from ttxdsl.transforms.local.localizer import (
     Table,
     behind_barriers,
 )
+from ttxdsl.transforms.local.summands import as_summands, summed
 
 
 def _text(axes: Axes) -> str:
@@ -115,6 +114,8 @@ def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
 def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
     """Those of `axes` along which there still is something to combine.
 
+    Nothing is where a sharding calls unreduced what is whole on every device.
+
     Raises:
         CompileError: if along some of them nobody left partial results.
     """
@@ -122,14 +123,15 @@ def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
     pending = subtract(axes, local.complete, mesh)
     partial = local.partial.axes if local.partial else ()
     unknown = subtract(pending, partial, mesh)
-    if unknown:
+    declared = unreduced_axes(sdy.get_sharding(_source(op)), mesh)
+    if subtract(unknown, declared, mesh):
         raise CompileError(
             f"no op before it leaves partial results along {_text(unknown)}, "
             "so what to combine, and by which function, is not known",
             op,
             hint="it must follow the op whose sharded reduction it completes",
         )
-    return pending
+    return subtract(pending, unknown, mesh)
 
 
 def _combined(local: Local, axes: Axes) -> Local:
@@ -182,15 +184,8 @@ def reduce_scatter(ctx: Localizer, op: sdy.ReduceScatterOp) -> None:
 def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> None:
     """The first device along the axes keeps the value, the others hold zero."""
     local = ctx.operand(_source(op), op)
-    mesh, emit = local.placed.mesh, ctx.emitter
-    axes = without_trivial(op.axes.data, mesh)
-    if axes:
-        index = ctx.collectives.index_along(mesh, axes)
-        first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
-        zero = emit.splat(0, element_of(local.value), shape_of(local.value))
-        value = emit.select(first, local.value, zero)
-        local = replace(local, value=value, partial=Partial(axes, SUM))
-    _finish(ctx, op, local)
+    axes = without_trivial(op.axes.data, local.placed.mesh)
+    _finish(ctx, op, as_summands(ctx, local, axes))
 
 
 def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
@@ -209,8 +204,7 @@ def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
             for dim, axes in enumerate(axes_per_dim)
         ]
         value = emit.dynamic_update_slice(zeros, local.value, starts)
-        partial = Partial(sort_by_mesh(moved, mesh), SUM)
-        local = Local(value, layout, partial)
+        local = Local(value, layout, summed(sort_by_mesh(moved, mesh)))
     _finish(ctx, op, local)
 
 
