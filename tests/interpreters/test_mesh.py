@@ -282,32 +282,6 @@ def test_groups_that_leave_a_device_out_are_refused():
 GRID = DeviceMesh((("replica", 4), ("partition", 2)), num_partitions=2)
 
 
-def ids(mesh, groups, strategy):
-    n = mesh.num_partitions
-    found = mesh.process_groups(groups, strategy)
-    return [[divmod(position, n) for position in group] for group in found]
-
-
-def test_strategies_follow_the_specification():
-    assert ids(GRID, ((0, 1), (2, 3)), "cross_replica") == [
-        [(0, 0), (1, 0)],
-        [(0, 1), (1, 1)],
-        [(2, 0), (3, 0)],
-        [(2, 1), (3, 1)],
-    ]
-    assert ids(GRID, ((0, 1),), "cross_partition") == [
-        [(r, 0), (r, 1)] for r in range(4)
-    ]
-    assert ids(GRID, ((0, 1), (2, 3)), "cross_replica_and_partition") == [
-        [(0, 0), (1, 0), (0, 1), (1, 1)],
-        [(2, 0), (3, 0), (2, 1), (3, 1)],
-    ]
-    assert ids(GRID, ((0, 1, 2, 3), (4, 5, 6, 7)), "flattened_ids") == [
-        [(0, 0), (0, 1), (1, 0), (1, 1)],
-        [(2, 0), (2, 1), (3, 0), (3, 1)],
-    ]
-
-
 def test_replica_and_partition_ids():
     assert GRID.replica_id().shape == (4, 1)
     assert GRID.partition_id().ravel().tolist() == [0, 1] * 4
@@ -317,11 +291,9 @@ def test_replica_and_partition_ids():
 
 
 def test_groups_name_processes_not_positions():
-    assert MESHES[4].process_groups(((7, 0),), "flattened_ids") == ((0, 1),)
+    assert MESHES[4].positions_of(((7, 0),)) == ((0, 1),)
     with pytest.raises(InterpretationError, match="process 8 is not one of the 8"):
-        MESHES[4].process_groups(((7, 8),), "flattened_ids")
-    with pytest.raises(InterpretationError, match="named twice"):
-        MESHES[4].process_groups(((7, 7),), "flattened_ids")
+        MESHES[4].positions_of(((7, 8),))
 
 
 def test_compress_drops_needless_extents():

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 
 from ttxdsl.conversion.group_axes import coordinates, position
-from ttxdsl.sharding.axes import Axes, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.replica_groups import indices_along
+from ttxdsl.sharding.spec import Mesh, TensorSharding, mesh_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
         parts,
         _parts_held(sharding, mesh, parts) if moves or picks else (),
         summed,
-        parts_along(mesh, summed) if summed else (),
+        indices_along(mesh, summed) if summed else (),
     )
 
 
@@ -114,32 +114,6 @@ def _parts_held(
     return tuple(
         position(sharding.shard_index(where, mesh), parts)
         for where in mesh_positions(mesh)
-    )
-
-
-@cache
-def parts_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
-    """For each device position its place along the axes, major to minor."""
-    sharding = TensorSharding("", (DimSharding(axes),))
-    return tuple(sharding.shard_index(where, mesh)[0] for where in mesh_positions(mesh))
-
-
-@cache
-def groups_along(mesh: Mesh, axes: Axes) -> tuple[tuple[int, ...], ...]:
-    """The groups of device positions that differ along the axes only, in their order."""
-    rest = tuple(
-        part
-        for part in split_mesh_at(mesh, axes)
-        if not any(axis.overlaps(part) for axis in axes)
-    )
-    groups: dict[int, dict[int, int]] = {}
-    for device, (group, place_in_group) in enumerate(
-        zip(parts_along(mesh, rest), parts_along(mesh, axes), strict=True)
-    ):
-        groups.setdefault(group, {})[place_in_group] = device
-    return tuple(
-        tuple(device for _, device in sorted(members.items()))
-        for _, members in sorted(groups.items())
     )
 
 

@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt_elementwise import Typing
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshAttr,
     MeshShardDirection,
@@ -330,7 +331,7 @@ def collective_permute(
     if name is None:
         raise VerifyException("a collective works on tensors that live on a mesh")
     mesh = mesh_of(op, name)
-    rows = pair_rows(pairs)
+    rows = id_pairs(pairs)
     for position, what in enumerate(("source", "target")):
         ids = [row[position] for row in rows]
         if len(set(ids)) != len(ids):
@@ -343,12 +344,6 @@ def collective_permute(
                         f'{what} device {device}: mesh "{name}" has devices 0 to '
                         f"{devices - 1}"
                     )
-
-
-def pair_rows(pairs: DenseIntOrFPElementsAttr) -> tuple[tuple[int, int], ...]:
-    """The (source, target) rows of a source_target_pairs attribute."""
-    values = cast(tuple[int, ...], pairs.get_values())
-    return tuple(zip(values[0::2], values[1::2], strict=True))
 
 
 def _expect_reduction(kind: ReduceType) -> None:

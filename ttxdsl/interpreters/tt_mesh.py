@@ -15,7 +15,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.dialects._tt_attrs import ints
-from ttxdsl.dialects.stablehlo import group_lists
+from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
     ReduceType,
@@ -188,8 +188,7 @@ def _mesh_partition(_: Interpreter, op: Any, args: Values) -> Values:
 
 def _collective_permute(_: Interpreter, op: Any, args: Values) -> Values:
     mesh = device_mesh(op)
-    listed = group_lists(op.source_target_pairs) or ()
-    pairs = [(source, target) for source, target in listed]
+    pairs = id_pairs(op.source_target_pairs)
     return (mesh.collective_permute(args[0], _rank(op), pairs),)
 
 

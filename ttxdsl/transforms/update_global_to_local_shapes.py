@@ -141,17 +141,16 @@ def localize_wrapper(
     ):
         local = ctx.local(value)
         layout = ctx.layout_of(value.type, sharding, wrapper, f"result {index}")
-        if is_barrier(value):
-            # nobody who looks through barriers has seen to this one's own sharding
-            local = ctx.reshard_to(local, layout)
-        if layout is not None and not local.placed.same_placement(layout):
+        # nobody who looks through barriers has seen to this one's own sharding
+        moves = layout is not None and not local.placed.same_placement(layout)
+        if moves and not is_barrier(value):
             raise CompileError(
                 f"result {index} is split as {local.placed}, "
                 f"its out_sharding says {layout}",
                 end,
                 hint="run sdy-insert-explicit-reshards before this pass",
             )
-        returned.append(bring(ctx, local, layout, sharding))
+        returned.append(bring(ctx, value, layout, sharding, end))
     emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
 
     ctx.erase_unused_moves()

@@ -7,7 +7,7 @@ op's result does; where it does not, it is resharded on the way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -23,6 +23,7 @@ from ttxdsl.transforms.local.localizer import (
     Table,
     is_kept_consistent,
     local_type,
+    sources,
 )
 from ttxdsl.transforms.local.summands import bring, summed
 
@@ -39,9 +40,9 @@ class _Border:
         """As the results of an op say."""
         return [_Border(ctx.target(one), sdy.get_sharding(one)) for one in results]
 
-    def take(self, ctx: Localizer, local: Local) -> Local:
+    def take(self, ctx: Localizer, value: SSAValue, where: Operation) -> Local:
         """The value as it crosses."""
-        return bring(ctx, local, self.layout, self.sharding)
+        return bring(ctx, value, self.layout, self.sharding, where)
 
     def local(self, value: SSAValue) -> Local:
         """What came across."""
@@ -75,7 +76,7 @@ def _rewrite_block(
         ctx.localize_ops(op for op in block.ops if op is not end)
         ctx.emitter.location = end.location
         values = [
-            border.take(ctx, ctx.local(value))
+            border.take(ctx, value, end)
             for value, border in zip(end.operands, returned, strict=True)
         ]
         ctx.emitter.emit(type(end), [local.value for local in values], [])
@@ -87,8 +88,8 @@ def while_(ctx: Localizer, op: stablehlo.WhileOp) -> None:
     """What the loop carries keeps one layout, that of its results."""
     carried = _Border.of(ctx, op.results)
     operands = [
-        border.take(ctx, local)
-        for local, border in zip(ctx.parts(op), carried, strict=True)
+        border.take(ctx, value, op)
+        for value, border in zip(sources(op), carried, strict=True)
     ]
     scalar = _Border(Layout.replicated(ctx.mesh, ()), None)
     regions = [
@@ -115,7 +116,7 @@ def _define(
 def branches(ctx: Localizer, op: stablehlo.CaseOp | stablehlo.IfOp) -> None:
     """All branches return values of one layout; all devices take the same branch."""
     wanted = _Border.of(ctx, op.results)
-    operands = [ctx.gather_all(ctx.whole(local)) for local in ctx.parts(op)]
+    operands = [ctx.gather_all(local) for local in ctx.operands(op)]
     regions = [
         Region(_rewrite_block(ctx, region.block, [], wanted)) for region in op.regions
     ]
@@ -125,11 +126,18 @@ def branches(ctx: Localizer, op: stablehlo.CaseOp | stablehlo.IfOp) -> None:
 def barrier(ctx: Localizer, op: stablehlo.OptimizationBarrierOp) -> None:
     """Each result is its operand."""
     operands = ctx.parts(op)
+    borders = _Border.of(ctx, op.results)
+    if any(local.partial is not None for local in operands):
+        operands = [
+            border.take(ctx, value, op)
+            for value, border in zip(sources(op), borders, strict=True)
+        ]
+        made = ctx.rebuild(op, operands, [local.layout for local in operands])
+        for result, border, local in zip(op.results, borders, made, strict=True):
+            ctx.define(result, border.local(local.value))
+        return
     made = ctx.rebuild(op, operands, [local.layout for local in operands])
-    for result, old, new, border in zip(
-        op.results, operands, made, _Border.of(ctx, op.results), strict=True
-    ):
-        ctx.define(result, border.take(ctx, replace(new, partial=old.partial)))
+    ctx.define_results(op, made)
 
 
 def data_flow_edge(ctx: Localizer, op: sdy.DataFlowEdgeOp) -> None:
@@ -183,7 +191,7 @@ def _inline(
     ctx.localize_ops(op for op in block.ops if op is not end)
     ctx.emitter.location = end.location
     return [
-        border.take(ctx, ctx.local(value))
+        border.take(ctx, value, end)
         for value, border in zip(end.operands, returned, strict=True)
     ]
 
@@ -191,10 +199,10 @@ def _inline(
 def named_computation(ctx: Localizer, op: sdy.NamedComputationOp) -> None:
     """Its body, with values resharded at its border."""
     arguments: list[Local] = []
-    for argument, local in zip(op.body.block.args, ctx.parts(op), strict=True):
+    for argument, value in zip(op.body.block.args, sources(op), strict=True):
         sharding = sdy.get_sharding(argument)
         border = _Border(ctx.layout_of(argument.type, sharding, op), sharding)
-        arguments.append(border.take(ctx, local))
+        arguments.append(border.take(ctx, value, op))
     values = _inline(ctx, op.body.block, arguments, _Border.of(ctx, op.results))
     for result, local in zip(op.results, values, strict=True):
         ctx.define(result, local)
@@ -218,8 +226,8 @@ def manual_computation(ctx: Localizer, op: sdy.ManualComputationOp) -> None:
         )
     ]
     arguments = [
-        border.take(ctx, local)
-        for local, border in zip(ctx.parts(op), outside[0], strict=True)
+        border.take(ctx, value, op)
+        for value, border in zip(sources(op), outside[0], strict=True)
     ]
     end = block.last_op
     with ctx.manual(manual):

@@ -278,7 +278,7 @@ class Localizer:
         `sdy-insert-explicit-reshards` looks through propagation barriers when it
         makes the shardings of an op agree, and so does this.
         """
-        return [self._locals[value] for value in _sources(op)]
+        return [self._locals[value] for value in sources(op)]
 
     def operands(self, op: Operation) -> list[Local]:
         """The local parts of the operands of an op, each whole; see `operand`.
@@ -286,7 +286,7 @@ class Localizer:
         Raises:
             CompileError: if partial results along some axes were never combined.
         """
-        return [self.operand(value, op) for value in _sources(op)]
+        return [self.operand(value, op) for value in sources(op)]
 
     def define(self, value: SSAValue, local: Local) -> None:
         """Say what the local part of an old value is."""
@@ -531,7 +531,7 @@ def is_barrier(value: SSAValue) -> bool:
     return type(value.owner) is sdy.PropagationBarrierOp
 
 
-def _sources(op: Operation) -> Sequence[SSAValue]:
+def sources(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, or what is behind them if it looks through barriers."""
     for value in op.operands:
         if is_barrier(value) and is_kept_consistent(op):

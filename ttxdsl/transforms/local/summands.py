@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xdsl.ir import Operation, SSAValue
+
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.sharding.axes import Axes, sort_and_merge
 from ttxdsl.sharding.spec import TensorSharding
@@ -36,23 +38,30 @@ def as_summands(ctx: Localizer, local: Local, axes: Axes) -> Local:
 
 
 def bring(
-    ctx: Localizer, local: Local, layout: Layout | None, sharding: TensorSharding | None
+    ctx: Localizer,
+    value: SSAValue,
+    layout: Layout | None,
+    sharding: TensorSharding | None,
+    where: Operation,
 ) -> Local:
     """A value as it crosses a border: in the layout and unreduced as the sharding says.
 
-    Where something else is left to be combined than the sharding says, it is combined
-    here, once; a value that is whole becomes summands.
+    Where it is unreduced along other axes it is combined here, once; a value that is
+    whole becomes summands.
+
+    Raises:
+        CompileError: partial results that its own sharding says nothing of.
     """
+    local = ctx.local(value)
     if layout is None:
         return local
     wanted = unreduced_axes(sharding, layout.mesh)
-    if local.partial is not None:
-        mesh = local.placed.mesh
-        if (
-            local.partial.combine == SUM
-            and sort_and_merge(local.partial.axes, mesh) == wanted
-            and local.placed.same_placement(layout)
-        ):
-            return local
-        local = ctx.whole(local)
-    return as_summands(ctx, ctx.reshard_to(local, layout), wanted)
+    if (
+        local.partial is not None
+        and local.partial.combine == SUM
+        and sort_and_merge(local.partial.axes, local.placed.mesh) == wanted
+        and local.placed.same_placement(layout)
+    ):
+        return local
+    whole = ctx.reshard_to(ctx.operand(value, where), layout)
+    return as_summands(ctx, whole, wanted)
