@@ -77,6 +77,11 @@ INSIDE = {
         '%0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<'
         f'[<@mesh, [{{"y"}}, {{}}], unreduced={{"x"}}>]>}} %a : {T}'
     ),
+    "a propagation barrier": (
+        f"%c = sdy.propagation_barrier %a allowed_direction=NONE : {T}\n"
+        f'%0 = sdy.sharding_constraint %c <@mesh, [{{}}, {{"y"}}], '
+        f'unreduced={{"x"}}> : {T}'
+    ),
     "a loop": f"""
         %n = stablehlo.constant dense<3> : tensor<i32>
         %z = stablehlo.constant dense<0> : tensor<i32>

@@ -19,6 +19,7 @@ from ttxdsl.transforms.local.localizer import (
     Partial,
     Table,
     behind_barriers,
+    is_barrier,
 )
 from ttxdsl.transforms.local.summands import as_summands, summed
 
@@ -34,6 +35,14 @@ def _per_dim(axes_per_dim: tuple[Axes, ...], mesh: Mesh) -> tuple[Axes, ...]:
 def _source(op: sdy.CollectiveOp) -> SSAValue:
     """What a collective moves; stage 10 planned it looking through barriers."""
     return behind_barriers(op.tensor)
+
+
+def _placed_operand(ctx: Localizer, op: sdy.CollectiveOp) -> Local:
+    """The operand in its own sharding, which nobody moved a barrier's value to."""
+    local = ctx.operand(_source(op), op)
+    return (
+        ctx.reshard_to(local, ctx.target(op.tensor)) if is_barrier(op.tensor) else local
+    )
 
 
 def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
@@ -123,7 +132,7 @@ def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
     pending = subtract(axes, local.complete, mesh)
     partial = local.partial.axes if local.partial else ()
     unknown = subtract(pending, partial, mesh)
-    declared = unreduced_axes(sdy.get_sharding(_source(op)), mesh)
+    declared = unreduced_axes(sdy.get_sharding(op.tensor), mesh)
     if subtract(unknown, declared, mesh):
         raise CompileError(
             f"no op before it leaves partial results along {_text(unknown)}, "
@@ -149,6 +158,8 @@ def _combined(local: Local, axes: Axes) -> Local:
 def all_reduce(ctx: Localizer, op: sdy.AllReduceOp) -> None:
     """Combine by the function of the op that made the partial results."""
     local = ctx.local(_source(op))
+    if local.partial is None and is_barrier(op.tensor):
+        local = ctx.reshard_to(local, ctx.target(op.result))
     mesh = local.placed.mesh
     axes = without_trivial(op.reduction_axes.data, mesh)
     pending = sort_by_mesh(_to_combine(op, local, axes), mesh)
@@ -183,14 +194,14 @@ def reduce_scatter(ctx: Localizer, op: sdy.ReduceScatterOp) -> None:
 
 def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> None:
     """The first device along the axes keeps the value, the others hold zero."""
-    local = ctx.operand(_source(op), op)
+    local = _placed_operand(ctx, op)
     axes = without_trivial(op.axes.data, local.placed.mesh)
     _finish(ctx, op, as_summands(ctx, local, axes))
 
 
 def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
     """Every device puts its shard at its place among zeros."""
-    local = ctx.operand(_source(op), op)
+    local = _placed_operand(ctx, op)
     mesh, emit = local.placed.mesh, ctx.emitter
     axes_per_dim = _per_dim(op.axes.data, mesh)
     layout = ctx.target(op.result)
