@@ -496,6 +496,7 @@ class TTIRBuilder:
         shard_shape: Sequence[int],
         shard_dims: Sequence[int],
         device_parts: Sequence[int] = (),
+        device_summands: Sequence[int] = (),
     ) -> SSAValue:
         """`ttir.mesh_shard`; the result type says where the data goes."""
         properties: dict[str, Attribute] = {
@@ -506,6 +507,8 @@ class TTIRBuilder:
         }
         if device_parts:
             properties["device_parts"] = dense_i64(device_parts)
+        if device_summands:
+            properties["device_summands"] = dense_i64(device_summands)
         return self.one(ttir.MeshShardOp, [value], result, properties)
 
     def all_gather(
