@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-
-# before anything imports JAX: it reads this once
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
-
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +10,12 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
-from tests.differential.oracle import Oracle
+from tests.differential.oracle import XLA_FLAGS, Oracle
+
+# JAX, which nothing above imports, reads this once
+os.environ.setdefault(
+    "XLA_FLAGS", f"--xla_force_host_platform_device_count=8 {XLA_FLAGS}"
+)
 
 # machines are shared: a property is not wrong because it was slow once
 hypothesis.settings.register_profile("ttxdsl", deadline=None)

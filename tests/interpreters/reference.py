@@ -60,20 +60,26 @@ def same_as_jax(
     """
     with jax.enable_x64(True):
         leaves, _ = jax.tree.flatten(args)
-        text = jax.jit(function, keep_unused=True).lower(*args).as_text()
-        wanted, _ = jax.tree.flatten(jax.jit(function)(*args))
+        # traced once: tracing and lowering take as long as compiling
+        program = jax.jit(function, keep_unused=True).lower(*args)
+        wanted, _ = jax.tree.flatten(program.compile()(*args))
         wanted = [np.asarray(one) for one in wanted]
+    text = program.as_text()
     found = run(text, *(np.asarray(leaf) for leaf in leaves))
     check_all(found, wanted, text, reduction_length, rtol, atol)
     return found
 
 
-def xla(text: str, *inputs: Any) -> list[np.ndarray]:
-    """What XLA's CPU backend computes for StableHLO text, also for ops JAX never makes."""
+def xla(text: str, *inputs: Any, flags: dict[str, bool] | None = None) -> list[Any]:
+    """What XLA's CPU backend computes for StableHLO text, also for ops JAX never makes.
+
+    `flags` are XLA's, over those of `XLA_FLAGS`.
+    """
     device = jax.devices("cpu")[0]
     with jax.enable_x64(True):
         devices = xla_client.DeviceList((device,))
         options = xla_client.CompileOptions()
+        options.env_option_overrides = list((flags or {}).items())
         program = device.client.compile_and_load(text, devices, options)
         buffers = [jax.device_put(np.asarray(one), device) for one in inputs]
         results = program.execute_sharded(buffers)
@@ -87,6 +93,7 @@ def same_as_xla(
     reduction_length: int = 1,
     rtol: float | None = None,
     atol: float | None = None,
+    flags: dict[str, bool] | None = None,
 ) -> Sequence[np.ndarray]:
     """Run StableHLO text here and by XLA, and fail where the results differ.
 
@@ -95,7 +102,8 @@ def same_as_xla(
     if "func.func" not in text:
         text = f"module {{ func.func @main{text} }}"
     found = run(text, *inputs)
-    check_all(found, xla(text, *inputs), text, reduction_length, rtol, atol)
+    wanted = xla(text, *inputs, flags=flags)
+    check_all(found, wanted, text, reduction_length, rtol, atol)
     return found
 
 
