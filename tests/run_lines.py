@@ -12,6 +12,7 @@ import io
 import re
 import shlex
 import traceback
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -76,7 +77,13 @@ class Failed(Exception):
     """A command failed; holds the line and what was written to stderr."""
 
 
-def _xdsl_opt(options: list[str], read: str) -> tuple[int, str]:
+def xdsl_opt(options: list[str], read: str = "") -> str:
+    """What `xdsl-opt` prints; `read` is its standard input.
+
+    Raises:
+        Exception: what the command would show as a traceback.
+        SystemExit: options that it does not have.
+    """
     printed = io.StringIO()
     stdin = io.TextIOWrapper(io.BytesIO(read.encode()))
     with (
@@ -85,7 +92,7 @@ def _xdsl_opt(options: list[str], read: str) -> tuple[int, str]:
         redirect_stdout(printed),
     ):
         xDSLOptMain(args=options).run()
-    return 0, printed.getvalue()
+    return printed.getvalue()
 
 
 def _filecheck(options: list[str], read: str) -> tuple[int, str]:
@@ -97,7 +104,10 @@ def _filecheck(options: list[str], read: str) -> tuple[int, str]:
     return code, printed.getvalue()
 
 
-_TOOLS = {"xdsl-opt": _xdsl_opt, "filecheck": _filecheck}
+_TOOLS: dict[str, Callable[[list[str], str], tuple[int, str]]] = {
+    "xdsl-opt": lambda options, read: (0, xdsl_opt(options, read)),
+    "filecheck": _filecheck,
+}
 
 
 def run_line(line: str, file: Path) -> None:
