@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     if config.pluginmanager.hasplugin("cacheprovider"):
         ANSWERS.open(config.cache.mkdir("answers"))
-        ANSWERS.anew = config.getoption("ask_oracle")
+        ANSWERS.anew = bool(config.getoption("ask_oracle"))
         config.add_cleanup(ANSWERS.close)
 
 

@@ -45,7 +45,8 @@ def run_lines(text: str) -> list[str]:
     """
     if other := _OTHER_KEYWORDS.search(text):
         raise ValueError(f"only RUN: is known here, not {other.group()}")
-    joined = "\n".join(line.strip() for line in _RUN.findall(text))
+    found: list[str] = _RUN.findall(text)
+    joined = "\n".join(line.strip() for line in found)
     if not joined:
         raise ValueError("no RUN line")
     return joined.replace("\\\n", " ").split("\n")

@@ -164,8 +164,8 @@ class Oracle:
         Raises:
             OracleRejected: XLA refuses the program.
         """
-        written = [written(array) for array in arguments]
-        return [array_of(*one) for one in self._ask(text=text, arguments=written)]
+        inputs = [written(array) for array in arguments]
+        return [array_of(*one) for one in self._ask(text=text, arguments=inputs)]
 
     def accepts(self, text: str) -> bool:
         """Whether the C++ parser and verifier take this module."""
