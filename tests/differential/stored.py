@@ -34,11 +34,6 @@ def _digest_of_file(file: Path) -> str:
     return sha256(file.read_bytes()).hexdigest()
 
 
-def versions() -> list[str]:
-    """Of what answers."""
-    return [version("jax"), version("jaxlib")]
-
-
 class Answers:
     """Answers by question, in memory only until a file is opened."""
 
@@ -49,6 +44,8 @@ class Answers:
         """Whether to ask what is known too."""
         self._file: sqlite3.Connection | None = None
         self._new: dict[bytes, bytes] = {}
+        # looking for a version takes longer than most answers
+        self._versions = [version("jax"), version("jaxlib")]
 
     def open(self, folder: Path) -> None:
         """Keep answers in a file of this folder."""
@@ -86,7 +83,7 @@ class Answers:
         """
         if not self.keeping:
             return ask()
-        depends_on = [versions(), _digest_of_file(asker), question]
+        depends_on = [self._versions, _digest_of_file(asker), question]
         key = sha256(json.dumps(depends_on).encode()).digest()
         asked = self._new.get(key)
         known = asked or self._found(key)
@@ -95,7 +92,7 @@ class Answers:
         text = json.dumps(ask())
         if known is not None and text != (before := zlib.decompress(known).decode()):
             raise ChangedAnswer(f"{question}\nanswered\n{text}\nand before\n{before}")
-        self._new[key] = zlib.compress(text.encode())
+        self._new[key] = zlib.compress(text.encode(), 1)
         return json.loads(text)
 
     def _found(self, key: bytes) -> bytes | None:
