@@ -11,6 +11,7 @@ from ttxdsl.compat import (
     constraints,
     dense,
     depth,
+    dominance,
     functions,
     lexing,
     lines,
@@ -24,6 +25,7 @@ from ttxdsl.compat import (
 _MENDS = (
     dense.mend,
     depth.mend,
+    dominance.mend,
     locations.mend,
     constraints.mend,
     functions.mend,
