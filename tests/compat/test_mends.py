@@ -84,7 +84,7 @@ def test_complex_parts_may_be_hexadecimal():
 
 
 def test_too_many_bits_are_refused():
-    with pytest.raises(ParseError, match="out of range for type 'f16'"):
+    with pytest.raises(ParseError, match="out of range for its type 'f16'"):
         dense("0xFF80000", "tensor<f16>")
 
 

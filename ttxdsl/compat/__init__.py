@@ -15,6 +15,7 @@ from ttxdsl.compat import (
     functions,
     lexing,
     lines,
+    literals,
     locations,
     operations,
     printing,
@@ -24,6 +25,7 @@ from ttxdsl.compat import (
 
 _MENDS = (
     dense.mend,
+    literals.mend,
     depth.mend,
     dominance.mend,
     locations.mend,
