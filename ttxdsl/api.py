@@ -34,6 +34,7 @@ from ttxdsl.program import (
     parse_program,
     program_text,
     read_program,
+    require_dominance,
     require_not_beyond,
     require_stablehlo,
 )
@@ -573,6 +574,11 @@ def program_of(module: ModuleOp, source: str = "<module>") -> Program:
     Args:
         module: what to compile or run; it is verified.
         source: what to call it.
+
+    Raises:
+        CompileError: an op uses a value that is not defined there.
+        VerifyException: the module breaks another rule of its dialects.
     """
+    require_dominance(module)
     module.verify()
     return Program(module.clone(), _History(source))

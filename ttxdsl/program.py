@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
+from ttxdsl.compat.dominance import DominanceError, verify_dominance
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
@@ -79,6 +80,8 @@ def parse_program(
         module = parser.parse_module()
     except ParseError as error:
         raise _at(text, source, error.msg, error.span.start, error.span.end) from error
+    except DominanceError as error:
+        raise _of_dominance(error) from error
     except RecursionError as error:
         offset = parser.pos if parser is not None else 0
         message = "regions are nested too deeply to be read"
@@ -93,6 +96,22 @@ def parse_program(
     except (VerifyException, *_XDSL_FAULTS) as error:
         raise CompileError(str(error).strip(), position=source) from error
     return module
+
+
+def require_dominance(module: ModuleOp) -> None:
+    """Hold a module that was not read to what `parse_program` holds every text to.
+
+    Raises:
+        CompileError: an op uses a value that is not defined there.
+    """
+    try:
+        verify_dominance(module)
+    except DominanceError as error:
+        raise _of_dominance(error) from error
+
+
+def _of_dominance(error: DominanceError) -> CompileError:
+    return CompileError(error.message, error.op)
 
 
 def split_programs(text: str) -> Iterator[str]:

@@ -11,9 +11,11 @@ from ttxdsl.compat import (
     constraints,
     dense,
     depth,
+    dominance,
     functions,
     lexing,
     lines,
+    literals,
     locations,
     operations,
     printing,
@@ -23,7 +25,9 @@ from ttxdsl.compat import (
 
 _MENDS = (
     dense.mend,
+    literals.mend,
     depth.mend,
+    dominance.mend,
     locations.mend,
     constraints.mend,
     functions.mend,
