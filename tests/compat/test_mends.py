@@ -258,6 +258,8 @@ module = Parser(ctx, 'func.func private @f(i32 {a.b})').parse_module()
 print("declarations", module.ops.first.arg_attrs is None)
 module = Parser(ctx, '"test.op"() {v = dense<"0x0E"> : tensor<i4>} : () -> ()').parse_module()
 print("bits", module.ops.first.attributes["v"].get_values() == (14,))
+module = Parser(ctx, '"test.op"() {v = dense<1> : tensor<9xi8>} : () -> ()').parse_module()
+print("splats", len(module.ops.first.attributes["v"].data.data) == 9)
 """
 
 
@@ -268,5 +270,5 @@ def test_xdsl_alone_still_needs_each_mend():
     )
     faults = dict(line.split() for line in answer.stdout.splitlines())
     assert faults == dict.fromkeys(
-        (*("dense", "alias", "range", "isa", "declarations", "bits"),), "True"
+        (*("dense", "alias", "range", "isa", "declarations", "bits"), "splats"), "True"
     )

@@ -18,10 +18,12 @@ from ttxdsl.compat import (
     operations,
     printing,
     scopes,
+    splats,
     types,
 )
 
 _MENDS = (
+    splats.mend,
     dense.mend,
     depth.mend,
     locations.mend,
