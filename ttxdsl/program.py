@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
 from ttxdsl.compat.dominance import DominanceError, verify_dominance
+from ttxdsl.compat.lexing import BYTE_ORDER_MARK
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
@@ -72,6 +73,7 @@ def parse_program(
     Raises:
         CompileError: the text is no module or breaks a rule of its dialects.
     """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise CompileError("there is no program: the text is empty", position=source)
     parser: Parser | None = None
@@ -126,13 +128,13 @@ def split_programs(text: str) -> Iterator[str]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file.
+    """The text of a file, without the byte order mark that may stand before it.
 
     Raises:
         CompileError: the file cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = (
             error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
@@ -205,7 +207,7 @@ def _line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def _excerpt(text: str, line: int, column: int, length: int) -> str:
     """The offending line, cut to a readable width, with a marker below."""
-    content = text.split("\n")[line - 1]
+    content = text.split("\n")[line - 1].removesuffix("\r")
     start = max(0, column - 1 - 60)
     shown = content[start : start + 120]
     marks = "^" * max(1, min(length, len(shown) - (column - 1 - start)))

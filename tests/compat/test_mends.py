@@ -261,6 +261,8 @@ print("bits", module.ops.first.attributes["v"].get_values() == (14,))
 text = 'func.func @f() {\\n%0 = "test.op"(%0) : (i1) -> i1\\nfunc.return }'
 module = Parser(ctx, text).parse_module()
 print("dominance", module.verify() is None)
+module = Parser(ctx, '"test.op"() {v = dense<1> : tensor<9xi8>} : () -> ()').parse_module()
+print("splats", len(module.ops.first.attributes["v"].data.data) == 9)
 """
 
 
@@ -271,6 +273,9 @@ def test_xdsl_alone_still_needs_each_mend():
     )
     faults = dict(line.split() for line in answer.stdout.splitlines())
     assert faults == dict.fromkeys(
-        (*("dense", "alias", "range", "isa", "declarations", "bits", "dominance"),),
+        (
+            *("dense", "alias", "range", "isa", "declarations", "bits", "dominance"),
+            "splats",
+        ),
         "True",
     )

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.api import Program, load, program_of
 from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
 from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program, split_programs
+from ttxdsl.program import parse_program, read_text, split_programs
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
 from ttxdsl.reporting.units import bytes_text
@@ -193,7 +193,7 @@ def assert_budget(
                 hint='say some: assert_budget(program, "all_gather<=2")',
             )
         is_text = isinstance(program, str) and any(c in program for c in "\n{")
-        text = cast(str, program) if is_text else Path(program).read_text("utf-8")
+        text = cast(str, program) if is_text else read_text(Path(program))
         source = "<text>" if is_text else str(program)
         findings = check_text(text, source)
     else:

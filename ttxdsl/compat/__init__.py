@@ -20,10 +20,12 @@ from ttxdsl.compat import (
     operations,
     printing,
     scopes,
+    splats,
     types,
 )
 
 _MENDS = (
+    splats.mend,
     dense.mend,
     literals.mend,
     depth.mend,

@@ -1,8 +1,8 @@
 """Mends to `dense<…>`: narrow blobs, and constants of many MiB.
 
 In a blob (`dense<"0x…">`) an integer narrower than a byte has zeros above its bits, so
-that -2 of i4 is `0E`; xDSL reads 14. Splats and blobs are made, compared and printed
-here without a Python object an element, which xDSL needs several of.
+that -2 of i4 is `0E`; xDSL reads 14. Blobs are read and printed here without a Python
+object an element, which xDSL needs several of.
 """
 
 from __future__ import annotations
@@ -77,14 +77,12 @@ def _narrow(data: bytes, element: Attribute) -> bytes:
     return (np.frombuffer(data, np.uint8) & np.uint8((1 << bits) - 1)).tobytes()
 
 
-def _spread(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
-    """The elements of a blob, also if it holds one for all."""
+def _elements(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
+    """The elements of a blob, or the one that it holds for all."""
     count = prod(type.get_shape())
     size = type.element_type.compile_time_size
     blob = _widen(blob, type.element_type)
-    if len(blob) == size:
-        return blob * count
-    if len(blob) != size * count:
+    if len(blob) not in (size, size * count):
         parser.raise_error(
             f"Shape mismatch in dense literal. Expected {count} elements from the "
             f"type, but got {len(blob)} bytes.",
@@ -105,13 +103,6 @@ def _lex_blob(lexer: MLIRLexer, start: int) -> Token[MLIRTokenKind] | None:
     return Token(MLIRTokenKind.STRING_LIT, Span(start, end + 1, lexer.input))
 
 
-def _is_splat(self: Dense) -> bool:
-    """Whether all elements have the same bits; NaN is equal to itself here."""
-    size = self.type.element_type.compile_time_size
-    data = memoryview(self.data.data)
-    return len(data) > 0 and data[size:] == data[:-size]
-
-
 def _hexadecimal(self: Dense) -> Iterator[str]:
     data = _narrow(self.data.data, self.get_element_type())
     for start in range(0, len(data), _CHUNK):
@@ -124,9 +115,8 @@ def _print_without_type(self: Dense, printer: Printer) -> None:
     with printer.in_angle_brackets():
         if length == 0:
             return
-        if _is_splat(self):
-            size = self.type.element_type.compile_time_size
-            (value,) = self.get_element_type().unpack(self.data.data[:size], 1)
+        if self.is_splat():
+            (value,) = self.get_element_type().unpack(self.data.data, 1)
             self._print_one_elem(value, printer)  # pyright: ignore[reportPrivateUsage]
         elif length > _LONGEST_LIST:
             printer.print_string('"0x')
@@ -155,7 +145,7 @@ def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | 
         parser._consume_token(MLIRTokenKind.STRING_LIT)  # pyright: ignore[reportPrivateUsage]
         parser.parse_punctuation(">", " in dense attribute")
         type = _dense_type(parser, type)
-        data = _spread(parser, token.span, blob, type)
+        data = _elements(parser, token.span, blob, type)
     elif token.kind in (MLIRTokenKind.L_SQUARE, MLIRTokenKind.GREATER):
         parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
         return None
@@ -165,7 +155,7 @@ def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | 
         type = _dense_type(parser, type)
         element_type = cast(Any, type).element_type
         value = element.to_type(parser, element_type)
-        data = element_type.pack((value,)) * prod(cast(Any, type).get_shape())
+        data = element_type.pack((value,))
     return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data))
 
 
@@ -184,5 +174,4 @@ def mend() -> None:
 
     MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]
     AttrParser.parse_dense_int_or_fp_elements_attr = parse_dense_attr
-    DenseIntOrFPElementsAttr.is_splat = _is_splat
     DenseIntOrFPElementsAttr.print_without_type = _print_without_type
