@@ -8,6 +8,7 @@ command print them as diagnostics and not as tracebacks.
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -22,6 +23,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.compat.locations import FileLineColRange, ParsedLoc
+from ttxdsl.visible import visible, visible_lines
 
 
 def source_position(location: Attribute) -> str | None:
@@ -46,6 +48,11 @@ def source_position(location: Attribute) -> str | None:
             return next((position for position in found if position), None)
         case _:
             return None
+
+
+def _below(text: str) -> str:
+    """Text that is safe to show; a line break in a name starts no new diagnostic."""
+    return re.sub(r"\n(?=\S)", "\n  ", visible_lines(text))
 
 
 class CompileError(DiagnosticException):
@@ -81,10 +88,10 @@ class CompileError(DiagnosticException):
         super().__init__(self._render())
 
     def _render(self) -> str:
-        place = f"{self.position}: " if self.position else ""
-        op = f"'{self.op_name}' op: " if self.op_name else ""
-        hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{place}error: {op}{self.message}{hint}"
+        place = f"{visible(self.position)}: " if self.position else ""
+        op = f"'{visible(self.op_name)}' op: " if self.op_name else ""
+        hint = f"\n  hint: {_below(self.hint)}" if self.hint else ""
+        return f"{place}error: {op}{_below(self.message)}{hint}"
 
 
 class UnsupportedError(CompileError):
