@@ -27,6 +27,7 @@ from xdsl.passes import ModulePass
 from ttxdsl import __version__
 from ttxdsl.collector import freeing_old_bodies, without_collections
 from ttxdsl.errors import CompileError
+from ttxdsl.files import require_writable, write_whole
 from ttxdsl.program import (
     Form,
     form_of,
@@ -444,17 +445,17 @@ class Program:
         """Write the report: one HTML file that needs no network; see `report_data`.
 
         Args:
-            path: of the file.
+            path: of the file, which is written whole or not at all.
             options: of `report_data`.
 
         Raises:
-            CompileError: the program cannot be partitioned.
-            OSError: the file cannot be written.
+            CompileError: the program cannot be partitioned, or the file cannot be
+                written, or is the one that the program was loaded from.
         """
         from ttxdsl.reporting.html.page import report_page
 
-        page = report_page(self.report_data(**options))
-        Path(path).write_text(page, encoding="utf-8")
+        require_writable(Path(path), [Path(self.source)])
+        write_whole(Path(path), report_page(self.report_data(**options)))
 
     def _from_the_start(
         self, options: dict[str, Any]

@@ -8,11 +8,19 @@ command print them as diagnostics and not as tracebacks.
 
 from __future__ import annotations
 
+import re
+
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
 from ttxdsl.compat.locations import source_position
+from ttxdsl.visible import visible, visible_lines
+
+
+def _below(text: str) -> str:
+    """Text that is safe to show; a line break in a name starts no new diagnostic."""
+    return re.sub(r"\n(?=\S)", "\n  ", visible_lines(text))
 
 
 class CompileError(DiagnosticException):
@@ -48,10 +56,10 @@ class CompileError(DiagnosticException):
         super().__init__(self._render())
 
     def _render(self) -> str:
-        place = f"{self.position}: " if self.position else ""
-        op = f"'{self.op_name}' op: " if self.op_name else ""
-        hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{place}error: {op}{self.message}{hint}"
+        place = f"{visible(self.position)}: " if self.position else ""
+        op = f"'{visible(self.op_name)}' op: " if self.op_name else ""
+        hint = f"\n  hint: {_below(self.hint)}" if self.hint else ""
+        return f"{place}error: {op}{_below(self.message)}{hint}"
 
 
 class UnsupportedError(CompileError):

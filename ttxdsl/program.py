@@ -22,6 +22,7 @@ from ttxdsl.compat.lexing import BYTE_ORDER_MARK
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
+from ttxdsl.visible import visible
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -139,7 +140,7 @@ def read_text(path: Path) -> str:
         reason = (
             error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         )
-        raise CompileError(f"cannot read '{path}': {reason}") from error
+        raise CompileError(f"cannot read '{visible(str(path))}': {reason}") from error
 
 
 def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
