@@ -180,12 +180,12 @@ def _iota_without_offset(ctx: Localizer, op: stablehlo.IotaOp) -> None:
 
 
 def _permute_groups(patch: pytest.MonkeyPatch) -> None:
-    right = collectives.replica_groups
+    right = collectives.groups_along
 
     def wrong(mesh: Any, axes: Any) -> Any:
         return tuple(tuple(reversed(group)) for group in right(mesh, axes))
 
-    patch.setattr(collectives, "replica_groups", wrong)
+    patch.setattr(collectives, "groups_along", wrong)
 
 
 def _no_all_reduce(patch: pytest.MonkeyPatch) -> None:
@@ -197,13 +197,13 @@ def _no_all_reduce(patch: pytest.MonkeyPatch) -> None:
 
 
 def _gather_wrong_axis(patch: pytest.MonkeyPatch) -> None:
-    right = collectives.replica_groups
+    right = collectives.groups_along
     other = {"x": "y", "y": "x"}
 
     def wrong(mesh: Any, axes: Any) -> Any:
         return right(mesh, tuple(replace(axis, name=other[axis.name]) for axis in axes))
 
-    patch.setattr(collectives, "replica_groups", wrong)
+    patch.setattr(collectives, "groups_along", wrong)
 
 
 def _swap_shard_dims(patch: pytest.MonkeyPatch) -> None:

@@ -124,3 +124,10 @@ def test_module_says_what_it_is_for_and_stays_short(module: Path):
     assert module.stem not in ("utils", "helpers", "misc")
     if not module.is_relative_to(ROOT / "dialects"):
         assert text.count("\n") <= LONGEST
+
+
+def test_one_place_talks_to_terminals():
+    """`ttxdsl.terminal` shows what names hold; `rich` alone would obey it."""
+    own = re.compile(r"rich\.markup|import .*\bConsole\b")
+    found = {name_of(module) for module in MODULES if own.search(module.read_text())}
+    assert found == {"terminal.py"}

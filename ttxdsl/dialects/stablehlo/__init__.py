@@ -61,8 +61,8 @@ from ttxdsl.dialects.stablehlo.collective import (
     ReduceScatterOp as ReduceScatterOp,
     ReplicaIdOp as ReplicaIdOp,
     SendOp as SendOp,
-    group_lists as group_lists,
     groups_attr as groups_attr,
+    id_pairs as id_pairs,
 )
 from ttxdsl.dialects.stablehlo.contraction import (
     CholeskyOp as CholeskyOp,

@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.collectives import (
@@ -73,14 +73,14 @@ class ReshardRewriter:
         """Replace a reshard by its collectives, or by its operand if none is needed.
 
         Raises:
-            CompileError: if the reshard would change unreduced axes.
+            UnsupportedError: if the reshard would change unreduced axes.
         """
         target = op.sharding.data
         tensor = sdy.behind_barriers(op.input)
         given = sdy.get_sharding(tensor)
         source = given or TensorSharding.fully_open(target.mesh, target.rank)
         if source.unreduced != target.unreduced:
-            raise CompileError(
+            raise UnsupportedError(
                 f"reshard from {source} to {target} changes unreduced axes",
                 op,
                 hint="run sdy-insert-explicit-reshards first: it inserts the all_reduce",

@@ -22,14 +22,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.sdy import MeshOp, transform_shardings
-from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.shardy.replica_group_meshes import (
+from ttxdsl.dialects.replica_groups import (
     REPLICA_GROUPS,
     mesh_of_groups,
     with_mesh,
 )
+from ttxdsl.dialects.sdy import MeshOp, transform_shardings
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
 
 STABLEHLO_MESH = "stablehlo.mesh"
 """Attribute of an `sdy.mesh` that says the same in builtin attributes."""
