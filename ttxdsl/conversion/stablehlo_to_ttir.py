@@ -56,7 +56,7 @@ from ttxdsl.conversion.placement import (
     place,
 )
 from ttxdsl.dialects import sdy, ttir
-from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.dialects.ttcore import (

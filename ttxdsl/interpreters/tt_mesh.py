@@ -3,7 +3,7 @@
 Which mesh an op works on is in the encoding of its tensors (`#ttcore.tensor_mesh`),
 whose name `ttcore.meshes` of the module resolves.
 
-Source: the op descriptions of `ttxdsl/dialects/ttir.py`.
+Source: the op descriptions of `ttxdsl/dialects/_tt/collective.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
-from ttxdsl.dialects._tt_attrs import ints
+from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects.stablehlo import group_lists
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
@@ -76,32 +76,20 @@ def _rank(op: Any) -> int:
     return rank_of(op.input.type)
 
 
-def _by_table(mesh: DeviceMesh, op: Any, x: Array) -> Array:
-    """Data whose place on the devices a table of parts says."""
-    table = ints(op.shard_shape), ints(op.device_parts)
-    if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
-        return mesh.place(x, *table)
-    try:
-        return mesh.collect(x, *table)
-    except ReplicaMismatchError as error:
-        error.value_name = f"the operand of '{op.name}'"
-        error.value = op.results[0]
-        raise
-
-
 def _mesh_shard(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh = device_mesh(op)
-    rank = _rank(op)
-    if op.device_parts is not None:
-        return (_by_table(mesh, op, args[0]),)
-    dims: list[list[AxisRef]] = [[] for _ in range(rank)]
+    mesh, x = device_mesh(op), args[0]
+    dims: list[list[AxisRef]] = [[] for _ in range(_rank(op))]
     for axis, dim in enumerate(ints(op.shard_dims)):
         if dim >= 0:
             dims[dim].append(AxisRef(mesh.names[axis]))
-    x: Array = args[0]
+    # where the axes do not say which device has which part, a table does
+    parts = op.device_parts
+    table = None if parts is None else (ints(op.shard_shape), ints(parts))
     if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
-        return (mesh.shard(x, dims),)
+        return (mesh.place(x, *table) if table else mesh.shard(x, dims),)
     try:
+        if table:
+            return (mesh.collect(x, *table),)
         whole = mesh.unshard(x, dims)
     except ReplicaMismatchError as error:
         error.value_name = f"the operand of '{op.name}'"
@@ -125,12 +113,7 @@ def _statistic(kind: ReduceType) -> Reduce:
         wide = widen(x)
         if is_integer(x.dtype):
             wide = wide.astype(np.float64)
-        if kind == ReduceType.MEAN:
-            result = wide.mean(axis=axes, keepdims=True)
-        elif kind == ReduceType.VAR:
-            result = wide.var(axis=axes, keepdims=True)
-        else:
-            result = wide.std(axis=axes, keepdims=True)
+        result = getattr(wide, kind.value)(axis=axes, keepdims=True)
         return result.astype(x.dtype)
 
     return run
