@@ -119,7 +119,10 @@ def _mutant(rng: random.Random, origin: Origin) -> Mutant:
             for _ in range(rng.choice((1, 1, 2, 3, 4))):
                 module, change = mutate_module(rng, module)
                 changes.append(change)
-            text = _printed(rng, module)
+            try:
+                text = _printed(rng, module)
+            except Exception:
+                changes.clear()  # no text says this
     if not changes or rng.random() < 0.1:
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             text, change = mutate_text(rng, text)

@@ -71,7 +71,8 @@ def _mutate_sequence(rng: random.Random, values: Sequence[Any]) -> Sequence[Any]
         return values
     items = list(values)
     at, other = rng.randrange(len(items)), rng.randrange(len(items))
-    match rng.randrange(8):
+    is_list = len({type(item) for item in items}) == 1
+    match rng.randrange(8) if is_list else 7:
         case 0:
             del items[at]
         case 1:
