@@ -10,8 +10,10 @@ from collections.abc import Callable
 from math import prod
 from typing import TypeVar
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import VerifyException
 
 import ttxdsl
 from tests.attack.isolation import Finding
@@ -28,7 +30,9 @@ from tests.differential.partitioning import REFUSED, arguments_of, only_moves
 from ttxdsl.api import Program
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
+from ttxdsl.transforms.inline import InlinePass
 
 MAX_ELEMENTS = 1 << 22
 """Programs whose values have more are compiled and not run: tests of sizes do that."""
@@ -68,6 +72,28 @@ def _attempt(step: str, work: Callable[[], T]) -> T | Outcome:
         return step, REFUSED
 
 
+def _is_invalid_inlined(program: Program) -> bool:
+    """Whether a constant that is an argument of a call breaks a rule of who uses it."""
+    module = program.module
+    InlinePass().apply(make_context(), module)
+    try:
+        module.verify()
+    except VerifyException:
+        return True
+    return False
+
+
+def _runs_on_one_device(program: Program, seed: int) -> _Numbers | Outcome:
+    """The numbers that all forms are held against, or why there are none."""
+    where = "one device"
+    if not 0 <= _elements(program.module) <= MAX_ELEMENTS:
+        return where, "too large, or of no size"
+    try:
+        return _attempt(where, lambda: _Numbers(program, seed))
+    except ReplicaMismatchError:
+        return where, "calls values replicas that differ"
+
+
 def _elements(module: ModuleOp) -> int:
     """Of the largest value; -1 if an argument has no size."""
     types = [result.type for op in module.walk() for result in op.results]
@@ -92,6 +118,7 @@ class _Numbers:
         self.tagged = only_moves(self.module)
         names = {op.name for op in self.module.walk()}
         self.bits = "stablehlo.bitcast_convert" in names
+        self.sorts = "stablehlo.sort" in names
         self.arguments = arguments_of(self.module, seed, tagged=self.tagged)
         self.wanted = program.simulate(self.arguments)
         self._noise: list[Array] | None = None
@@ -126,6 +153,9 @@ class _Numbers:
                 bits=self.bits,
             )
         except AssertionError as error:
+            numbers = (*found, *self.wanted)
+            if self.sorts and any(bool(np.any(x != x)) for x in numbers):
+                return form, "sorts NaN, which has no order"
             raise Finding(f"{form}: a number is wrong") from error
         return form, outcome
 
@@ -142,9 +172,9 @@ def attack_numbers(text: str, seed: int) -> list[Outcome]:
         if isinstance(program, tuple):
             return [program]
         outcomes: list[Outcome] = [("reading", "valid")]
-        numbers: _Numbers | Outcome = ("one device", "too large, or of no size")
-        if 0 <= _elements(program.module) <= MAX_ELEMENTS:
-            numbers = _attempt("one device", lambda: _Numbers(program, seed))
+        if _is_invalid_inlined(program):
+            return [*outcomes, ("inlined", "invalid")]
+        numbers = _runs_on_one_device(program, seed)
         outcomes.append(
             numbers if isinstance(numbers, tuple) else ("one device", "runs")
         )
