@@ -11,7 +11,7 @@ demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
 
 test: $(MARK)-test
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --durations=10
 
 lint: $(MARK)-dev
 	$(BIN)/ruff check .
@@ -28,7 +28,9 @@ bench: $(MARK)-test
 bench-small: $(MARK)-test
 	$(BIN)/python benchmarks/run.py --small
 
+# stored answers are asked anew first; the campaigns keep none
 fuzz: $(MARK)-test
+	$(BIN)/python -m pytest -n auto --dist loadfile --ask-oracle
 	$(BIN)/python -m pytest -m fuzz
 
 attack: $(MARK)-test

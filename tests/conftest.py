@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-
-# before anything imports JAX: it reads this once
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
-
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +10,13 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
-from tests.differential.oracle import Oracle
+from tests.differential.oracle import XLA_FLAGS, Oracle
+from tests.differential.stored import ANSWERS
+
+# JAX, which nothing above imports, reads this once
+os.environ.setdefault(
+    "XLA_FLAGS", f"--xla_force_host_platform_device_count=8 {XLA_FLAGS}"
+)
 
 # machines are shared: a property is not wrong because it was slow once
 hypothesis.settings.register_profile("ttxdsl", deadline=None)
@@ -22,7 +24,7 @@ hypothesis.settings.load_profile("ttxdsl")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the many commands that tests start share their bytecode.
+    """Let the many commands that tests start share their bytecode; open the answers.
 
     Where Python may not write it beside the sources, each would compile the package
     anew, which takes as long as a small test.
@@ -32,6 +34,23 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="bytecode-")
         os.environ["PYTHONPYCACHEPREFIX"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        ANSWERS.open(config.cache.mkdir("answers"))
+        ANSWERS.anew = bool(config.getoption("ask_oracle"))
+        config.add_cleanup(ANSWERS.close)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--ask-oracle",
+        action="store_true",
+        help="ask C++ and JAX anew what stored answers know; they must not differ",
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    # campaigns ask millions of questions, each once
+    ANSWERS.keeping = item.get_closest_marker("fuzz") is None
 
 
 @pytest.fixture
@@ -50,6 +69,6 @@ def of_this_compiler_only() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
     """The C++ side, one worker process a session."""
-    worker = Oracle()
+    worker = Oracle(ANSWERS)
     yield worker
     worker.close()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from xdsl.parser import Parser
 
+from ttxdsl.budgets.directives import parse_budget
 from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program, read_program
+from ttxdsl.program import make_context, parse_program, read_program, read_text
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,34 @@ def test_excerpt_of_a_long_line_is_cut():
 def test_file_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(CompileError, match="Is a directory"):
         read_program(tmp_path)
+
+
+MARKED = "// COMM: all_reduce<=1\nfunc.func @f() {\n  %0 = stablehlo.bogus\n}\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_byte_order_mark_and_line_ends_are_not_part_of_the_text(
+    tmp_path: Path, mark: str, newline: str
+):
+    path = tmp_path / "in.mlir"
+    path.write_text(mark + MARKED, encoding="utf-8", newline=newline)
+    assert parse_budget(read_text(path), "in.mlir").limits
+    for read in (
+        lambda: read_program(path),
+        lambda: parse_program(mark + MARKED.replace("\n", newline), str(path)),
+    ):
+        with pytest.raises(CompileError) as raised:
+            read()
+        assert str(raised.value).splitlines() == [
+            f"{path}:3:8: error: Operation stablehlo.bogus is not registered",
+            "    %0 = stablehlo.bogus",
+            "         ^^^^^^^^^^^^^^^",
+        ]
+
+
+def test_byte_order_mark_before_the_first_line(tmp_path: Path):
+    with pytest.raises(CompileError, match=r"^in\.mlir:1:3: error"):
+        parse_program("\ufeff  $", "in.mlir")
+    # where the parser is another tool's, as in xdsl-opt
+    assert Parser(make_context(), "\ufeffmodule {}").parse_module().ops.first is None

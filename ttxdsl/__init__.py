@@ -6,9 +6,10 @@ imported when first used, so that `import ttxdsl` costs nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # `typing` itself would be most of what this costs
 if TYPE_CHECKING:
+    from typing import Any
+
     from ttxdsl.api import Program, load
     from ttxdsl.errors import CompileError, UnsupportedError
 

@@ -27,6 +27,7 @@ from xdsl.passes import ModulePass
 from ttxdsl import __version__
 from ttxdsl.collector import freeing_old_bodies, without_collections
 from ttxdsl.errors import CompileError
+from ttxdsl.files import require_writable, write_whole
 from ttxdsl.program import (
     Form,
     form_of,
@@ -34,6 +35,7 @@ from ttxdsl.program import (
     parse_program,
     program_text,
     read_program,
+    require_dominance,
     require_not_beyond,
     require_stablehlo,
 )
@@ -443,17 +445,17 @@ class Program:
         """Write the report: one HTML file that needs no network; see `report_data`.
 
         Args:
-            path: of the file.
+            path: of the file, which is written whole or not at all.
             options: of `report_data`.
 
         Raises:
-            CompileError: the program cannot be partitioned.
-            OSError: the file cannot be written.
+            CompileError: the program cannot be partitioned, or the file cannot be
+                written, or is the one that the program was loaded from.
         """
         from ttxdsl.reporting.html.page import report_page
 
-        page = report_page(self.report_data(**options))
-        Path(path).write_text(page, encoding="utf-8")
+        require_writable(Path(path), [Path(self.source)])
+        write_whole(Path(path), report_page(self.report_data(**options)))
 
     def _from_the_start(
         self, options: dict[str, Any]
@@ -573,6 +575,11 @@ def program_of(module: ModuleOp, source: str = "<module>") -> Program:
     Args:
         module: what to compile or run; it is verified.
         source: what to call it.
+
+    Raises:
+        CompileError: an op uses a value that is not defined there.
+        VerifyException: the module breaks another rule of its dialects.
     """
+    require_dominance(module)
     module.verify()
     return Program(module.clone(), _History(source))

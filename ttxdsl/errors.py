@@ -8,44 +8,19 @@ command print them as diagnostics and not as tracebacks.
 
 from __future__ import annotations
 
-from typing import cast
+import re
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    CallSiteLoc,
-    FileLineColLoc,
-    FusedLoc,
-    NameLoc,
-    UnregisteredOp,
-)
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from ttxdsl.compat.locations import FileLineColRange, ParsedLoc
+from ttxdsl.compat.locations import source_position
+from ttxdsl.visible import visible, visible_lines
 
 
-def source_position(location: Attribute) -> str | None:
-    """The `file:line:col` that a location leads to, or None if it leads nowhere.
-
-    A call site answers with its callee (the innermost frame, as MLIR's own
-    diagnostics do); a fused location with the first part that knows a position.
-    """
-    match location:
-        case FileLineColLoc() | FileLineColRange():
-            file, line, column = location.filename, location.line, location.column
-            return f"{file.data}:{line.data}:{column.data}"
-        case ParsedLoc():
-            return location.position
-        case NameLoc():
-            return source_position(location.location)
-        case CallSiteLoc():
-            return source_position(location.callee) or source_position(location.caller)
-        case FusedLoc():
-            parts = cast(ArrayAttr[Attribute], location.locations)
-            found = (source_position(part) for part in parts)
-            return next((position for position in found if position), None)
-        case _:
-            return None
+def _below(text: str) -> str:
+    """Text that is safe to show; a line break in a name starts no new diagnostic."""
+    return re.sub(r"\n(?=\S)", "\n  ", visible_lines(text))
 
 
 class CompileError(DiagnosticException):
@@ -81,10 +56,10 @@ class CompileError(DiagnosticException):
         super().__init__(self._render())
 
     def _render(self) -> str:
-        place = f"{self.position}: " if self.position else ""
-        op = f"'{self.op_name}' op: " if self.op_name else ""
-        hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{place}error: {op}{self.message}{hint}"
+        place = f"{visible(self.position)}: " if self.position else ""
+        op = f"'{visible(self.op_name)}' op: " if self.op_name else ""
+        hint = f"\n  hint: {_below(self.hint)}" if self.hint else ""
+        return f"{place}error: {op}{_below(self.message)}{hint}"
 
 
 class UnsupportedError(CompileError):

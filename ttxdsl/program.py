@@ -17,9 +17,12 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
+from ttxdsl.compat.dominance import DominanceError, verify_dominance
+from ttxdsl.compat.lexing import BYTE_ORDER_MARK
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
 from ttxdsl.universe import DIALECTS, load
+from ttxdsl.visible import visible
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -71,6 +74,7 @@ def parse_program(
     Raises:
         CompileError: the text is no module or breaks a rule of its dialects.
     """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise CompileError("there is no program: the text is empty", position=source)
     parser: Parser | None = None
@@ -79,6 +83,8 @@ def parse_program(
         module = parser.parse_module()
     except ParseError as error:
         raise _at(text, source, error.msg, error.span.start, error.span.end) from error
+    except DominanceError as error:
+        raise _of_dominance(error) from error
     except RecursionError as error:
         offset = parser.pos if parser is not None else 0
         message = "regions are nested too deeply to be read"
@@ -95,6 +101,22 @@ def parse_program(
     return module
 
 
+def require_dominance(module: ModuleOp) -> None:
+    """Hold a module that was not read to what `parse_program` holds every text to.
+
+    Raises:
+        CompileError: an op uses a value that is not defined there.
+    """
+    try:
+        verify_dominance(module)
+    except DominanceError as error:
+        raise _of_dominance(error) from error
+
+
+def _of_dominance(error: DominanceError) -> CompileError:
+    return CompileError(error.message, error.op)
+
+
 def split_programs(text: str) -> Iterator[str]:
     """The programs of a file, each with its lines at their old numbers."""
     start = 0
@@ -107,18 +129,18 @@ def split_programs(text: str) -> Iterator[str]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file.
+    """The text of a file, without the byte order mark that may stand before it.
 
     Raises:
         CompileError: the file cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = (
             error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         )
-        raise CompileError(f"cannot read '{path}': {reason}") from error
+        raise CompileError(f"cannot read '{visible(str(path))}': {reason}") from error
 
 
 def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
@@ -186,7 +208,7 @@ def _line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def _excerpt(text: str, line: int, column: int, length: int) -> str:
     """The offending line, cut to a readable width, with a marker below."""
-    content = text.split("\n")[line - 1]
+    content = text.split("\n")[line - 1].removesuffix("\r")
     start = max(0, column - 1 - 60)
     shown = content[start : start + 120]
     marks = "^" * max(1, min(length, len(shown) - (column - 1 - start)))

@@ -17,6 +17,7 @@ from typing import Literal
 from xdsl.ir import Operation
 
 from ttxdsl.errors import source_position
+from ttxdsl.visible import visible, visible_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Remark:
 
     def __str__(self) -> str:
         """`file:line:col: remark: message`, as compilers print it."""
-        place = f"{self.position}: " if self.position else ""
-        return f"{place}{self.severity}: {self.message}"
+        place = f"{visible(self.position)}: " if self.position else ""
+        return f"{place}{self.severity}: {visible_lines(self.message)}"
 
 
 _collector: ContextVar[list[Remark] | None] = ContextVar("remarks", default=None)

@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Operation
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.checking.failure import Kind
 from ttxdsl.conversion import lower_collective, stablehlo_to_ttir, ttir_to_ttnn
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.data_flow import ByClass
+from ttxdsl.sharding.replica_groups import Groups
 from ttxdsl.transforms import (
     inline,
     sdy_insert_explicit_reshards,
@@ -180,12 +182,12 @@ def _iota_without_offset(ctx: Localizer, op: stablehlo.IotaOp) -> None:
 
 
 def _permute_groups(patch: pytest.MonkeyPatch) -> None:
-    right = collectives.replica_groups
+    right = collectives.groups_along
 
     def wrong(mesh: Any, axes: Any) -> Any:
         return tuple(tuple(reversed(group)) for group in right(mesh, axes))
 
-    patch.setattr(collectives, "replica_groups", wrong)
+    patch.setattr(collectives, "groups_along", wrong)
 
 
 def _no_all_reduce(patch: pytest.MonkeyPatch) -> None:
@@ -197,13 +199,13 @@ def _no_all_reduce(patch: pytest.MonkeyPatch) -> None:
 
 
 def _gather_wrong_axis(patch: pytest.MonkeyPatch) -> None:
-    right = collectives.replica_groups
+    right = collectives.groups_along
     other = {"x": "y", "y": "x"}
 
     def wrong(mesh: Any, axes: Any) -> Any:
         return right(mesh, tuple(replace(axis, name=other[axis.name]) for axis in axes))
 
-    patch.setattr(collectives, "replica_groups", wrong)
+    patch.setattr(collectives, "groups_along", wrong)
 
 
 def _swap_shard_dims(patch: pytest.MonkeyPatch) -> None:
@@ -230,8 +232,14 @@ def _drop_pair(patch: pytest.MonkeyPatch) -> None:
 
 
 def _drop_pair_in_ttir(patch: pytest.MonkeyPatch) -> None:
-    right = lower_collective.pair_rows
-    patch.setattr(lower_collective, "pair_rows", lambda pairs: right(pairs)[:-1])
+    right = lower_collective.device_groups
+
+    def wrong(op: Operation, *devices: Any) -> Groups:
+        groups = right(op, *devices)
+        permutes = isinstance(op, stablehlo.CollectivePermuteOp)
+        return groups[:-1] if permutes else groups
+
+    patch.setattr(lower_collective, "device_groups", wrong)
 
 
 def _after(

@@ -84,7 +84,7 @@ def test_complex_parts_may_be_hexadecimal():
 
 
 def test_too_many_bits_are_refused():
-    with pytest.raises(ParseError, match="out of range for type 'f16'"):
+    with pytest.raises(ParseError, match="out of range for its type 'f16'"):
         dense("0xFF80000", "tensor<f16>")
 
 
@@ -258,6 +258,11 @@ module = Parser(ctx, 'func.func private @f(i32 {a.b})').parse_module()
 print("declarations", module.ops.first.arg_attrs is None)
 module = Parser(ctx, '"test.op"() {v = dense<"0x0E"> : tensor<i4>} : () -> ()').parse_module()
 print("bits", module.ops.first.attributes["v"].get_values() == (14,))
+text = 'func.func @f() {\\n%0 = "test.op"(%0) : (i1) -> i1\\nfunc.return }'
+module = Parser(ctx, text).parse_module()
+print("dominance", module.verify() is None)
+module = Parser(ctx, '"test.op"() {v = dense<1> : tensor<9xi8>} : () -> ()').parse_module()
+print("splats", len(module.ops.first.attributes["v"].data.data) == 9)
 """
 
 
@@ -268,5 +273,9 @@ def test_xdsl_alone_still_needs_each_mend():
     )
     faults = dict(line.split() for line in answer.stdout.splitlines())
     assert faults == dict.fromkeys(
-        (*("dense", "alias", "range", "isa", "declarations", "bits"),), "True"
+        (
+            *("dense", "alias", "range", "isa", "declarations", "bits", "dominance"),
+            "splats",
+        ),
+        "True",
     )

@@ -18,6 +18,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from ttxdsl.compat import lines, types
+from ttxdsl.compat.dominance import DominanceError
 from ttxdsl.compat.locations import ParsedLoc
 from ttxdsl.program import make_context
 
@@ -35,7 +36,7 @@ def outcome(context: Context, text: str) -> str:
     """A module with all its names and locations, or the error and its place."""
     try:
         module = Parser(context, text, "in.mlir").parse_module()
-    except (ParseError, MultipleSpansParseError) as error:
+    except (ParseError, MultipleSpansParseError, DominanceError) as error:
         return str(error)
     stream = StringIO()
     Printer(stream=stream, print_debuginfo=True).print_op(module)

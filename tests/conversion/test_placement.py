@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from ttxdsl.conversion.placement import groups_along, parts_along, place
+from ttxdsl.conversion.placement import place
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.replica_groups import groups_along, indices_along
 from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
 
 MESH = Mesh((("x", 2), ("y", 4)))
@@ -52,5 +53,5 @@ def test_sub_axes_are_picked_afterwards():
     placed = place(sharding((half,), (X,)), MESH)
     assert (placed.shard_shape, placed.shard_dims) == ((1, 2), (1, -1))
     assert placed.picks == ((0, (half,)),)
-    assert parts_along(MESH, (half,)) == (0, 0, 1, 1, 0, 0, 1, 1)
+    assert indices_along(MESH, (half,)) == (0, 0, 1, 1, 0, 0, 1, 1)
     assert groups_along(MESH, (half,)) == ((0, 2), (1, 3), (4, 6), (5, 7))

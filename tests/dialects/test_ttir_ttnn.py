@@ -182,6 +182,11 @@ REFUSED_COLLECTIVES = [
     ),
 ]
 
+SUMMED = (
+    "shard_type = #ttcore.shard_type<identity>, shard_shape = array<i64: 1>, "
+    "shard_dims = array<i64: -1, -1>"
+)
+
 # (properties, full, shard, message or None); mesh 2x4
 MESH_SHARDS = [
     (f"{DEVICES}, shard_shape = array<i64: 2, 4>, shard_dims = array<i64: 0, 1>",
@@ -210,6 +215,15 @@ MESH_SHARDS = [
      "@8xf32", "@8xf32", "lives on the host"),
     (f"{DEVICES}, shard_shape = array<i64: 1>, shard_dims = array<i64: -1, -1>",
      "8xf32", "@8xf64", "must be the same"),
+    (f"{SUMMED}, device_summands = array<i64: 0, 0, 0, 0, 1, 1, 1, 1>",
+     "8xf32", "@8xf32", None),
+    (f"{SUMMED}, device_summands = array<i64: 0, 1>",
+     "8xf32", "@8xf32", "2 entries for 8 devices"),
+    (f"{SUMMED}, device_summands = array<i64: 0, 0, 0, 0, 0, 1, 1, 1>",
+     "8xf32", "@8xf32", "each equally often"),
+    (f"{DEVICES}, shard_shape = array<i64: 1>, shard_dims = array<i64: -1, -1>, "
+     "device_summands = array<i64: 0, 0, 0, 0, 1, 1, 1, 1>",
+     "8xf32", "@8xf32", "on the devices already"),
 ]  # fmt: skip
 
 CREATORS = ("constant", "full", "zeros", "ones", "arange")

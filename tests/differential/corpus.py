@@ -8,14 +8,13 @@ table below, or decorate a function with `@program`.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
+
+from tests.differential.made_by_jax import EIGHT_DEVICES, made_by_jax
 
 
 @dataclass(frozen=True)
@@ -31,21 +30,8 @@ class Program:
 @cache
 def programs() -> tuple[Program, ...]:
     """Every program, made in a process of its own: eight devices, 64-bit types."""
-    env = os.environ | {
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
-        "JAX_ENABLE_X64": "1",
-        "JAX_PLATFORMS": "cpu",
-    }
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve())],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return tuple(Program(**json.loads(line)) for line in done.stdout.splitlines())
+    made = made_by_jax(__name__, JAX_ENABLE_X64="1", **EIGHT_DEVICES)
+    return tuple(Program(**one) for one in made)
 
 
 _MADE: dict[str, Callable[[], Any]] = {}

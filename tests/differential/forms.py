@@ -34,8 +34,8 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 Array = NDArray[Any]
 
-JAX, STAGE_13, TTNN = "JAX", "stage 13", "ttnn"
-"""The forms that are held against the global program."""
+JAX, STAGES, STAGE_13, TTIR, TTNN = "JAX", "stages", "stage 13", "ttir", "ttnn"
+"""The forms that are held against the global program; `stages` are all before the last."""
 
 ROUNDED = "equal where rounding does not decide"
 ROUNDED_REPLICAS = "replicas are rounded differently"
@@ -170,6 +170,7 @@ def compare_forms(
     *,
     tagged: bool = False,
     verify_each: bool = True,
+    every_form: bool = False,
 ) -> list[Outcome]:
     """Run a program in every form; what came of each.
 
@@ -179,6 +180,7 @@ def compare_forms(
         jax: runs the text of a program without shardings on JAX's CPU backend.
         tagged: the program moves data and nothing else: all forms agree exactly.
         verify_each: verify the program after every stage, which takes most of the time.
+        every_form: run it after every stage and as ttir too.
 
     Raises:
         AssertionError: a form has another number.
@@ -229,13 +231,17 @@ def compare_forms(
     with collect_remarks():
         try:
             pipeline = TTStableHLOPipelinePass(verify_each=verify_each)
-            pipeline.apply(make_context(), module)
+            for result in pipeline.run(make_context(), module):
+                if every_form and result.number < len(pipeline.stages()):
+                    run(STAGES)
             module.verify()
         except UnsupportedError as error:
             return [*outcomes, (STAGE_13, f"{REFUSED}: {reason_of(error)}")]
         run(STAGE_13)
         try:
             ConvertStableHLOToTTIRPass().apply(make_context(), module)
+            if every_form:
+                run(TTIR)
             ConvertTTIRToTTNNPass().apply(make_context(), module)
         except UnsupportedError as error:
             return [*outcomes, (TTNN, f"{REFUSED}: {reason_of(error)}")]

@@ -9,16 +9,14 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tests.differential.made_by_jax import EIGHT_DEVICES, made_by_jax
 
 Array = np.ndarray[Any, Any]
 
@@ -97,22 +95,8 @@ def _encoded(array: Any) -> str:
 @cache
 def manual_programs() -> dict[str, ManualProgram]:
     """Every program by name, made in a process of its own."""
-    env = os.environ | {
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
-        "JAX_PLATFORMS": "cpu",
-    }
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve())],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
     found: dict[str, ManualProgram] = {}
-    for line in done.stdout.splitlines():
-        name, text, arguments, results = json.loads(line)
+    for name, text, arguments, results in made_by_jax(__name__, **EIGHT_DEVICES):
         found[name] = ManualProgram(
             text,
             [_decoded(one) for one in arguments],

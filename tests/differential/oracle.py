@@ -2,7 +2,8 @@
 
 Some wrong programs and wrongly nested passes abort the whole process, so a worker
 does the work: it reads one JSON request a line and answers with one JSON line. A
-worker that dies is replaced, and the call raises `OracleAborted`.
+worker that dies is replaced, and the call raises `OracleAborted`. What stored answers
+know is not asked (see `stored`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from typing import Any, TypeVar
 
 import ml_dtypes  # the names of its types become NumPy's
 import numpy as np
+
+from tests.differential.stored import Answers
 
 Array = np.ndarray[Any, Any]
 
@@ -45,26 +48,30 @@ class OracleAborted(Exception):
     """The C++ side crashed on this request."""
 
 
-def _written(array: Array) -> tuple[str, list[int], str]:
+def written(array: Array) -> tuple[str, list[int], str]:
+    """An array as JSON can write it: element type, shape and base64 of the bytes."""
     data = base64.b64encode(array.tobytes()).decode()
     return array.dtype.name, list(array.shape), data
 
 
-def _read(dtype: str, shape: list[int], data: str) -> Array:
+def array_of(dtype: str, shape: list[int], data: str) -> Array:
+    """The array that `written` wrote."""
     kind = getattr(ml_dtypes, dtype, None) or dtype
     return np.frombuffer(base64.b64decode(data), kind).reshape(shape)
 
 
 class Oracle:
-    """One worker process, started when first asked."""
+    """One worker process, started when first asked what no stored answer knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, answers: Answers | None = None) -> None:
         self._worker: subprocess.Popen[str] | None = None
+        self._answers = answers or Answers()
 
     def _start(self) -> subprocess.Popen[str]:
         if self._worker is None or self._worker.poll() is not None:
             self._worker = subprocess.Popen(
-                [sys.executable, str(Path(__file__).resolve()), "--serve"],
+                [sys.executable, "-m", "tests.differential.oracle"],
+                cwd=Path(__file__).parents[2],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -74,6 +81,21 @@ class Oracle:
         return self._worker
 
     def _ask(self, **request: Any) -> Any:
+        return self._told(
+            self._answers.of(
+                Path(__file__), request, lambda: self._asked_worker(request)
+            )
+        )
+
+    @staticmethod
+    def _told(answer: dict[str, Any]) -> Any:
+        if "aborted" in answer:
+            raise OracleAborted(answer["aborted"])
+        if "error" in answer:
+            raise OracleRejected(answer["error"])
+        return answer["answer"]
+
+    def _asked_worker(self, request: dict[str, Any]) -> dict[str, Any]:
         worker = self._start()
         assert worker.stdin and worker.stdout
         worker.stdin.write(json.dumps(request) + "\n")
@@ -82,11 +104,8 @@ class Oracle:
         if not line:
             code = worker.wait()
             self.close()
-            raise OracleAborted(f"worker died with code {code}")
-        answer = json.loads(line)
-        if "error" in answer:
-            raise OracleRejected(answer["error"])
-        return answer["answer"]
+            return {"aborted": f"worker died with code {code}"}
+        return json.loads(line)
 
     def run(
         self,
@@ -112,7 +131,8 @@ class Oracle:
 
         The best of some rounds; each starts from the text.
         """
-        return self._ask(text=text, pipeline=pipeline, rounds=rounds)
+        request = {"text": text, "pipeline": pipeline, "rounds": rounds}
+        return self._told(self._asked_worker(request))
 
     def run_all(self, requests: Sequence[tuple[str, str]]) -> list[str | None]:
         """Run passes on programs as `run` does, all in one go.
@@ -144,8 +164,8 @@ class Oracle:
         Raises:
             OracleRejected: XLA refuses the program.
         """
-        written = [_written(array) for array in arguments]
-        return [_read(*one) for one in self._ask(text=text, arguments=written)]
+        inputs = [written(array) for array in arguments]
+        return [array_of(*one) for one in self._ask(text=text, arguments=inputs)]
 
     def accepts(self, text: str) -> bool:
         """Whether the C++ parser and verifier take this module."""
@@ -204,10 +224,12 @@ def _serve() -> None:
             executable_devices=xla_client.DeviceList((device,)),
             compile_options=compiler.get_compile_options(1, 1),
         )
-        arrays = [jax.device_put(_read(*one), device) for one in request["arguments"]]
+        arrays = [
+            jax.device_put(array_of(*one), device) for one in request["arguments"]
+        ]
         results = executable.execute_sharded(arrays)
         return [
-            _written(np.asarray(shards[0]))
+            written(np.asarray(shards[0]))
             for shards in results.disassemble_into_single_device_arrays()
         ]
 

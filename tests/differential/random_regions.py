@@ -191,7 +191,9 @@ def manual_sharding(
             dim if size % dim.sharded_size(w.mesh) == 0 else dim.with_axes(first)
             for dim, size, first in zip(dims, shape, axes, strict=True)
         )
-    return TensorSharding("mesh", dims, sort_and_merge(replicated, w.mesh))
+    return TensorSharding(
+        "mesh", dims, sort_and_merge(replicated, w.mesh), free.unreduced
+    )
 
 
 def local_shape(

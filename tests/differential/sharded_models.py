@@ -7,13 +7,12 @@ decorate a function that answers with a lowered computation with `@model`.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from tests.differential.made_by_jax import EIGHT_DEVICES, made_by_jax
 
 
 @cache
@@ -28,20 +27,7 @@ def compiled_models() -> dict[str, tuple[str, str]]:
 
 
 def _models(*options: str) -> list[tuple[str, str, str]]:
-    env = os.environ | {
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
-        "JAX_PLATFORMS": "cpu",
-    }
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), *options],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+    return [tuple(one) for one in made_by_jax(__name__, *options, **EIGHT_DEVICES)]
 
 
 MODELS = (

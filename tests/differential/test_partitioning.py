@@ -14,7 +14,7 @@ import pytest
 
 from tests.differential.campaign import Outcome, run_campaign
 from tests.differential.corpus import programs
-from tests.differential.forms import STAGE_13, TTNN, Array, compare_forms
+from tests.differential.forms import STAGE_13, TTIR, TTNN, Array, compare_forms
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import (
     EQUAL,
@@ -45,6 +45,17 @@ def check_random(oracle: Oracle, seed: int, *, jax: bool = True) -> list[Outcome
         verify_each=seed % 4 == 0,
     )
     return [*outcomes, ("inputs", "tagged with their indices" if tagged else "random")]
+
+
+def check_unreduced(seed: int) -> list[Outcome]:
+    """A program some of whose arguments, results and values are sums over devices."""
+    text = random_program(seed, replace(options_of(seed), unreduced=True))
+    if "unreduced=" not in text:
+        return [("inputs", "nothing is unreduced")]
+    module = with_statuses(with_even_borders(parse_program(text)), seed)
+    tagged = only_moves(module)
+    arguments = arguments_of(module, seed, tagged=tagged)
+    return compare_forms(module, arguments, None, tagged=tagged, every_form=True)
 
 
 UNSPECIFIED = ("reduce_custom", "rng_uniform")
@@ -126,6 +137,12 @@ def test_random_programs(oracle: Oracle, block: int) -> None:
     assert len(refused) <= 1
 
 
+def test_unreduced_values() -> None:
+    found = Counter(outcome for seed in range(24) for outcome in check_unreduced(seed))
+    assert found[TTIR, EQUAL] > 8
+    assert found[TTNN, EQUAL] > 8
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_corpus(jax_results: JaxResults, block: int) -> None:
     """Every 40th pair of a program and a mesh."""
@@ -138,6 +155,11 @@ def test_corpus(jax_results: JaxResults, block: int) -> None:
 @pytest.mark.fuzz
 def test_many_random_programs(oracle: Oracle) -> None:
     run_campaign("numbers of random programs", lambda seed: check_random(oracle, seed))
+
+
+@pytest.mark.fuzz
+def test_many_unreduced_values() -> None:
+    run_campaign("numbers of unreduced values", check_unreduced)
 
 
 @pytest.mark.fuzz

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import random
 from io import StringIO
 
 import pytest
@@ -14,6 +15,7 @@ from xdsl.printer import Printer
 from tests.dialects import chlo_cases, stablehlo_cases
 from tests.dialects.stablehlo_cases import Broken, Use
 from tests.differential.corpus import Program, programs
+from tests.differential.moved_ops import move_a_line
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.stablehlo_mutations import mutations
 from ttxdsl.errors import CompileError
@@ -156,3 +158,38 @@ def test_both_accept_or_refuse_many_random_changes(
 ):
     uses = mutations(seed, count=1000)
     assert not [use.text() for use in uses if not agree(context, oracle, use)]
+
+
+def moved_programs(seed: int, count: int) -> list[str]:
+    """Programs that JAX made, of which one line is elsewhere."""
+    rng = random.Random(seed)
+    several = [one.pretty for one in programs() if one.pretty.count("\n") > 5]
+    return [move_a_line(rng, rng.choice(several)) for _ in range(count)]
+
+
+def taken(context: Context, text: str) -> bool:
+    try:
+        parse_program(text, context=context)
+    except CompileError:
+        return False
+    return True
+
+
+def test_both_accept_or_refuse_ops_that_were_moved(context: Context, oracle: Oracle):
+    texts = moved_programs(seed=0, count=300)
+    theirs = [one is not None for one in oracle.run_all([(t, "") for t in texts])]
+    ours = [taken(context, text) for text in texts]
+    pairs = zip(texts, ours, theirs, strict=True)
+    assert not [text for text, a, b in pairs if a != b]
+    assert min(ours.count(True), ours.count(False)) > 60
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_both_accept_or_refuse_many_ops_that_were_moved(
+    context: Context, oracle: Oracle, seed: int
+):
+    texts = moved_programs(seed, count=1000)
+    theirs = oracle.run_all([(text, "") for text in texts])
+    pairs = zip(texts, theirs, strict=True)
+    assert not [t for t, out in pairs if taken(context, t) != (out is not None)]

@@ -21,17 +21,24 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from tests.run_lines import xdsl_opt
 from ttxdsl.tools.main import main
 
 ROOT = Path(__file__).parents[2]
 ANYTHING = "..."
 
 _BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SHELL = re.compile(r"[|&;<>$*]")
+_LOOP = re.compile(r"for (\w+) in ([\w ]+); do (.*); done")
+_OURS = re.compile(
+    r"(?P<own>(?:ttxdsl|xdsl-opt|python examples/\S+) (?:[^|&;<>()$*'\"]|'[^']*')*)"
+    r"(?:\|(?P<reader>.*)|>(?P<file>[^|&;<>$]*))?"
+)
+"""A command of ours, and what may read its output: other commands, or a file."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +97,7 @@ def matches(expected: list[str], actual: list[str]) -> bool:
     )
 
 
-def _run_command(command: str) -> str:
-    """What a command prints, errors too. Our own runs here: a process costs a second."""
-    words = shlex.split(command)
-    output = StringIO()
-    if words[0] == "ttxdsl" and not _SHELL.search(command):
-        with redirect_stdout(output), redirect_stderr(output):
-            main(words[1:])
-        return output.getvalue()
+def _in_a_shell(command: str, read: str = "") -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # pytest writes longer lines where it sees that it runs in CI
     env = {k: v for k, v in os.environ.items() if k not in ("CI", "BUILD_NUMBER")}
@@ -105,6 +105,7 @@ def _run_command(command: str) -> str:
         command,
         shell=True,
         env={**env, "PATH": path},
+        input=read,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -113,12 +114,48 @@ def _run_command(command: str) -> str:
     return done.stdout
 
 
+# JAX reads its settings once in a process; what it exports here is always the same
+_exported = cache(_in_a_shell)
+
+
+def run_command(command: str) -> str:
+    """What a command prints, errors too. Our own runs here: a process costs a second."""
+    if loop := _LOOP.fullmatch(command):
+        name, values, body = loop.groups()
+        each = (body.replace(f"${name}", value) for value in values.split())
+        return "".join(map(run_command, each))
+    ours = _OURS.fullmatch(command)
+    if ours is None:
+        return _in_a_shell(command)
+    own, reader, file = ours.groups()
+    tool, *options = shlex.split(own)
+    output, errors = StringIO(), StringIO()
+    with (
+        redirect_stdout(output),
+        redirect_stderr(errors if reader or file else output),
+    ):
+        match tool:
+            case "ttxdsl":
+                main(options)
+            case "xdsl-opt":
+                print(xdsl_opt(options), end="")
+            case _:
+                print(_exported(own), end="")
+    printed = output.getvalue()
+    if reader:
+        printed = _in_a_shell(reader, printed)
+    elif file:
+        Path(file.strip()).write_text(printed)
+        printed = ""
+    return errors.getvalue() + printed
+
+
 def _outputs(page: Path) -> Iterator[tuple[Block, str]]:
     """Each block of a page with what it really prints, run in the current folder."""
     namespace: dict[str, Any] = {"__name__": page.stem}
     for block in blocks(page):
         if block.language == "console":
-            yield block, _run_command(block.code)
+            yield block, run_command(block.code.strip())
             continue
         output = StringIO()
         with redirect_stdout(output):
@@ -127,9 +164,9 @@ def _outputs(page: Path) -> Iterator[tuple[Block, str]]:
         yield block, output.getvalue()
 
 
-def _as_shown(block: Block, printed: str) -> bool:
-    expected = block.printed.rstrip("\n").split("\n")
-    return matches(expected, printed.rstrip("\n").split("\n"))
+def as_shown(shown: str, printed: str) -> bool:
+    """Whether what was printed is what the page shows."""
+    return matches(shown.rstrip("\n").split("\n"), printed.rstrip("\n").split("\n"))
 
 
 def run_page(page: Path) -> None:
@@ -140,7 +177,7 @@ def run_page(page: Path) -> None:
     """
     for block, printed in _outputs(page):
         where = f"{page.name}:{block.line}: {block.code}"
-        assert _as_shown(block, printed), f"{where}\nprinted:\n{printed}"
+        assert as_shown(block.printed, printed), f"{where}\nprinted:\n{printed}"
 
 
 def update_page(page: Path) -> None:
@@ -157,7 +194,7 @@ def update_page(page: Path) -> None:
         found = text.find(old, at)
         if found < 0:
             continue
-        if not _as_shown(block, printed):
+        if not as_shown(block.printed, printed):
             text = text[:found] + new + text[found + len(old) :]
             at = found + len(new)
         else:

@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.docs.pages import ROOT, as_shown, run_command
+
 PAGE = ROOT / "docs" / "propagation.md"
 CONSOLE = re.findall(r"```console\n\$ (.*)\n((?:.*\n)*?)```", PAGE.read_text())
-ANYTHING = "..."
-
-
-def matches(expected: list[str], actual: list[str]) -> bool:
-    """Whether the lines are the same; a line `...` stands for any number of them."""
-    if not expected:
-        return not actual
-    if expected[0] == ANYTHING:
-        rest = expected[1:]
-        return any(matches(rest, actual[start:]) for start in range(len(actual) + 1))
-    return (
-        bool(actual) and actual[0] == expected[0] and matches(expected[1:], actual[1:])
-    )
 
 
 @pytest.mark.parametrize(("command", "output"), CONSOLE)
-def test_command(command: str, output: str) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    answer = subprocess.run(
-        command,
-        shell=True,
-        cwd=ROOT,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    actual = answer.stdout.rstrip("\n").split("\n")
-    assert matches(output.rstrip("\n").split("\n"), actual), answer.stdout
+def test_command(command: str, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    printed = run_command(command)
+    assert as_shown(output, printed), printed
 
 
 def test_every_command_was_found() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,6 +15,8 @@ from xdsl.dialects import builtin, func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from tests.differential.oracle import array_of, written
+from tests.differential.stored import ANSWERS
 from ttxdsl import universe
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.run import run_module
@@ -47,6 +51,20 @@ def lowered(function: Callable[..., Any], *args: Any) -> str:
     return jax.jit(function).lower(*args).as_text()
 
 
+def stored(
+    text: str,
+    inputs: Sequence[np.ndarray],
+    flags: dict[str, bool] | None,
+    ask: Callable[[], Sequence[Any]],
+) -> list[np.ndarray]:
+    """The results of a program, which XLA is asked for if no stored answer has them."""
+    question = [text, [*map(written, inputs)], flags, os.environ["XLA_FLAGS"]]
+    results = ANSWERS.of(
+        Path(__file__), question, lambda: [written(np.asarray(one)) for one in ask()]
+    )
+    return [array_of(*one) for one in results]
+
+
 def same_as_jax(
     function: Callable[..., Any],
     *args: Any,
@@ -60,25 +78,38 @@ def same_as_jax(
     """
     with jax.enable_x64(True):
         leaves, _ = jax.tree.flatten(args)
-        text = jax.jit(function, keep_unused=True).lower(*args).as_text()
-        wanted, _ = jax.tree.flatten(jax.jit(function)(*args))
-        wanted = [np.asarray(one) for one in wanted]
-    found = run(text, *(np.asarray(leaf) for leaf in leaves))
+        # traced once: tracing and lowering take as long as compiling
+        program = jax.jit(function, keep_unused=True).lower(*args)
+        text = program.as_text()
+        inputs = [np.asarray(leaf) for leaf in leaves]
+        wanted = stored(
+            text, inputs, None, lambda: jax.tree.leaves(program.compile()(*args))
+        )
+    found = run(text, *inputs)
     check_all(found, wanted, text, reduction_length, rtol, atol)
     return found
 
 
-def xla(text: str, *inputs: Any) -> list[np.ndarray]:
-    """What XLA's CPU backend computes for StableHLO text, also for ops JAX never makes."""
-    device = jax.devices("cpu")[0]
-    with jax.enable_x64(True):
-        devices = xla_client.DeviceList((device,))
+def xla(text: str, *inputs: Any, flags: dict[str, bool] | None = None) -> list[Any]:
+    """What XLA's CPU backend computes for StableHLO text, also for ops JAX never makes.
+
+    `flags` are XLA's, over those of `XLA_FLAGS`.
+    """
+
+    def run() -> list[Any]:
+        device = jax.devices("cpu")[0]
         options = xla_client.CompileOptions()
-        program = device.client.compile_and_load(text, devices, options)
-        buffers = [jax.device_put(np.asarray(one), device) for one in inputs]
-        results = program.execute_sharded(buffers)
-        arrays = results.disassemble_into_single_device_arrays()
-    return [np.asarray(shards[0]) for shards in arrays]
+        options.env_option_overrides = list((flags or {}).items())
+        with jax.enable_x64(True):
+            devices = xla_client.DeviceList((device,))
+            program = device.client.compile_and_load(text, devices, options)
+            buffers = [jax.device_put(one, device) for one in arrays]
+            results = program.execute_sharded(buffers)
+            shards = results.disassemble_into_single_device_arrays()
+        return [one[0] for one in shards]
+
+    arrays = [np.asarray(one) for one in inputs]
+    return stored(text, arrays, flags, run)
 
 
 def same_as_xla(
@@ -87,6 +118,7 @@ def same_as_xla(
     reduction_length: int = 1,
     rtol: float | None = None,
     atol: float | None = None,
+    flags: dict[str, bool] | None = None,
 ) -> Sequence[np.ndarray]:
     """Run StableHLO text here and by XLA, and fail where the results differ.
 
@@ -95,7 +127,8 @@ def same_as_xla(
     if "func.func" not in text:
         text = f"module {{ func.func @main{text} }}"
     found = run(text, *inputs)
-    check_all(found, xla(text, *inputs), text, reduction_length, rtol, atol)
+    wanted = xla(text, *inputs, flags=flags)
+    check_all(found, wanted, text, reduction_length, rtol, atol)
     return found
 
 

@@ -282,32 +282,6 @@ def test_groups_that_leave_a_device_out_are_refused():
 GRID = DeviceMesh((("replica", 4), ("partition", 2)), num_partitions=2)
 
 
-def ids(mesh, groups, strategy):
-    n = mesh.num_partitions
-    found = mesh.process_groups(groups, strategy)
-    return [[divmod(position, n) for position in group] for group in found]
-
-
-def test_strategies_follow_the_specification():
-    assert ids(GRID, ((0, 1), (2, 3)), "cross_replica") == [
-        [(0, 0), (1, 0)],
-        [(0, 1), (1, 1)],
-        [(2, 0), (3, 0)],
-        [(2, 1), (3, 1)],
-    ]
-    assert ids(GRID, ((0, 1),), "cross_partition") == [
-        [(r, 0), (r, 1)] for r in range(4)
-    ]
-    assert ids(GRID, ((0, 1), (2, 3)), "cross_replica_and_partition") == [
-        [(0, 0), (1, 0), (0, 1), (1, 1)],
-        [(2, 0), (3, 0), (2, 1), (3, 1)],
-    ]
-    assert ids(GRID, ((0, 1, 2, 3), (4, 5, 6, 7)), "flattened_ids") == [
-        [(0, 0), (0, 1), (1, 0), (1, 1)],
-        [(2, 0), (2, 1), (3, 0), (3, 1)],
-    ]
-
-
 def test_replica_and_partition_ids():
     assert GRID.replica_id().shape == (4, 1)
     assert GRID.partition_id().ravel().tolist() == [0, 1] * 4
@@ -317,11 +291,9 @@ def test_replica_and_partition_ids():
 
 
 def test_groups_name_processes_not_positions():
-    assert MESHES[4].process_groups(((7, 0),), "flattened_ids") == ((0, 1),)
+    assert MESHES[4].positions_of(((7, 0),)) == ((0, 1),)
     with pytest.raises(InterpretationError, match="process 8 is not one of the 8"):
-        MESHES[4].process_groups(((7, 8),), "flattened_ids")
-    with pytest.raises(InterpretationError, match="named twice"):
-        MESHES[4].process_groups(((7, 7),), "flattened_ids")
+        MESHES[4].positions_of(((7, 8),))
 
 
 def test_compress_drops_needless_extents():
@@ -354,3 +326,18 @@ def test_parts_that_should_be_the_same():
     with pytest.raises(ReplicaMismatchError) as caught:
         mesh.collect(held, (2, 1), (0, 1, 0, 1))
     assert caught.value.coordinates == {"x": 1, "y": 0}
+
+
+def test_summands_by_a_table_and_back():
+    mesh = DeviceMesh((("x", 2), ("y", 2)))
+    x = np.arange(8).reshape(4, 2)
+    halves, summands = (0, 1, 0, 1), (0, 0, 1, 1)
+    held = mesh.first_summands(mesh.place(x, (2, 1), halves), 2, summands)
+    np.testing.assert_array_equal(held[0, 1], x[2:])
+    assert not held[1].any()
+    whole = mesh.collect(held + 1, (2, 1), halves, summands)
+    np.testing.assert_array_equal(whole, x + 2)
+    with pytest.raises(InterpretationError, match="no device holds"):
+        mesh.collect(held, (2, 1), halves, halves)
+    with pytest.raises(ReplicaMismatchError):
+        mesh.collect(held, (1, 1), (0, 0, 0, 0), summands)

@@ -6,15 +6,12 @@ the spelling. A stage without a file leaves the module as the last file before i
 
 from __future__ import annotations
 
-import sys
-from io import StringIO
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tests.differential.oracle import Oracle
+from tests.run_lines import xdsl_opt
 
 CASES = Path(__file__).parent / "seed_cases"
 
@@ -50,12 +47,9 @@ SOLVED = (2, 3)
 """Somebody partitioned them: the pipeline skips stages 5 to 12."""
 
 
-def xdsl_opt(case: int, passes: str) -> str:
-    arguments = [str(CASES / f"case{case}" / "00-input.mlir"), "-p", passes]
-    stream = StringIO()
-    with patch.object(sys, "stdout", stream):
-        xDSLOptMain(args=arguments).run()
-    return stream.getvalue()
+def after(case: int, passes: str) -> str:
+    """The text of a case after passes."""
+    return xdsl_opt([str(CASES / f"case{case}" / "00-input.mlir"), "-p", passes])
 
 
 def expected(case: int, number: int) -> str:
@@ -74,7 +68,7 @@ def expected(case: int, number: int) -> str:
 def test_pipeline_up_to_stage(oracle: Oracle, case: int, number: int):
     options = " ".join(OPTIONS.get(case, {}).values())
     passes = f"tt-stablehlo-pipeline{{last-stage={number} {options}}}" if number else ""
-    assert oracle.run(xdsl_opt(case, passes)) == oracle.run(expected(case, number))
+    assert oracle.run(after(case, passes)) == oracle.run(expected(case, number))
 
 
 @pytest.mark.parametrize(
@@ -89,17 +83,17 @@ def test_passes_by_name_up_to_stage(oracle: Oracle, case: int, number: int):
         f"{name}{{{options[name]}}}" if name in options else name
         for name in STAGES[:number]
     )
-    assert oracle.run(xdsl_opt(case, passes)) == oracle.run(expected(case, number))
+    assert oracle.run(after(case, passes)) == oracle.run(expected(case, number))
 
 
 @pytest.mark.parametrize("number", range(len(STAGES) + 1))
 def test_case_5_passes(oracle: Oracle, number: int):
     passes = f"tt-stablehlo-pipeline{{last-stage={number}}}" if number else ""
-    assert oracle.accepts(xdsl_opt(5, passes))
+    assert oracle.accepts(after(5, passes))
 
 
 @pytest.mark.parametrize("case", range(1, 7))
 def test_every_stage_leaves_what_it_should(case: int):
     options = " ".join(OPTIONS.get(case, {}).values())
-    text = xdsl_opt(case, f"tt-stablehlo-pipeline{{verify-each=true {options}}}")
+    text = after(case, f"tt-stablehlo-pipeline{{verify-each=true {options}}}")
     assert "sdy.manual_computation" in text

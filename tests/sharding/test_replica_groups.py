@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.replica_groups import axes_of_groups
+from ttxdsl.sharding.replica_groups import (
+    Groups,
+    Strategy,
+    axes_of_groups,
+    expand_groups,
+)
 from ttxdsl.sharding.spec import Mesh
 
 MESH = Mesh((("x", 2), ("y", 4)))
@@ -53,3 +58,46 @@ def test_axes_that_are_no_power_of_two():
 def test_axes_of_one_device_take_no_part():
     mesh = Mesh((("x", 1), ("y", 2)))
     assert axes_of_groups(mesh, [[0, 1]]) == (AxisRef("y"),)
+
+
+def processes(groups: Groups, strategy: Strategy) -> list[list[tuple[int, int]]]:
+    """(replica, partition) of four replicas of two partitions."""
+    found = expand_groups(groups, strategy, 8, 2)
+    return [[divmod(process, 2) for process in group] for group in found]
+
+
+def test_strategies_follow_the_specification():
+    assert processes(((0, 1), (2, 3)), "cross_replica") == [
+        [(0, 0), (1, 0)],
+        [(0, 1), (1, 1)],
+        [(2, 0), (3, 0)],
+        [(2, 1), (3, 1)],
+    ]
+    assert processes(((0, 1),), "cross_partition") == [
+        [(r, 0), (r, 1)] for r in range(4)
+    ]
+    assert processes(((0, 1), (2, 3)), "cross_replica_and_partition") == [
+        [(0, 0), (1, 0), (0, 1), (1, 1)],
+        [(2, 0), (3, 0), (2, 1), (3, 1)],
+    ]
+    assert processes(((0, 1, 2, 3), (4, 5, 6, 7)), "flattened_ids") == [
+        [(0, 0), (0, 1), (1, 0), (1, 1)],
+        [(2, 0), (2, 1), (3, 0), (3, 1)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "groups"),
+    [
+        ("cross_replica", ((0,), (1,), (2,), (3,))),
+        ("cross_partition", ((0, 1, 2, 3),)),
+        ("cross_replica_and_partition", ((0, 1, 2, 3),)),
+        ("flattened_ids", ((0, 1, 2, 3),)),
+    ],
+)
+def test_no_groups_are_all(strategy: Strategy, groups: Groups):
+    assert expand_groups((), strategy, 4, 4) == groups
+
+
+def test_ids_of_one_replica_are_devices():
+    assert expand_groups(((0, 2), (1, 3)), "cross_replica", 4, 4) == ((0, 2), (1, 3))

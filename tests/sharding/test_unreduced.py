@@ -60,6 +60,14 @@ def test_dimensions_that_differ_are_brought_in_line_first():
     )
 
 
+def test_dimensions_take_replicated_axes():
+    source = sharding((x,), ()).with_replicated((z,))
+    target = sharding((), (z,), unreduced=(y,))
+    plan = plan_to_unreduced(source, target, MESH)
+    assert plan is not None
+    assert plan.reshard == sharding((), (z,))
+
+
 def test_suffix_that_does_not_become_unreduced():
     source, target = sharding((x, z)), sharding((x,), unreduced=(y,))
     plan = plan_to_unreduced(source, target, MESH)

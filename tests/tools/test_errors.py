@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ttxdsl.tools.console import source_excerpt
 from ttxdsl.tools.main import main
 
 UNEVEN = """\
@@ -73,38 +72,6 @@ def test_messages(
     captured = capsys.readouterr()
     assert captured.err == expected
     assert captured.out == ""
-
-
-@pytest.mark.parametrize(
-    ("position", "expected"),
-    [
-        ("p.py:2:5", "  2 |     return x\n    |     ^^^^^^"),
-        ("p.py:2:1", "  2 |     return x\n    | ^"),
-        ("p.py:3:1", None),
-        ("p.py:2:99", None),
-        ("none.py:2:5", None),
-        ("p.py", None),
-        ("<jax f>:1:1", None),
-    ],
-)
-def test_excerpts(
-    position: str,
-    expected: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.chdir(tmp_path)
-    Path("p.py").write_text("def f(x):\n    return x\n")
-    assert source_excerpt(position) == expected
-
-
-def test_long_lines_are_cut(tmp_path: Path):
-    path = tmp_path / "p.mlir"
-    path.write_text("a" * 300 + " %here " + "b" * 300)
-    line, marks = (source_excerpt(f"{path}:1:302") or "").split("\n")
-    assert len(line) < 120
-    at = marks.index("^")
-    assert line[at : at + marks.count("^")] == "%here"
 
 
 def test_a_program_that_calls_itself(

@@ -46,7 +46,7 @@ def test_a_wrong_command_line_is_2(command: str, capsys: pytest.CaptureFixture[s
     assert "usage:" in capsys.readouterr().err
 
 
-ARGUMENTS = {"doctor": ["--devices", "2"], "diff": ["--mesh-shape", "2"], "report": ["-o", "r.html"]}  # fmt: skip
+ARGUMENTS = {"doctor": ["--devices", "2"], "diff": ["--mesh-shape", "2"]}  # fmt: skip
 CODES = {"diff": 2}
 
 
@@ -58,10 +58,11 @@ def test_a_missing_file_is_one_diagnostic(
     capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.chdir(tmp_path)
-    code = main([command, "none.mlir", *ARGUMENTS.get(command, [])])
-    assert code == CODES.get(command, 1)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("error:") == 1
-    assert "none.mlir" in captured.err
+    for name in ("none.mlir", "."):
+        code = main([command, name, *ARGUMENTS.get(command, [])])
+        assert code == CODES.get(command, 1)
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("error:") == 1
+        assert f"'{name}'" in captured.err
     assert not list(tmp_path.iterdir())

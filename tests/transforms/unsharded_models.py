@@ -9,14 +9,12 @@ their leaves with `@model`.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from tests.differential.made_by_jax import made_by_jax
 
 
 @dataclass(frozen=True)
@@ -64,18 +62,8 @@ MODELS = (
 @cache
 def unsharded_models() -> dict[str, Model]:
     """Every model by name, made in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve())],
-        env=os.environ | {"JAX_PLATFORMS": "cpu"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
     found: dict[str, Model] = {}
-    for line in done.stdout.splitlines():
-        name, text, dims = json.loads(line)
+    for name, text, dims in made_by_jax(__name__):
         batch = {index: dim for index, dim in enumerate(dims) if dim is not None}
         found[name] = Model(text, batch)
     return found

@@ -12,18 +12,18 @@ from io import StringIO
 from pathlib import Path
 from typing import cast
 
-from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.api import Program, load, program_of
 from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
 from ttxdsl.errors import CompileError
-from ttxdsl.program import parse_program, split_programs
+from ttxdsl.program import parse_program, read_text, split_programs
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
 from ttxdsl.reporting.units import bytes_text
 from ttxdsl.sharding.spec import Mesh
+from ttxdsl.terminal import Terminal, styled
 
 _LAST_STAGE = 13
 _MOST_VALUES = 8
@@ -193,7 +193,7 @@ def assert_budget(
                 hint='say some: assert_budget(program, "all_gather<=2")',
             )
         is_text = isinstance(program, str) and any(c in program for c in "\n{")
-        text = cast(str, program) if is_text else Path(program).read_text("utf-8")
+        text = cast(str, program) if is_text else read_text(Path(program))
         source = "<text>" if is_text else str(program)
         findings = check_text(text, source)
     else:
@@ -226,7 +226,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     table.add_column("found", justify="right")
     table.add_column("")
     for finding in findings:
-        mark = "[green]ok[/]" if finding.ok else "[bold red]FAIL[/]"
+        mark = styled("ok", "green") if finding.ok else styled("FAIL", "bold red")
         limit = finding.limit
         table.add_row(str(limit.line), str(limit), finding.found_text, mark)
     return table
@@ -268,13 +268,13 @@ def offenders_table(finding: Finding) -> Table:
     return table
 
 
-def print_findings(console: Console, findings: Sequence[Finding]) -> None:
+def print_findings(console: Terminal, findings: Sequence[Finding]) -> None:
     """The table of limits, then for each that does not hold what it counts."""
     console.print(findings_table(findings))
     for finding in findings:
         if finding.ok:
             continue
-        console.print(f"{finding.limit}: found {finding.found_text}", markup=False)
+        console.print(f"{finding.limit}: found {finding.found_text}")
         if finding.collectives or finding.values:
             console.print(offenders_table(finding))
 
@@ -282,6 +282,6 @@ def print_findings(console: Console, findings: Sequence[Finding]) -> None:
 def findings_text(findings: Sequence[Finding]) -> str:
     """The same as plain text."""
     stream = StringIO()
-    console = Console(file=stream, width=_WIDTH, highlight=False, color_system=None)
+    console = Terminal(file=stream, width=_WIDTH, plain=True)
     print_findings(console, findings)
     return stream.getvalue()

@@ -47,7 +47,7 @@ def pytest_collect_file(
     from ttxdsl.budgets.directives import has_budget
 
     try:
-        text = file_path.read_text(encoding="utf-8")
+        text = file_path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return None
     if not has_budget(text):
@@ -72,7 +72,7 @@ class BudgetFile(pytest.File):
 
         limits: list[Any] = []
         try:
-            for part in split_programs(self.path.read_text(encoding="utf-8")):
+            for part in split_programs(self.path.read_text(encoding="utf-8-sig")):
                 limits.extend(parse_budget(part, str(self.path)).limits)
         except CompileError as error:
             raise self.CollectError(str(error)) from error
@@ -87,7 +87,7 @@ class BudgetFile(pytest.File):
         from ttxdsl.budgets.check import check_text
 
         if self._findings is None:
-            text = self.path.read_text(encoding="utf-8")
+            text = self.path.read_text(encoding="utf-8-sig")
             self._findings = check_text(text, str(self.path))
         return self._findings[index]
 

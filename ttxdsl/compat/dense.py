@@ -1,13 +1,8 @@
-"""Mends to `dense<…>`: hexadecimal floats, narrow blobs, and constants of many MiB.
-
-In `dense<0xFF800000> : tensor<f32>` the literal is the bit pattern of the element
-(here -inf), as MLIR's language reference says; xDSL 0.74 reads 4286578688.0. JAX
-prints infinities and NaNs so, in every softmax and max-pool. Complex elements with
-one hexadecimal part are refused by xDSL; they are read here as well.
+"""Mends to `dense<…>`: narrow blobs, and constants of many MiB.
 
 In a blob (`dense<"0x…">`) an integer narrower than a byte has zeros above its bits, so
-that -2 of i4 is `0E`; xDSL reads 14. Splats and blobs are made, compared and printed
-here without a Python object an element, which xDSL needs several of.
+that -2 of i4 is `0E`; xDSL reads 14. Blobs are read and printed here without a Python
+object an element, which xDSL needs several of.
 """
 
 from __future__ import annotations
@@ -15,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 from math import prod
-from struct import error as StructError
-from typing import Any, Never, cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BytesAttr,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     IntegerType,
     Signedness,
@@ -32,25 +24,6 @@ from xdsl.parser.attribute_parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
-
-_Element = AttrParser._TensorLiteralElement  # pyright: ignore[reportPrivateUsage]
-
-
-def _is_hexadecimal(element: _Element) -> bool:
-    return element.span.text[:2] in ("0x", "0X") and isinstance(element.value, int)
-
-
-def float_from_bits(parser: AttrParser, element: _Element, type: AnyFloat) -> float:
-    """The value whose bit pattern in `type` is the element's integer literal."""
-    bits = cast(int, element.value)
-    size = type.compile_time_size
-    if bits.bit_length() > 8 * size:
-        parser.raise_error(
-            f"hexadecimal float constant out of range for type '{type}'",
-            at_position=element.span,
-        )
-    return type.unpack(bits.to_bytes(size, "little"), 1)[0]
-
 
 _CHUNK = 1 << 20
 """Hexadecimal digits, or bytes, to convert at a time."""
@@ -104,14 +77,12 @@ def _narrow(data: bytes, element: Attribute) -> bytes:
     return (np.frombuffer(data, np.uint8) & np.uint8((1 << bits) - 1)).tobytes()
 
 
-def _spread(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
-    """The elements of a blob, also if it holds one for all."""
+def _elements(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:
+    """The elements of a blob, or the one that it holds for all."""
     count = prod(type.get_shape())
     size = type.element_type.compile_time_size
     blob = _widen(blob, type.element_type)
-    if len(blob) == size:
-        return blob * count
-    if len(blob) != size * count:
+    if len(blob) not in (size, size * count):
         parser.raise_error(
             f"Shape mismatch in dense literal. Expected {count} elements from the "
             f"type, but got {len(blob)} bytes.",
@@ -132,13 +103,6 @@ def _lex_blob(lexer: MLIRLexer, start: int) -> Token[MLIRTokenKind] | None:
     return Token(MLIRTokenKind.STRING_LIT, Span(start, end + 1, lexer.input))
 
 
-def _is_splat(self: Dense) -> bool:
-    """Whether all elements have the same bits; NaN is equal to itself here."""
-    size = self.type.element_type.compile_time_size
-    data = memoryview(self.data.data)
-    return len(data) > 0 and data[size:] == data[:-size]
-
-
 def _hexadecimal(self: Dense) -> Iterator[str]:
     data = _narrow(self.data.data, self.get_element_type())
     for start in range(0, len(data), _CHUNK):
@@ -151,9 +115,8 @@ def _print_without_type(self: Dense, printer: Printer) -> None:
     with printer.in_angle_brackets():
         if length == 0:
             return
-        if _is_splat(self):
-            size = self.type.element_type.compile_time_size
-            (value,) = self.get_element_type().unpack(self.data.data[:size], 1)
+        if self.is_splat():
+            (value,) = self.get_element_type().unpack(self.data.data, 1)
             self._print_one_elem(value, printer)  # pyright: ignore[reportPrivateUsage]
         elif length > _LONGEST_LIST:
             printer.print_string('"0x')
@@ -172,13 +135,6 @@ def _dense_type(parser: AttrParser, type: Attribute | None) -> Any:
     return parser._parse_dense_literal_type()  # pyright: ignore[reportPrivateUsage]
 
 
-def _raise_out_of_range(
-    parser: AttrParser, type: Attribute | None, span: Span
-) -> Never:
-    element = f" '{cast(Any, type).element_type}'" if type is not None else ""
-    parser.raise_error(f"a constant is out of range for its type{element}", span)
-
-
 def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | None:
     """Parse `<"0x…">` or `<element>`; None, with nothing consumed, for a list."""
     start = parser.pos
@@ -189,7 +145,7 @@ def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | 
         parser._consume_token(MLIRTokenKind.STRING_LIT)  # pyright: ignore[reportPrivateUsage]
         parser.parse_punctuation(">", " in dense attribute")
         type = _dense_type(parser, type)
-        data = _spread(parser, token.span, blob, type)
+        data = _elements(parser, token.span, blob, type)
     elif token.kind in (MLIRTokenKind.L_SQUARE, MLIRTokenKind.GREATER):
         parser._resume_from(start)  # pyright: ignore[reportPrivateUsage]
         return None
@@ -197,12 +153,9 @@ def _parse_blob_or_splat(parser: AttrParser, type: Attribute | None) -> Dense | 
         element = parser._parse_tensor_literal_element()  # pyright: ignore[reportPrivateUsage]
         parser.parse_punctuation(">", " in dense attribute")
         type = _dense_type(parser, type)
-        value = element.to_type(parser, cast(Any, type).element_type)
-        try:
-            one = cast(Any, type).element_type.pack((value,))
-        except (OverflowError, ValueError, StructError):
-            _raise_out_of_range(parser, type, element.span)
-        data = one * prod(cast(Any, type).get_shape())
+        element_type = cast(Any, type).element_type
+        value = element.to_type(parser, element_type)
+        data = element_type.pack((value,))
     return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data))
 
 
@@ -211,15 +164,8 @@ def mend() -> None:
     parse_dense = AttrParser.parse_dense_int_or_fp_elements_attr
 
     def parse_dense_attr(self: AttrParser, type: Any) -> Dense:
-        start = self.pos
         parsed = _parse_blob_or_splat(self, type)
-        if parsed is not None:
-            return parsed
-        try:
-            return parse_dense(self, type)
-        except (OverflowError, StructError):
-            span = Span(start, self.pos, self.lexer.input)
-            _raise_out_of_range(self, type, span)
+        return parse_dense(self, type) if parsed is None else parsed
 
     lex_string = MLIRLexer._lex_string_literal  # pyright: ignore[reportPrivateUsage]
 
@@ -228,41 +174,4 @@ def mend() -> None:
 
     MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]
     AttrParser.parse_dense_int_or_fp_elements_attr = parse_dense_attr
-    DenseIntOrFPElementsAttr.is_splat = _is_splat
     DenseIntOrFPElementsAttr.print_without_type = _print_without_type
-
-    to_type = _Element.to_type
-    to_complex = _Element.to_complex
-    parse_element = AttrParser._parse_tensor_literal_element  # pyright: ignore[reportPrivateUsage]
-
-    def bits_to_type(self: _Element, parser: AttrParser, type: Any) -> Any:
-        if isinstance(type, AnyFloat) and _is_hexadecimal(self):
-            return float_from_bits(parser, self, type)
-        return to_type(self, parser, type)
-
-    def parts_to_complex(
-        self: _Element, parser: AttrParser, type: ComplexType[Any]
-    ) -> Any:
-        parts = cast(tuple[Any, ...], self.value)
-        if all(isinstance(part, _Element) for part in parts):
-            return tuple(part.to_type(parser, type.element_type) for part in parts)
-        return to_complex(self, parser, type)
-
-    def parse_part(parser: AttrParser) -> _Element:
-        value, span = parser._parse_bool_int_or_float()  # pyright: ignore[reportPrivateUsage]
-        return _Element(value < 0, value, span)
-
-    def parse_complex_or_element(self: AttrParser) -> _Element:
-        token = self._current_token  # pyright: ignore[reportPrivateUsage]
-        if token.kind != MLIRTokenKind.L_PAREN:
-            return parse_element(self)
-        with self.in_parens():
-            real = parse_part(self)
-            self.parse_punctuation(",")
-            imaginary = parse_part(self)
-        span = Span(token.span.start, imaginary.span.end + 1, token.span.input)
-        return _Element(False, cast(Any, (real, imaginary)), span)
-
-    _Element.to_type = bits_to_type
-    _Element.to_complex = parts_to_complex
-    AttrParser._parse_tensor_literal_element = parse_complex_or_element  # pyright: ignore[reportPrivateUsage]

@@ -8,13 +8,16 @@ function, so that there is one place that says what a token is.
 A quotation mark without a second one in its line takes xDSL a time that doubles with
 each character behind it, by the expression that it looks for strings with: the same one
 is used without going back over what it has read, which never finds anything.
+
+A byte order mark, which editors on Windows put before the text, is not part of it.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from xdsl.utils.lexer import Span, Token
+from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 _Kind = MLIRTokenKind
@@ -71,8 +74,20 @@ _BY_SPELLING = {
 }
 
 
+BYTE_ORDER_MARK = "\ufeff"
+
+
 def mend() -> None:
-    """Lex what is common with one regular expression."""
+    """Lex what is common with one regular expression, and skip a byte order mark."""
+    post_init = Input.__post_init__
+
+    def without_mark(self: Input[Any]) -> None:
+        if isinstance(self.content, str):
+            text = self.content.removeprefix(BYTE_ORDER_MARK)
+            object.__setattr__(self, "content", text)
+        post_init(self)
+
+    Input.__post_init__ = without_mark
     MLIRLexer._unescaped_characters_regex = _string  # pyright: ignore[reportPrivateUsage]
     lex = MLIRLexer.lex
 

@@ -21,6 +21,7 @@ from typing import Any, cast
 
 import xdsl.dialects.builtin as builtin
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     CallSiteLoc,
     FileLineColLoc,
     FusedLoc,
@@ -132,6 +133,30 @@ Location = (
     | ParsedLoc
 )
 """xDSL's location attributes and the two added here."""
+
+
+def source_position(location: Attribute) -> str | None:
+    """The `file:line:col` that a location leads to, or None if it leads nowhere.
+
+    A call site answers with its callee (the innermost frame, as MLIR's own
+    diagnostics do); a fused location with the first part that knows a position.
+    """
+    match location:
+        case FileLineColLoc() | FileLineColRange():
+            file, line, column = location.filename, location.line, location.column
+            return f"{file.data}:{line.data}:{column.data}"
+        case ParsedLoc():
+            return location.position
+        case NameLoc():
+            return source_position(location.location)
+        case CallSiteLoc():
+            return source_position(location.callee) or source_position(location.caller)
+        case FusedLoc():
+            parts = cast(ArrayAttr[Attribute], location.locations)
+            found = (source_position(part) for part in parts)
+            return next((position for position in found if position), None)
+        case _:
+            return None
 
 
 @dataclass

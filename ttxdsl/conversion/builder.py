@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import copysign, isfinite, prod
+from math import copysign, isfinite
 from typing import cast
 
 import numpy as np
@@ -496,6 +496,7 @@ class TTIRBuilder:
         shard_shape: Sequence[int],
         shard_dims: Sequence[int],
         device_parts: Sequence[int] = (),
+        device_summands: Sequence[int] = (),
     ) -> SSAValue:
         """`ttir.mesh_shard`; the result type says where the data goes."""
         properties: dict[str, Attribute] = {
@@ -506,6 +507,8 @@ class TTIRBuilder:
         }
         if device_parts:
             properties["device_parts"] = dense_i64(device_parts)
+        if device_summands:
+            properties["device_summands"] = dense_i64(device_summands)
         return self.one(ttir.MeshShardOp, [value], result, properties)
 
     def all_gather(
@@ -599,14 +602,10 @@ class TTIRBuilder:
 
 def splat_of(value: DenseIntOrFPElementsAttr) -> Number | None:
     """The number that all elements of a constant are, None when they differ."""
-    count = prod(value.get_shape())
-    if not count or not isinstance(value.get_element_type(), IntegerType | AnyFloat):
-        return None
-    data, step = value.data.data, len(value.data.data) // len(value)
-    if data != data[:step] * (len(data) // step):
-        return None
     element = value.get_element_type()
-    number = next(iter(element.iter_unpack(data[:step])))
+    if not value.is_splat() or not isinstance(element, IntegerType | AnyFloat):
+        return None
+    number = next(iter(value.iter_values()))
     if not isinstance(number, int | float):
         return None
     return int(bool(number)) if element == i1 else number

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import cast
 
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     IntegerAttr,
     StringAttr,
     i32,
@@ -26,26 +24,12 @@ from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt_verify import pair_rows, tensor_type
-from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.interpreters.replica_groups import replica_groups
 from ttxdsl.remarks import emit_warning
-
-Groups = tuple[tuple[int, ...], ...]
-"""Groups of device positions."""
-
-_Grouped = (
-    stablehlo.AllGatherOp
-    | stablehlo.AllReduceOp
-    | stablehlo.ReduceScatterOp
-    | stablehlo.AllToAllOp
-    | stablehlo.CollectiveBroadcastOp
-    | stablehlo.CollectiveReduceOp
-    | stablehlo.CrossReplicaSumOp
-)
-
+from ttxdsl.sharding.replica_groups import Groups
 
 # --- groups -----------------------------------------------------------------
 
@@ -60,33 +44,22 @@ def _devices(low: Lowering, op: Operation) -> Devices:
     return low.devices
 
 
-def _groups(low: Lowering, op: _Grouped) -> Groups:
+def _groups(low: Lowering, op: Operation) -> Groups:
     """The groups of a collective as device positions.
 
-    Ids that cover the mesh are its devices. One replica alone, `[[0]]`, means all
-    devices with a channel and without global ids (cross_replica_and_partition), and
-    every device by itself otherwise.
-
     Raises:
-        CompileError: ids that do not cover the mesh.
+        CompileError: groups that do not cover the mesh, or contradict themselves.
     """
     devices = _devices(low, op)
-    groups = tuple(
-        tuple(device for device in group if device >= 0)
-        for group in replica_groups(op, op.replica_groups)
-    )
     places = devices.positions()
-    ids = [device for group in groups for device in group]
-    if sorted(ids) != sorted(places) and sorted(ids) in ([], [0]):
-        handle = op.properties.get("channel_handle")
-        channel = isinstance(handle, ChannelHandleAttr) and handle.data.handle > 0
-        is_global = op.properties.get("use_global_device_ids") is not None
-        together = (channel and not is_global) if ids else (is_global or low.replicas)
-        everyone = tuple(range(devices.count))
-        return (everyone,) if together else tuple((one,) for one in everyone)
-    if sorted(ids) != sorted(places):
+    try:
+        groups = device_groups(op, devices.count, 1 if low.replicas else None)
+    except ValueError as error:
+        raise CompileError(str(error), op) from error
+    ids = {device for group in groups for device in group}
+    if ids != set(places):
         raise CompileError(
-            f"replica groups name devices {sorted(set(ids))}, the mesh has "
+            f"replica groups name devices {sorted(ids)}, the mesh has "
             f"{sorted(places)}: every device belongs to exactly one group",
             op,
         )
@@ -141,6 +114,15 @@ def keep_part(
     ]
     sizes = [size if d == dim else whole for d, whole in enumerate(shape)]
     return low.builder.slice_dynamic(value, per_device(low, rows, i32), sizes)
+
+
+def keep_on_first(low: Lowering, value: SSAValue, number_of: Sequence[int]) -> SSAValue:
+    """The value on the devices whose number is 0, zeros on the others."""
+    build = low.builder
+    numbers = per_device(low, [[number] for number in number_of], i32)
+    first = build.compare("eq", numbers, build.like(numbers, 0))
+    keep = build.reshape(first, (1,) * len(shape_of(value)))
+    return build.elementwise("where", keep, value, build.like(value, 0))
 
 
 def gather_members(
@@ -241,8 +223,14 @@ def _all_reduce(low: Lowering, op: stablehlo.AllReduceOp) -> Sequence[SSAValue]:
 
 
 def _cross_replica_sum(low: Lowering, op: stablehlo.CrossReplicaSumOp) -> SSAValue:
-    groups = _groups(low, op)
-    return _combined(low, op, low[op.operand], groups, ReduceType.SUM, None)
+    return sum_along(low, low[op.operand], _groups(low, op), op)
+
+
+def sum_along(
+    low: Lowering, value: SSAValue, groups: Groups, where: Operation
+) -> SSAValue:
+    """The values of a group added, on each of its devices."""
+    return _combined(low, where, value, groups, ReduceType.SUM, None)
 
 
 def _combined(
@@ -435,8 +423,9 @@ def _collective_broadcast(
 
 
 def _collective_permute(low: Lowering, op: stablehlo.CollectivePermuteOp) -> SSAValue:
-    places = _devices(low, op).positions()
-    pairs = pair_rows(cast(DenseIntOrFPElementsAttr, op.source_target_pairs))
+    devices = _devices(low, op)
+    places = devices.positions()
+    pairs = device_groups(op, devices.count, 1 if low.replicas else None)
     unknown = sorted({device for pair in pairs for device in pair} - set(places))
     if unknown:
         raise CompileError(

@@ -199,7 +199,8 @@ def check_type(value: SSAValue, op: Operation) -> None:
     """Refuse what ttir has no type for.
 
     Raises:
-        UnsupportedError: neither a token nor a tensor, or of dynamic shape.
+        UnsupportedError: neither a token nor a tensor, of dynamic shape, or larger than
+            the 32 bits that ttir writes sizes with.
     """
     if value.type.name != TensorType.name:
         if isinstance(value.type, TokenType | FutureType):
@@ -212,6 +213,15 @@ def check_type(value: SSAValue, op: Operation) -> None:
             op,
             hint="export the program for fixed shapes",
         )
+    if any(size > _LARGEST_SIZE for size in type.get_shape()):
+        raise UnsupportedError(
+            f"{type} has a dimension above {_LARGEST_SIZE}, the largest that ttir's shapes"
+            " can say",
+            op,
+        )
+
+
+_LARGEST_SIZE = 2**31 - 1
 
 
 def constant_splat(value: SSAValue) -> Number | None:

@@ -10,13 +10,13 @@ Pure functions on the values of `ttxdsl.sharding`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from itertools import product
 
 from ttxdsl.conversion.group_axes import coordinates, position
-from ttxdsl.sharding.axes import Axes, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.replica_groups import indices_along
+from ttxdsl.sharding.spec import Mesh, TensorSharding, mesh_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,9 @@ class Placement:
         parts: parts of each tensor dimension that all its axes make (r entries).
         device_parts: for each device position the number of the part that it holds,
             row-major over `parts`; empty when whole axes in mesh order say it.
+        summed: the axes along which devices hold summands of their parts.
+        device_summands: for each device position the number of the summand that it
+            holds; empty when nothing is summed.
     """
 
     shard_shape: tuple[int, ...]
@@ -41,6 +44,8 @@ class Placement:
     picks: tuple[tuple[int, Axes], ...] = ()
     parts: tuple[int, ...] = ()
     device_parts: tuple[int, ...] = ()
+    summed: Axes = ()
+    device_summands: tuple[int, ...] = ()
 
     @property
     def is_replicated(self) -> bool:
@@ -56,7 +61,9 @@ class Placement:
         if self.is_plain:
             return self
         dims = (-1,) * len(self.shard_dims)
-        return Placement(self.parts, dims, device_parts=self.device_parts)
+        return replace(
+            self, shard_shape=self.parts, shard_dims=dims, moves=(), picks=()
+        )
 
     @property
     def is_plain(self) -> bool:
@@ -88,6 +95,7 @@ def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
         shard_dims = [-1] * len(sizes)
     moves = _moves(reordered, sizes)
     parts = tuple(dim.sharded_size(mesh) for dim in sharding.dims)
+    summed = tuple(axis for axis in sharding.unreduced if axis.size_in(mesh) > 1)
     return Placement(
         tuple(shard_shape),
         tuple(shard_dims),
@@ -95,6 +103,8 @@ def place(sharding: TensorSharding, mesh: Mesh) -> Placement:
         tuple(picks),
         parts,
         _parts_held(sharding, mesh, parts) if moves or picks else (),
+        summed,
+        indices_along(mesh, summed) if summed else (),
     )
 
 
@@ -104,32 +114,6 @@ def _parts_held(
     return tuple(
         position(sharding.shard_index(where, mesh), parts)
         for where in mesh_positions(mesh)
-    )
-
-
-@cache
-def parts_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
-    """For each device position its place along the axes, major to minor."""
-    sharding = TensorSharding("", (DimSharding(axes),))
-    return tuple(sharding.shard_index(where, mesh)[0] for where in mesh_positions(mesh))
-
-
-@cache
-def groups_along(mesh: Mesh, axes: Axes) -> tuple[tuple[int, ...], ...]:
-    """The groups of device positions that differ along the axes only, in their order."""
-    rest = tuple(
-        part
-        for part in split_mesh_at(mesh, axes)
-        if not any(axis.overlaps(part) for axis in axes)
-    )
-    groups: dict[int, dict[int, int]] = {}
-    for device, (group, place_in_group) in enumerate(
-        zip(parts_along(mesh, rest), parts_along(mesh, axes), strict=True)
-    ):
-        groups.setdefault(group, {})[place_in_group] = device
-    return tuple(
-        tuple(device for _, device in sorted(members.items()))
-        for _, members in sorted(groups.items())
     )
 
 

@@ -21,8 +21,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    IntegerAttr,
-    IntegerType,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -47,16 +45,17 @@ from ttxdsl.conversion import (
 )
 from ttxdsl.conversion.builder import TTIRBuilder, shape_of
 from ttxdsl.conversion.cleanup import drop_unused
-from ttxdsl.conversion.lower_collective import gather_along, keep_part
-from ttxdsl.conversion.lowering import Devices, Lowering, Rule
-from ttxdsl.conversion.placement import (
-    Placement,
-    groups_along,
-    parts_along,
-    place,
+from ttxdsl.conversion.lower_collective import (
+    gather_along,
+    keep_on_first,
+    keep_part,
+    sum_along,
 )
+from ttxdsl.conversion.lowering import Devices, Lowering, Rule
+from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.replica_groups import counts_replicas
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.dialects.ttcore import (
@@ -70,6 +69,8 @@ from ttxdsl.dialects.ttcore import (
     ShardStatusAttr,
 )
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.replica_groups import Groups, groups_along, indices_along
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 TABLE: dict[str, Rule] = {
@@ -210,7 +211,7 @@ class _ModuleLowering:
         if devices is None:
             table = {**TABLE, "sdy.manual_computation": Rule(self._manual, ())}
         return Lowering(
-            builder, table, self.functions, devices, _counts_replicas(self.module)
+            builder, table, self.functions, devices, counts_replicas(self.module)
         )
 
     def _host_code(self, function: FuncOp, host: TTIRBuilder) -> Sequence[SSAValue]:
@@ -326,8 +327,10 @@ class _ModuleLowering:
         if placement.moves:
             value = low.builder.collective_permute(value, placement.moves)
         for dim, axes in placement.picks:
-            parts = parts_along(mesh, axes)
+            parts = indices_along(mesh, axes)
             value = keep_part(low, value, dim, max(parts) + 1, parts)
+        if placement.summed and not present:
+            value = keep_on_first(low, value, placement.device_summands)
         self._require_shape(value, tensor_type(argument), where)
         return value
 
@@ -347,8 +350,12 @@ class _ModuleLowering:
             return value
         kind = _shard_kind(placement, stays)
         placement = placement.in_place() if stays else placement
+        if placement.summed and not stays:
+            value = sum_along(
+                low, value, _positions_along(mesh, placement.summed), where
+            )
         for dim, axes in placement.picks:
-            value = gather_along(low, value, dim, groups_along(mesh, axes), where)
+            value = gather_along(low, value, dim, _positions_along(mesh, axes), where)
         if placement.moves:
             back = [(target, source) for source, target in placement.moves]
             value = low.builder.collective_permute(value, back)
@@ -372,7 +379,7 @@ class _ModuleLowering:
             MeshShardDirection.FULL_TO_SHARD,
             placement.shard_shape,
             placement.shard_dims,
-            placement.device_parts if kind == MeshShardType.IDENTITY else (),
+            *_tables(kind, placement),
         )
 
     def _unshard(
@@ -391,7 +398,7 @@ class _ModuleLowering:
             MeshShardDirection.SHARD_TO_FULL,
             placement.shard_shape,
             placement.shard_dims,
-            placement.device_parts if kind == MeshShardType.IDENTITY else (),
+            *_tables(kind, placement),
         )
 
     def _require_even(
@@ -421,10 +428,24 @@ class _ModuleLowering:
 
 def _placement(sharding: TensorSharding, mesh: Mesh) -> Placement:
     """Where a tensor lies; a sharding on a mesh without axes splits nothing."""
-    if not any(dim.axes for dim in sharding.dims):
+    if sharding.is_replicated:
         count = len(mesh.axes)
         return Placement((1,) * len(sharding.dims), (-1,) * count)
     return place(sharding, mesh)
+
+
+def _positions_along(mesh: Mesh, axes: Axes) -> Groups:
+    """The groups of device positions, not ids, that differ along the axes only."""
+    return groups_along(mesh.without_device_ids(), axes)
+
+
+def _tables(
+    kind: MeshShardType, placement: Placement
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Of data on the devices what each one holds: its part, and its summand of it."""
+    if kind != MeshShardType.IDENTITY:
+        return (), ()
+    return placement.device_parts, placement.device_summands
 
 
 def _replicated(rank: int, low: Lowering) -> Placement:
@@ -528,15 +549,3 @@ def _called_from_outside(module: ModuleOp) -> set[str]:
         if isinstance(names := op.properties.get("called_computations"), ArrayAttr)
         for name in cast("ArrayAttr[Attribute]", names)
     }
-
-
-def _counts_replicas(module: ModuleOp) -> bool:
-    """Whether the program was exported for several replicas of one partition."""
-
-    def count(name: str) -> int:
-        attribute = module.attributes.get(name)
-        if not isinstance(attribute, IntegerAttr):
-            return 1
-        return cast("IntegerAttr[IntegerType]", attribute).value.data
-
-    return count("mhlo.num_replicas") > 1 and count("mhlo.num_partitions") == 1

@@ -248,6 +248,18 @@ def parse_dim_sharding(parser: AttrParser) -> DimSharding:
     return DimSharding(tuple(axes), closed, int(match.group(1)))
 
 
+def _parse_reduction(parser: AttrParser) -> None:
+    """How unreduced values are to be combined; only by a sum, which need not be said."""
+    start = parser.pos
+    keyword = parser.parse_optional_identifier()
+    if keyword not in (None, "sum"):
+        parser.raise_error(
+            f"values unreduced by '{keyword}' are not supported, only by 'sum'",
+            start,
+            start + len(keyword),
+        )
+
+
 def _parse_sharding_body(parser: AttrParser) -> TensorSharding:
     mesh = parse_mesh_or_ref(parser)
     parser.parse_punctuation(",")
@@ -257,6 +269,8 @@ def _parse_sharding_body(parser: AttrParser) -> TensorSharding:
         left = [name for name in ("replicated", "unreduced") if name not in axes]
         name = parser.parse_keyword_in(left)
         parser.parse_punctuation("=")
+        if name == "unreduced":
+            _parse_reduction(parser)
         with parser.in_braces():
             axes[name] = _comma_separated(parser, lambda: parse_axis_ref(parser))
     return TensorSharding(

@@ -21,6 +21,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 
+from ttxdsl.errors import UnsupportedError
+
 SI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.SIGNED]]
 UI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.UNSIGNED]]
 SI64: TypeAlias = IntegerType[Literal[64], Literal[Signedness.SIGNED]]
@@ -81,12 +83,22 @@ def dense_i64(values: Iterable[int]) -> DenseInts:
 
 @_remember
 def _i32_array(values: tuple[int, ...]) -> I32Array:
+    _require_32_bits(values)
     return ArrayAttr(IntegerAttr(value, i32) for value in values)
 
 
 @_remember
 def _dense(element: IntegerType, values: tuple[int, ...]) -> DenseInts:
+    if element == i32:
+        _require_32_bits(values)
     return DenseArrayBase.from_list(element, values)
+
+
+def _require_32_bits(values: tuple[int, ...]) -> None:
+    """xDSL takes unsigned numbers too, which would come back negative."""
+    for value in values:
+        if not -(2**31) <= value < 2**31:
+            raise UnsupportedError(f"the size {value} does not fit in ttir's 32 bits")
 
 
 def ints(attr: I32Array | DenseInts) -> tuple[int, ...]:

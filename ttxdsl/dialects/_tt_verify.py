@@ -8,6 +8,7 @@ the numbers that break it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, cast
@@ -25,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt_elementwise import Typing
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshAttr,
     MeshShardDirection,
@@ -149,6 +151,7 @@ def mesh_shard(
     shard_shape: Sequence[int],
     shard_dims: Sequence[int],
     device_parts: Sequence[int] | None = None,
+    device_summands: Sequence[int] | None = None,
 ) -> None:
     """Shapes, places and the arrays of a mesh_shard fit together."""
     _expect_element_type(result, input)
@@ -182,6 +185,8 @@ def mesh_shard(
             )
         if device_parts is not None:
             _device_parts(shard_type, shard_shape, shard_dims, device_parts, sizes)
+        if device_summands is not None:
+            _device_summands(shard_type, device_summands, sizes)
         for dim, parts in enumerate(shard_shape if device_parts is None else ()):
             devices = prod(
                 size for size, d in zip(sizes, shard_dims, strict=True) if d == dim
@@ -224,6 +229,26 @@ def _device_parts(
     if set(device_parts) != set(range(prod(shard_shape))):
         raise VerifyException(
             f"device_parts must name each of the {prod(shard_shape)} parts"
+        )
+
+
+def _device_summands(
+    shard_type: MeshShardType, device_summands: Sequence[int], sizes: Sequence[int]
+) -> None:
+    """A table of summands: a number for each device, each number equally often."""
+    if shard_type != MeshShardType.IDENTITY:
+        raise VerifyException(
+            "device_summands is for data that lies on the devices already"
+        )
+    if len(device_summands) != prod(sizes):
+        raise VerifyException(
+            f"device_summands has {len(device_summands)} entries for {prod(sizes)} "
+            "devices"
+        )
+    often = Counter(device_summands)
+    if set(often) != set(range(len(often))) or len(set(often.values())) > 1:
+        raise VerifyException(
+            "device_summands must number the summands from 0, each equally often"
         )
 
 
@@ -306,7 +331,7 @@ def collective_permute(
     if name is None:
         raise VerifyException("a collective works on tensors that live on a mesh")
     mesh = mesh_of(op, name)
-    rows = pair_rows(pairs)
+    rows = id_pairs(pairs)
     for position, what in enumerate(("source", "target")):
         ids = [row[position] for row in rows]
         if len(set(ids)) != len(ids):
@@ -319,12 +344,6 @@ def collective_permute(
                         f'{what} device {device}: mesh "{name}" has devices 0 to '
                         f"{devices - 1}"
                     )
-
-
-def pair_rows(pairs: DenseIntOrFPElementsAttr) -> tuple[tuple[int, int], ...]:
-    """The (source, target) rows of a source_target_pairs attribute."""
-    values = cast(tuple[int, ...], pairs.get_values())
-    return tuple(zip(values[0::2], values[1::2], strict=True))
 
 
 def _expect_reduction(kind: ReduceType) -> None:

@@ -842,6 +842,7 @@ class _FoldMeshShards(RewritePattern):
             and first.shard_shape == op.shard_shape
             and first.shard_dims == op.shard_dims
             and first.device_parts == op.device_parts
+            and first.device_summands == op.device_summands
         ):
             rewriter.replace(op, [], [first.input])
 
@@ -867,6 +868,10 @@ class MeshShardOp(OneInputOp):
     of `shard_dims`, device by device, which part it holds: a number in row-major order
     over `shard_shape`. It stands for sub-axes and for axes out of mesh order.
 
+    `device_summands` (an addition, for such data too) says that devices hold summands of
+    their part: device by device the number of its summand, from 0. The full tensor is
+    their sum; where its numbers are given, summand 0 is the part and the others zero.
+
     `shard_type`: `devices` splits as above; `replicate` splits nothing; `identity`
     means that the data already lies (or stays) on the devices in this way, and that
     nothing moves: the full tensor is then only the name of what the devices hold.
@@ -878,11 +883,12 @@ class MeshShardOp(OneInputOp):
     shard_shape = prop_def(DenseInts)
     shard_dims = prop_def(DenseInts)
     device_parts = opt_prop_def(DenseInts)
+    device_summands = opt_prop_def(DenseInts)
 
     traits = traits_def(Pure(), _MeshShardCanonicalization())
 
     def verify_shapes(self) -> None:
-        """Shapes, places and both arrays fit together."""
+        """Shapes, places and the arrays fit together."""
         check.mesh_shard(
             self,
             *self.types,
@@ -891,6 +897,7 @@ class MeshShardOp(OneInputOp):
             ints(self.shard_shape),
             ints(self.shard_dims),
             None if self.device_parts is None else ints(self.device_parts),
+            None if self.device_summands is None else ints(self.device_summands),
         )
 
 

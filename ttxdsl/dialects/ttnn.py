@@ -866,9 +866,10 @@ class MeshShardOp(DeviceInputOp):
     shard_shape = prop_def(DenseInts)
     shard_dims = prop_def(DenseInts)
     device_parts = opt_prop_def(DenseInts)
+    device_summands = opt_prop_def(DenseInts)
 
     def verify_shapes(self) -> None:
-        """Shapes, places and both arrays fit together."""
+        """Shapes, places and the arrays fit together."""
         check.mesh_shard(
             self,
             *self.types,
@@ -877,6 +878,7 @@ class MeshShardOp(DeviceInputOp):
             ints(self.shard_shape),
             ints(self.shard_dims),
             None if self.device_parts is None else ints(self.device_parts),
+            None if self.device_summands is None else ints(self.device_summands),
         )
 
 

@@ -9,10 +9,8 @@ many as `limit` says; every row was really compiled and counted.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from io import StringIO
 from math import prod
@@ -41,6 +39,7 @@ from ttxdsl.doctoring.meshes import (
     resized,
     written_meshes,
 )
+from ttxdsl.doctoring.processes import in_processes
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
@@ -221,14 +220,13 @@ def _in_processes(
 ) -> Iterator[Measurement | str]:
     stream = StringIO()
     Printer(stream=stream).print_op(module)
-    with ProcessPoolExecutor(
+    yield from in_processes(
         min(jobs, len(candidates)),
-        # a fork would copy the threads of a progress bar in a state nobody knows
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(stream.getvalue(),),
-    ) as pool:
-        yield from pool.map(_in_worker, [(one, machine) for one in candidates])
+        _start_worker,
+        stream.getvalue(),
+        _in_worker,
+        [(one, machine) for one in candidates],
+    )
 
 
 # The answer

@@ -24,17 +24,12 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.reporting.collectives import COLLECTIVE_OPS, list_collectives
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.rules.registry import sharding_rule
-from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-_RING_OF = {"collective_broadcast": "collective_permute"}
-_COLLECTIVES = frozenset(f"stablehlo.{ring.value}" for ring in Ring) | {
-    "stablehlo.collective_broadcast"
-}
 _FREE = frozenset(
     f"stablehlo.{name}"
     for name in (
@@ -114,7 +109,7 @@ def operations_of(module: ModuleOp) -> int:
 def _computes(op: Operation) -> bool:
     if not op.name.startswith(("stablehlo.", "chlo.")):
         return False
-    return op.name not in _FREE and op.name not in _COLLECTIVES
+    return op.name not in _FREE and op.name not in COLLECTIVE_OPS
 
 
 def _bytes_touched(op: Operation) -> int:
@@ -142,11 +137,7 @@ def measure(module: ModuleOp, machine: Machine) -> Measurement:
         if _computes(op)
     )
     link_seconds = sum(
-        machine.link.seconds_of_bytes(
-            Ring(_RING_OF.get(one.kind, one.kind)),
-            one.bytes_per_device,
-            one.group_size,
-        )
+        machine.link.seconds_of_bytes(one.ring, one.bytes_per_device, one.group_size)
         for one in collectives
     )
     kinds = Counter(one.kind for one in collectives)

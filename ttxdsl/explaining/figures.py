@@ -14,16 +14,14 @@ from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Figures
 from ttxdsl.reporting.collectives import Collective, list_collectives
 from ttxdsl.reporting.memory import memory_profile
-from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.links import Link
 
 
 def collective_seconds(collective: Collective, link: Link) -> float:
-    """The time of one collective by the alpha-beta model; a broadcast is a permute."""
-    kind = collective.kind
-    ring = Ring(kind) if kind != "collective_broadcast" else Ring.COLLECTIVE_PERMUTE
-    size = collective.group_size
-    return link.seconds_of_bytes(ring, collective.bytes_per_device, size)
+    """The time of one collective by the alpha-beta model."""
+    return link.seconds_of_bytes(
+        collective.ring, collective.bytes_per_device, collective.group_size
+    )
 
 
 def measure(module: ModuleOp, link: Link) -> Figures:

@@ -215,8 +215,6 @@ def constant(value: DenseIntOrFPElementsAttr) -> Array:
         flat = np.frombuffer(raw, compute_dtype(dtype) if dtype in BITS else dtype)
         if flat.dtype != dtype:
             flat = flat.astype(dtype)
-    if flat.size > 1:
-        one = len(raw) // flat.size
-        if raw == raw[:one] * flat.size:
-            return np.broadcast_to(flat[:1].reshape((1,) * len(shape)), shape)
+    if value.is_splat():
+        return np.broadcast_to(flat.reshape((1,) * len(shape)), shape)
     return flat.reshape(shape)

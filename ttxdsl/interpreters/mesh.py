@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
 
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
@@ -27,7 +26,6 @@ from xdsl.utils.exceptions import InterpretationError
 from ttxdsl.interpreters.mesh_axes import (
     Array,
     Groups,
-    ref_groups,
     same_values,
     whole_axes,
 )
@@ -41,17 +39,11 @@ __all__ = [
     "Groups",
     "Reduce",
     "ReplicaMismatchError",
-    "Strategy",
-    "ref_groups",
     "same_values",
 ]
 
 Reduce = Callable[[Array, tuple[int, ...]], Array]
 """Reduces an array over some of its axes, keeping them with extent 1."""
-
-Strategy = Literal[
-    "cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_ids"
-]
 
 
 @dataclass(frozen=True)
@@ -60,56 +52,19 @@ class DeviceMesh(MeshShards):
 
     # process groups
 
-    def process_groups(self, groups: Groups, strategy: Strategy) -> Groups:
-        """The positions in each process group that a collective's `groups` name.
-
-        Where all devices are partitions of one replica, replica ids other than 0 make
-        no sense: ids are then read as device ids whatever the strategy, which is how
-        partitioned programs are written.
+    def positions_of(self, groups: Groups) -> Groups:
+        """The positions of the processes in groups.
 
         Raises:
-            InterpretationError: an id that no device has, or one named twice.
+            InterpretationError: an id that no device has.
         """
-        groups = tuple(tuple(i for i in group if i >= 0) for group in groups)
-        partitions = self.num_partitions or self.num_devices
-        replicas = self.num_devices // partitions
-        ids = {i for group in groups for i in group}
-        if replicas == 1 and ids - {0}:
-            strategy = "flattened_ids"
-        match strategy:
-            case "cross_replica":
-                groups = groups or (tuple(range(replicas)),)
-                found = [
-                    [r * partitions + p for r in group]
-                    for group in groups
-                    for p in range(partitions)
-                ]
-            case "cross_partition":
-                groups = groups or (tuple(range(partitions)),)
-                found = [
-                    [r * partitions + p for p in group]
-                    for group in groups
-                    for r in range(replicas)
-                ]
-            case "cross_replica_and_partition":
-                groups = groups or (tuple(range(replicas)),)
-                found = [
-                    [r * partitions + p for p in range(partitions) for r in group]
-                    for group in groups
-                ]
-            case "flattened_ids":
-                found = groups or [list(range(self.num_devices))]
         try:
-            placed = tuple(tuple(self._position_of[i] for i in g) for g in found)
+            return tuple(tuple(self._position_of[i] for i in g) for g in groups)
         except KeyError as missing:
             raise InterpretationError(
                 f"process {missing.args[0]} is not one of the {self.num_devices} "
                 f"devices of the mesh ({', '.join(f'{n}={s}' for n, s in self.axes)})"
             ) from None
-        flat = [position for group in placed for position in group]
-        if len(set(flat)) != len(flat):
-            raise InterpretationError("a process is named twice in the replica groups")
-        return placed
 
     def axis_groups(self, axes: Sequence[int]) -> Groups:
         """The groups of positions along whole axes, the first axis major."""

@@ -130,22 +130,6 @@ def whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | None
     return tuple(varying)
 
 
-def ref_groups(
-    axes: tuple[tuple[str, int], ...],
-    device_ids: tuple[int, ...],
-    refs: Sequence[AxisRef],
-) -> Groups:
-    """The groups of process ids along axes or sub-axes, the first one major."""
-    layout = layout_of(axes, tuple(refs))
-    chosen = [atom for ref in refs for atom in layout.runs[ref]]
-    rest = [atom for atom in range(len(layout.sizes)) if atom not in chosen]
-    size = prod(layout.sizes)
-    ids = np.array(device_ids or range(size)).reshape(layout.sizes)
-    lines = ids.transpose([*rest, *chosen])
-    lines = lines.reshape(-1, prod(layout.sizes[atom] for atom in chosen))
-    return tuple(tuple(int(i) for i in line) for line in lines)
-
-
 def bits_of(x: Array) -> Array:
     """The same memory as unsigned integers where NumPy has the width."""
     if x.dtype.itemsize in (1, 2, 4, 8):

@@ -26,7 +26,9 @@ from ttxdsl.interpreters.mesh_axes import (
     same_values,
 )
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.reduction import reduce_named
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,7 @@ class MeshShards(MeshAxes):
             if atom in summed:
                 wide = list(y.shape)
                 wide[atom] = atoms[atom]
-                total = np.broadcast_to(y, wide).sum(axis=atom, keepdims=True)
-                y = total.astype(y.dtype)
+                y = reduce_named("add", np.broadcast_to(y, wide), (atom,))
             elif y.shape[atom] > 1:
                 y = self._agreed(y, atom, layout)
         wide = list(y.shape)
@@ -215,15 +216,54 @@ class MeshShards(MeshAxes):
                 grid = first
         return grid
 
-    def collect(self, x: Array, counts: Sequence[int], part_of: Sequence[int]) -> Array:
+    def parts_of(self, dims: Dims) -> tuple[int, ...]:
+        """For each position the number of the part that `shard` gives it."""
+        sharding = TensorSharding("", tuple(DimSharding(tuple(refs)) for refs in dims))
+        mesh = Mesh(self.axes)
+        counts = [dim.sharded_size(mesh) for dim in sharding.dims]
+        found: list[int] = []
+        for position in mesh_positions(mesh):
+            part = 0
+            index = sharding.shard_index(position, mesh)
+            for at, count in zip(index, counts, strict=True):
+                part = part * count + at
+            found.append(part)
+        return tuple(found)
+
+    def first_summands(self, x: Array, rank: int, summand_of: Sequence[int]) -> Array:
+        """The value where `summand_of` is 0, and zero on the other devices."""
+        first = self._same_along(np.array(summand_of).reshape(self.sizes) == 0)
+        first = first.reshape((*first.shape, *(1,) * rank))
+        return np.where(first, self.lift(x, rank), np.zeros((), x.dtype))
+
+    def collect(
+        self,
+        x: Array,
+        counts: Sequence[int],
+        part_of: Sequence[int],
+        summand_of: Sequence[int] = (),
+    ) -> Array:
         """The whole value of which every device holds the part that `place` gave it.
+
+        Args:
+            x: local values.
+            counts: how many parts each dimension is split in, evenly.
+            part_of: for each position the number of its part, row-major over `counts`.
+            summand_of: for each position the number of the summand of its part that
+                it holds, from 0; nothing to be summed unless given.
 
         Raises:
             ReplicaMismatchError: devices hold different values of one part.
+            InterpretationError: a summand of a part that no device holds.
         """
         lines = self.linear(x, len(counts))
-        table = np.array(part_of)
-        _, holder = np.unique(table, return_index=True)
+        summands = max(summand_of, default=0) + 1
+        table = np.array(part_of) * summands
+        if summand_of:
+            table += np.array(summand_of)
+        held, holder = np.unique(table, return_index=True)
+        if len(held) != prod(counts) * summands:
+            raise InterpretationError("no device holds one of the summands of a part")
         parts = lines[holder]
         same = same_values(lines, parts[table])
         if not same.all():
@@ -237,6 +277,9 @@ class MeshShards(MeshAxes):
                 lines[(other, *where)],
                 self.coordinates(other),
             )
+        if summands > 1:
+            parts = parts.reshape((-1, summands, *parts.shape[1:]))
+            parts = reduce_named("add", parts, (1,))[:, 0]
         local = parts.shape[1:]
         spread = parts.reshape((*counts, *local))
         count = len(counts)

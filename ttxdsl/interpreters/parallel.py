@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import interpreter as interp
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
@@ -225,17 +226,8 @@ class ParallelFunctions(InterpreterFunctions):
         state = session(interpreter)
         values = args[:-1]
         pairs = op.source_target_pairs
-        listed = () if pairs is None else stablehlo.group_lists(pairs) or ()
-        if listed:
-            moves = [
-                (ends[0][0], ends[1][0])
-                for source, target in listed
-                if (
-                    ends := state.mesh.process_groups(
-                        ((source,), (target,)), "flattened_ids"
-                    )
-                )
-            ]
+        if pairs is not None and (listed := id_pairs(pairs)):
+            moves = cast("tuple[tuple[int, int], ...]", state.mesh.positions_of(listed))
             values = tuple(
                 state.mesh.collective_permute(x, rank_of(value.type), moves)
                 for x, value in zip(values, op.inputs, strict=True)

@@ -15,7 +15,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.dialects._tt_attrs import ints
-from ttxdsl.dialects.stablehlo import group_lists
+from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
     ReduceType,
@@ -76,38 +76,49 @@ def _rank(op: Any) -> int:
     return rank_of(op.input.type)
 
 
-def _by_table(mesh: DeviceMesh, op: Any, x: Array) -> Array:
-    """Data whose place on the devices a table of parts says."""
-    table = ints(op.shard_shape), ints(op.device_parts)
-    if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
-        return mesh.place(x, *table)
-    try:
-        return mesh.collect(x, *table)
-    except ReplicaMismatchError as error:
-        error.value_name = f"the operand of '{op.name}'"
-        error.value = op.results[0]
-        raise
+def _split(mesh: DeviceMesh, op: Any) -> list[list[AxisRef]]:
+    """The axes that split each dimension, as `shard_dims` says."""
+    dims: list[list[AxisRef]] = [[] for _ in range(_rank(op))]
+    for axis, dim in enumerate(ints(op.shard_dims)):
+        if dim >= 0:
+            dims[dim].append(AxisRef(mesh.names[axis]))
+    return dims
+
+
+def _to_shards(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+    if op.device_parts is None:
+        y = mesh.shard(x, _split(mesh, op))
+    else:
+        y = mesh.place(x, ints(op.shard_shape), ints(op.device_parts))
+    if op.device_summands is None:
+        return y
+    return mesh.first_summands(y, _rank(op), ints(op.device_summands))
+
+
+def _to_whole(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+    if op.device_parts is None and op.device_summands is None:
+        whole = mesh.unshard(x, _split(mesh, op))
+        return whole.reshape(whole.shape[mesh.rank :])
+    counts = ints(op.shard_shape)
+    parts = (
+        mesh.parts_of(_split(mesh, op))
+        if op.device_parts is None
+        else ints(op.device_parts)
+    )
+    summands = () if op.device_summands is None else ints(op.device_summands)
+    return mesh.collect(x, counts, parts, summands)
 
 
 def _mesh_shard(_: Interpreter, op: Any, args: Values) -> Values:
     mesh = device_mesh(op)
-    rank = _rank(op)
-    if op.device_parts is not None:
-        return (_by_table(mesh, op, args[0]),)
-    dims: list[list[AxisRef]] = [[] for _ in range(rank)]
-    for axis, dim in enumerate(ints(op.shard_dims)):
-        if dim >= 0:
-            dims[dim].append(AxisRef(mesh.names[axis]))
-    x: Array = args[0]
     if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
-        return (mesh.shard(x, dims),)
+        return (_to_shards(mesh, op, args[0]),)
     try:
-        whole = mesh.unshard(x, dims)
+        return (_to_whole(mesh, op, args[0]),)
     except ReplicaMismatchError as error:
         error.value_name = f"the operand of '{op.name}'"
         error.value = op.results[0]
         raise
-    return (whole.reshape(whole.shape[mesh.rank :]),)
 
 
 _NAMED = {
@@ -177,8 +188,7 @@ def _mesh_partition(_: Interpreter, op: Any, args: Values) -> Values:
 
 def _collective_permute(_: Interpreter, op: Any, args: Values) -> Values:
     mesh = device_mesh(op)
-    listed = group_lists(op.source_target_pairs) or ()
-    pairs = [(source, target) for source, target in listed]
+    pairs = id_pairs(op.source_target_pairs)
     return (mesh.collective_permute(args[0], _rank(op), pairs),)
 
 

@@ -104,7 +104,9 @@ def _of_sharding(scope: Operation, sharding: TensorSharding | None) -> Layout | 
 
 
 def _of_mesh_shard(op: Any) -> Layout | None:
-    """Of a ttir or ttnn `mesh_shard`; None where the module does not say its mesh."""
+    """Of a ttir or ttnn `mesh_shard`; None where no mesh and no axes are said."""
+    if op.device_parts is not None:
+        return None
     meshes = meshes_of(op)
     values: Sequence[SSAValue] = (*op.operands, *op.results)
     names = [device_mesh_name(value.type) for value in values]

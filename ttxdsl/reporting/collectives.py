@@ -13,7 +13,6 @@ from typing import cast
 from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
-    DenseIntOrFPElementsAttr,
     FixedBitwidthType,
     IntegerType,
     ModuleOp,
@@ -23,20 +22,27 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.errors import source_position
+from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
+from ttxdsl.errors import CompileError, source_position
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
-from ttxdsl.sharding.replica_groups import axes_of_groups
+from ttxdsl.sharding.replica_groups import Groups, axes_of_groups, groups_joined
 from ttxdsl.sharding.spec import Mesh
 
-_RINGS: dict[type[Operation], Ring] = {
-    stablehlo.AllGatherOp: Ring.ALL_GATHER,
-    stablehlo.AllReduceOp: Ring.ALL_REDUCE,
-    stablehlo.AllToAllOp: Ring.ALL_TO_ALL,
-    stablehlo.CollectiveBroadcastOp: Ring.COLLECTIVE_PERMUTE,
-    stablehlo.CollectivePermuteOp: Ring.COLLECTIVE_PERMUTE,
-    stablehlo.ReduceScatterOp: Ring.REDUCE_SCATTER,
+_RINGS = {
+    "all_gather": Ring.ALL_GATHER,
+    "all_reduce": Ring.ALL_REDUCE,
+    "all_to_all": Ring.ALL_TO_ALL,
+    "collective_broadcast": Ring.COLLECTIVE_PERMUTE,
+    "collective_permute": Ring.COLLECTIVE_PERMUTE,
+    "collective_reduce": Ring.ALL_REDUCE,
+    "cross-replica-sum": Ring.ALL_REDUCE,
+    "reduce_scatter": Ring.REDUCE_SCATTER,
 }
+"""StableHLO's collectives, by how their bytes count."""
+
+COLLECTIVE_OPS = frozenset(f"stablehlo.{kind}" for kind in _RINGS)
+"""The names of the ops that are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,11 @@ class Collective:
     bytes_per_device: int
     reason: str
     position: str | None
+
+    @property
+    def ring(self) -> Ring:
+        """How its bytes and its time count."""
+        return _RINGS[self.kind]
 
     @property
     def axes_text(self) -> str:
@@ -116,7 +127,7 @@ def _consumer(op: Operation) -> str:
 
 def _reason(op: Operation) -> str:
     match op:
-        case stablehlo.AllReduceOp():
+        case stablehlo.AllReduceOp() | stablehlo.CrossReplicaSumOp():
             return f"combines what each device has of {_producer(op)}"
         case stablehlo.ReduceScatterOp():
             return (
@@ -137,50 +148,55 @@ def _reason(op: Operation) -> str:
             return f"{_consumer(op)} needs other parts of {_producer(op)}"
 
 
-def _groups(op: Operation) -> tuple[tuple[int, ...], ...] | None:
-    groups = getattr(op, "groups", None)
-    if isinstance(op, stablehlo.CollectivePermuteOp):
-        pairs = op.source_target_pairs
-        assert isinstance(pairs, DenseIntOrFPElementsAttr)
-        flat = [int(one) for one in pairs.get_values()]  # pyright: ignore[reportArgumentType]
-        sources, targets = flat[::2], flat[1::2]
-        return tuple((s, t) for s, t in zip(sources, targets, strict=True) if s != t)
-    return groups
-
-
-def _permuted_axes(mesh: Mesh, pairs: Sequence[Sequence[int]]) -> Axes | None:
-    """The axes within which every pair of a permutation stays."""
-    reachable: dict[int, set[int]] = {device: {device} for device in mesh.devices()}
-    for source, target in pairs:
-        if source not in reachable or target not in reachable:
-            return None
-        joined = reachable[source] | reachable[target]
-        for device in joined:
-            reachable[device] = joined
-    groups = {tuple(sorted(group)) for group in reachable.values()}
-    return axes_of_groups(mesh, sorted(groups))
-
-
-def _collective(op: Operation, ring: Ring, meshes: Sequence[Mesh]) -> Collective:
-    groups = _groups(op) or ()
+def _collective(op: Operation, where: _Devices) -> Collective:
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
-    axes: Axes | None = None
-    for mesh in meshes:
-        axes = (
-            _permuted_axes(mesh, groups) if permutes else axes_of_groups(mesh, groups)
-        )
-        if axes is not None:
-            break
-    size = max((len(group) for group in groups), default=1)
+    groups = where.groups(op)
+    if permutes:
+        groups = tuple(pair for pair in groups if pair[0] != pair[1])
+    kind, size = _short(op), max((len(group) for group in groups), default=1)
     return Collective(
-        kind=_short(op),
-        axes=axes,
+        kind=kind,
+        axes=where.axes(groups, pairs=permutes),
         group_size=size,
         tensor=_type_text(op.operands),
-        bytes_per_device=ring_bytes(ring, _local_bytes(op.operands), size),
+        bytes_per_device=ring_bytes(_RINGS[kind], _local_bytes(op.operands), size),
         reason=_reason(op),
         position=source_position(op.location),
     )
+
+
+class _Devices:
+    """The devices that the collectives of a module run on."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._meshes = list(meshes_of(module).values())
+        self._count = devices_of(module)
+        self._partitions = 1 if counts_replicas(module) else None
+
+    def groups(self, op: Operation) -> Groups:
+        """The groups of device ids of a collective.
+
+        Raises:
+            CompileError: they contradict themselves.
+        """
+        try:
+            return device_groups(op, self._count, self._partitions)
+        except ValueError as error:
+            raise CompileError(str(error), op) from error
+
+    def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
+        """The axes of the first mesh that groups follow, or that pairs stay within."""
+        for mesh in self._meshes:
+            found = groups
+            if pairs:
+                devices = mesh.devices()
+                if not {one for pair in groups for one in pair} <= set(devices):
+                    continue
+                found = groups_joined(devices, groups)
+            axes = axes_of_groups(mesh, found)
+            if axes is not None:
+                return axes
+        return None
 
 
 def meshes_of(module: ModuleOp) -> dict[str, Mesh]:
@@ -193,10 +209,14 @@ def meshes_of(module: ModuleOp) -> dict[str, Mesh]:
 
 
 def list_collectives(module: ModuleOp) -> list[Collective]:
-    """Every collective of the module, in program order."""
-    meshes = list(meshes_of(module).values())
+    """Every collective of the module, in program order.
+
+    Raises:
+        CompileError: one whose groups contradict themselves.
+    """
+    where = _Devices(module)
     found: list[Collective] = []
     for op in module.walk():
-        if (ring := _RINGS.get(type(op))) is not None:
-            found.append(_collective(op, ring, meshes))
+        if op.name in COLLECTIVE_OPS:
+            found.append(_collective(op, where))
     return found

@@ -3,6 +3,9 @@
 A collective along some axes runs in groups of devices that differ only along them.
 Going back from groups to axes tells a reader of StableHLO which axes those were.
 
+A device is a process of a grid of replicas and partitions: process p is replica
+`p // partitions` and partition `p % partitions`. What ids mean depends on the collective.
+
 Source: StableHLO specification, "Collective ops"; Shardy's mesh device order.
 """
 
@@ -10,12 +13,105 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Literal
 
-from ttxdsl.sharding.axes import Axes, AxisRef, sort_and_merge
-from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.axes import Axes, AxisRef, sort_and_merge, split_mesh_at
+from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
 
 Groups = tuple[tuple[int, ...], ...]
 """Device ids, one tuple a group."""
+
+Strategy = Literal[
+    "cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_ids"
+]
+"""What the ids in replica groups are: replicas, partitions, replicas, or devices."""
+
+
+def expand_groups(
+    groups: Groups, strategy: Strategy, devices: int, partitions: int
+) -> Groups:
+    """The devices in each process group that replica groups mean; none means all.
+
+    Where all devices are partitions of one replica, replica ids other than 0 make no
+    sense: ids are then read as device ids whatever the strategy, which is how
+    partitioned programs are written.
+
+    Args:
+        groups: ids as they are listed, without the -1 that fill a group up.
+        strategy: what the ids are.
+        devices: how many there are.
+        partitions: how many of them make a replica.
+    """
+    replicas = devices // partitions
+    if replicas == 1 and any(one for group in groups for one in group):
+        strategy = "flattened_ids"
+    every_partition, every_replica = range(partitions), range(replicas)
+    match strategy:
+        case "cross_replica":
+            found = [
+                [r * partitions + p for r in group]
+                for group in groups or (every_replica,)
+                for p in every_partition
+            ]
+        case "cross_partition":
+            found = [
+                [r * partitions + p for p in group]
+                for group in groups or (every_partition,)
+                for r in every_replica
+            ]
+        case "cross_replica_and_partition":
+            found = [
+                [r * partitions + p for p in every_partition for r in group]
+                for group in groups or (every_replica,)
+            ]
+        case "flattened_ids":
+            found = groups or (range(devices),)
+    return tuple(tuple(group) for group in found)
+
+
+@cache
+def indices_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
+    """For each mesh position, row-major, its index along `axes`, major first."""
+    sharding = TensorSharding("", (DimSharding(axes),))
+    return tuple(
+        sharding.shard_index(position, mesh)[0] for position in mesh_positions(mesh)
+    )
+
+
+@cache
+def groups_along(mesh: Mesh, axes: Axes) -> Groups:
+    """The groups of devices that differ only along `axes`.
+
+    Devices of a group come in the order of their index along `axes`, major to
+    minor; groups in the order of the rest of the mesh.
+    """
+    rest = tuple(
+        part
+        for part in split_mesh_at(mesh, axes)
+        if not any(axis.overlaps(part) for axis in axes)
+    )
+    groups: dict[int, dict[int, int]] = {}
+    for device, group, place in zip(
+        mesh.devices(),
+        indices_along(mesh, rest),
+        indices_along(mesh, axes),
+        strict=True,
+    ):
+        groups.setdefault(group, {})[place] = device
+    return tuple(
+        tuple(device for _, device in sorted(members.items()))
+        for _, members in sorted(groups.items())
+    )
+
+
+def groups_joined(devices: Sequence[int], pairs: Groups) -> Groups:
+    """The groups of devices that pairs of them join, in order."""
+    joined = {device: {device} for device in devices}
+    for source, target in pairs:
+        both = joined[source] | joined[target]
+        for device in both:
+            joined[device] = both
+    return tuple(sorted({tuple(sorted(group)) for group in joined.values()}))
 
 
 def _prime_factors(size: int) -> list[int]:

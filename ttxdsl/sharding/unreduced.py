@@ -77,10 +77,11 @@ def plan_to_unreduced(
         aligned = aligned and (bool(dropped) or old.axes == wanted.axes)
     if aligned:
         dims = list(source.dims)  # openness may differ from the target's
+    kept = subtract(source.replicated, [a for dim in dims for a in dim.axes], mesh)
     from_whole = subtract(new, from_shards, mesh)
     unreduced = sort_and_merge(source.unreduced + from_whole, mesh)
     return ToUnreduced(
-        None if aligned else source.with_dims(dims),
+        None if aligned else source.with_dims(dims).with_replicated(kept),
         from_whole,
         TensorSharding(source.mesh, tuple(dims), target.replicated, unreduced)
         if from_whole

@@ -9,8 +9,9 @@ from typing import Any
 
 from ttxdsl.budgets.check import Finding, check_text, print_findings
 from ttxdsl.program import read_text
+from ttxdsl.terminal import heading
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import add_json_option, print_json
+from ttxdsl.tools.options import add_json_option, add_source_option, print_json
 
 
 def _json(path: Path, finding: Finding) -> dict[str, Any]:
@@ -39,7 +40,6 @@ def _json(path: Path, finding: Finding) -> dict[str, Any]:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a limit does not hold."""
     checked: list[tuple[Path, list[Finding]]] = []
-    console = report_console()
     for path in options.files:
         with working(f"compiling {path}"):
             checked.append((path, check_text(read_text(path), str(path))))
@@ -48,8 +48,9 @@ def execute(options: argparse.Namespace) -> int:
         limits = [_json(path, one) for path, findings in checked for one in findings]
         print_json({"ok": ok, "limits": limits})
         return 0 if ok else 1
+    console = report_console()
     for path, findings in checked:
-        console.print(f"[bold]{path}[/]", soft_wrap=True)
+        console.print(heading(str(path), ""), soft_wrap=True)
         print_findings(console, findings)
     return 0 if ok else 1
 
@@ -80,5 +81,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "files", type=Path, nargs="+", metavar="FILE", help="programs with COMM: lines"
     )
+    add_source_option(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -6,24 +6,27 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
 from ttxdsl.errors import CompileError
+from ttxdsl.files import write_whole
 from ttxdsl.program import read_program
-from ttxdsl.tools.console import print_error, report_console
+from ttxdsl.terminal import heading, styled
+from ttxdsl.tools.console import print_error, progress, report_console
 from ttxdsl.tools.options import (
     add_compiler_options,
+    add_file_option,
     add_json_option,
     print_json,
-    write_whole,
+    require_outputs,
 )
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.visible import visible
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a stage changes a result."""
+    require_outputs(options, options.reproducer)
     module = read_program(options.file)
     if options.passes is not None:
         steps = steps_of(options.passes, module)
@@ -40,15 +43,10 @@ def execute(options: argparse.Namespace) -> int:
             f"'{options.file}' is ttnn already: there is no step to check",
             hint="check the StableHLO program that it was made of",
         )
-    console = report_console(to_stderr=options.json)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("the program itself", total=len(steps) + 1)
+    with progress(len(steps) + 1, "the program itself") as moved:
 
-        def on_step(step: Step) -> None:
-            progress.update(task, description=str(step), advance=1)
+        def on_step(one: Step) -> None:
+            moved(str(one))
 
         report = check_steps(
             module,
@@ -62,22 +60,22 @@ def execute(options: argparse.Namespace) -> int:
         path = _write_reproducer(report, options)
         print_json(_report_data(options.file, report, path))
         return 0 if report.ok else 1
-    console.print(
-        f"[bold]{options.file}[/]: {', '.join(report.trials)}", soft_wrap=True
-    )
+    console = report_console()
+    head = heading(str(options.file), f": {', '.join(report.trials)}")
+    console.print(head, soft_wrap=True)
     for step in report.steps:
         blamed = report.failure is not None and step == report.failure.step
         if report.failure is not None and not blamed and step == report.steps[-1]:
             continue  # it could not go on from what another made
-        mark = "[bold red]FAIL[/]" if blamed else "[green]ok[/]"
-        console.print(f"  {step!s:38} {mark}")
+        mark = ("FAIL", "bold red") if blamed else ("ok", "green")
+        console.print(styled(f"  {step!s:38} ").append(*mark))
     if report.failure is None:
         console.print(f"{len(report.steps)} steps compute what the program does")
         return 0
     print_error(f"error: {report.failure}")
     path = _write_reproducer(report, options)
     if path is not None:
-        console.print(f"a small program that shows it: {path}")
+        console.print(f"a small program that shows it: {visible(str(path))}")
     return 1
 
 
@@ -85,6 +83,7 @@ def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> Path 
     if report.reproducer is None:
         return None
     path = options.reproducer or Path(f"{options.file.stem}.reproducer.mlir")
+    require_outputs(options, path)
     write_whole(path, report.reproducer.text)
     return path
 
@@ -124,9 +123,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     parser.add_argument(
         "-p",
         "--passes",

@@ -9,18 +9,19 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, cast
 
-from rich.markup import escape
 from rich.table import Table
 
 from ttxdsl.api import Program, load
 from ttxdsl.errors import CompileError
 from ttxdsl.frontends.jax import from_jax
 from ttxdsl.interpreters.run import entry_function
+from ttxdsl.terminal import heading, styled
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     add_compiler_options,
     add_json_option,
+    add_source_option,
     partition_options,
     print_json,
 )
@@ -65,10 +66,12 @@ def _jax_program(path: Path, name: str, devices: int) -> Program:
 
 
 def _program(options: argparse.Namespace) -> Program:
-    file, colon, name = str(options.file).rpartition(":")
+    file, colon, name = options.program.rpartition(":")
     if colon and file.endswith(".py"):
-        return _jax_program(Path(file), name, options.devices)
-    return load(Path(options.file))
+        options.file = Path(file)
+        return _jax_program(options.file, name, options.devices)
+    options.file = Path(options.program)
+    return load(options.file)
 
 
 def _row_json(row: CollectiveRow) -> dict[str, Any]:
@@ -124,7 +127,7 @@ def _result_table(comparison: XlaComparison) -> Table:
             f"{row.ours.max_abs:.2e}",
             f"{max((c.max_abs for c in row.xla.values()), default=0.0):.2e}",
             str(row.split),
-            row.label if good else f"[bold red]{row.label}[/]",
+            styled(row.label, "" if good else "bold red"),
         )
     return table
 
@@ -135,7 +138,7 @@ def _side(row: CollectiveRow, *, ours: bool) -> str:
         return "\n".join([total, *sorted({one.reason for one in row.ours})])
     total = f"{len(row.xla)}: {row.xla_bytes} B" if row.xla else "none"
     names = sorted({one.op_name for one in row.xla if one.op_name})
-    return escape("\n".join([total, *names]))
+    return "\n".join([total, *names])
 
 
 def _collective_table(comparison: XlaComparison) -> Table:
@@ -144,7 +147,7 @@ def _collective_table(comparison: XlaComparison) -> Table:
     )
     table.title_justify = "left"
     for row in comparison.collectives:
-        sides = (escape(_side(row, ours=True)), _side(row, ours=False))
+        sides = (_side(row, ours=True), _side(row, ours=False))
         table.add_row(row.kind, row.among, *sides, str(row.label))
     ours, xla = comparison.bytes
     table.add_section()
@@ -165,10 +168,8 @@ def execute(options: argparse.Namespace) -> int:
         print_json(_json(comparison))
     else:
         report = report_console()
-        report.print(
-            f"[bold]{escape(comparison.source)}[/]  {comparison.devices} devices",
-            soft_wrap=True,
-        )
+        head = heading(comparison.source, f"  {comparison.devices} devices")
+        report.print(head, soft_wrap=True)
         report.print(_result_table(comparison))
         report.print(_collective_table(comparison))
     return 0 if comparison.agree else 1
@@ -193,10 +194,11 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "file",
+        "program",
         metavar="FILE|FILE.py:FUNCTION",
         help="MLIR text, or what answers with a jitted function and its arguments",
     )
+    add_source_option(parser)
     parser.add_argument(
         "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
     )

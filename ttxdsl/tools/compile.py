@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.collector import freeing_old_bodies, without_collections
+from ttxdsl.files import write_whole
 from ttxdsl.program import (
     Form,
     form_of,
@@ -28,36 +28,21 @@ from ttxdsl.program import (
     require_stablehlo,
 )
 from ttxdsl.remarks import collect_remarks
-from ttxdsl.tools.console import print_remark, report_console
+from ttxdsl.tools.console import print_remark, progress
 from ttxdsl.tools.options import (
     FORMS,
     SDY_STAGE,
     add_compiler_options,
+    add_file_option,
     add_stage_options,
     partition_options,
-    require_folder,
-    write_whole,
+    require_outputs,
 )
 
 _LAST_STAGE = 13
 
 _STEPS = 18
 """Of the progress bar at most: thirteen stages, two lowerings, and what is around."""
-
-
-@contextmanager
-def _progress() -> Generator[Callable[[str], None]]:
-    """What to call with the name of each step: it moves a bar, on terminals only."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    console = report_console(to_stderr=True)
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=_STEPS)
-        yield lambda name: progress.update(task, description=name, advance=1)
 
 
 def _partition(
@@ -124,8 +109,8 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    require_folder(options.output)
-    with _progress() as step, collect_remarks() as remarks, freeing_old_bodies():
+    require_outputs(options, options.output)
+    with progress(_STEPS) as step, collect_remarks() as remarks, freeing_old_bodies():
         text = _compiled(options, step)
     for remark in remarks:
         print_remark(remark)
@@ -155,9 +140,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     parser.add_argument(
         "--emit", choices=FORMS, default="ttnn", help="the form to print (ttnn)"
     )

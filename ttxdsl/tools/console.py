@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from itertools import islice
-from pathlib import Path
+import errno
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import Remark
+from ttxdsl.tools.excerpts import Sources
+from ttxdsl.visible import visible
 
 if TYPE_CHECKING:  # most commands that go well print plain text, and start faster
-    from rich.console import Console
+    from ttxdsl.terminal import Terminal
 
 PLAIN_WIDTH = 110
 """Columns to use when the output is no terminal."""
 
 
-_POSITION = re.compile(r"(?P<file>.+):(?P<line>[1-9]\d*):(?P<column>[1-9]\d*)")
-_TOKEN = re.compile(r"[%@#!]?[\w.$#'-]+|.")
-_BEFORE, _SHOWN = 60, 100
-"""Of a long line, what is shown before the place, and in all."""
+_OF_OUTPUT = {
+    errno.EBADF,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EIO,
+    errno.ENOSPC,
+    errno.EPIPE,
+}
+"""How writing fails; whoever writes a file says which."""
 
 
-def report_console(*, to_stderr: bool = False) -> Console:
+def report_console(*, to_stderr: bool = False) -> Terminal:
     """Where reports go; wide enough for tables also in a file or pipe."""
-    from rich.console import Console
+    from ttxdsl.terminal import Terminal
 
-    console = Console(stderr=to_stderr, highlight=False)
+    console = Terminal(stderr=to_stderr)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
     return console
@@ -40,51 +46,47 @@ def report_console(*, to_stderr: bool = False) -> Console:
 @contextmanager
 def working(what: str) -> Generator[None]:
     """A turning sign on standard error while something long goes on; terminals only."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not _is_terminal():
         yield
         return
-    with console.status(what):
+    from ttxdsl.terminal import Terminal, styled
+
+    with Terminal(stderr=True).status(styled(what)):
         yield
 
 
-def error_console() -> Console:
-    """Where diagnostics go; never wrapped, so that positions stay clickable."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def source_excerpt(position: str) -> str | None:
-    """The line of a source file with a mark below the place, if the file is there.
+@contextmanager
+def progress(total: int, first: str = "") -> Generator[Callable[[str], None]]:
+    """A bar on standard error that moves with each step; terminals only.
 
     Args:
-        position: `file:line:column`, counted from 1.
+        total: how many steps there are at most.
+        first: what is done before the first step.
+
+    Yields:
+        What to call with the name of each step as it starts.
     """
-    match = _POSITION.fullmatch(position)
-    if match is None:
-        return None
-    number, column = int(match["line"]), int(match["column"])
-    try:
-        with Path(match["file"]).open(encoding="utf-8") as file:
-            line = next(islice(file, number - 1, number), None)
-    except (OSError, UnicodeDecodeError, ValueError):
-        return None
-    if line is None or column > len(line.rstrip("\n")):
-        return None
-    line = line.rstrip("\n").replace("\t", " ")
-    start = max(0, column - 1 - _BEFORE)
-    shown = line[start : start + _SHOWN]
-    place = column - 1 - start
-    token = _TOKEN.match(shown, place)
-    marks = "^" * (1 if token is None else len(token.group()))
-    margin = " " * len(str(number))
-    return f"  {number} | {shown}\n  {margin} | {' ' * place}{marks}"
+    if not _is_terminal():
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    what = TextColumn("{task.description}", markup=False)
+    console = report_console(to_stderr=True)
+    with Progress(
+        what, BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task(first, total=total)
+        yield lambda name: bar.update(task, description=name, advance=1)
 
 
-def diagnostic_text(error: DiagnosticException | ParseError) -> str:
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
+def diagnostic_text(
+    error: DiagnosticException | ParseError, sources: Sources | None = None
+) -> str:
     """An error as it is printed: what and where, the line of the source, and a hint.
 
     Messages of the parser have their line already.
@@ -94,17 +96,33 @@ def diagnostic_text(error: DiagnosticException | ParseError) -> str:
         return message if "error:" in message else f"error: {message}"
     text = str(error)
     excerpt = None
-    if error.position is not None and "^" not in error.message:
-        excerpt = source_excerpt(error.position)
+    if sources is not None and error.position is not None and "^" not in error.message:
+        excerpt = sources.excerpt(error.position)
     if excerpt is None:
         return text
-    hint = f"\n  hint: {error.hint}" if error.hint else ""
-    return f"{text.removesuffix(hint)}\n{excerpt}{hint}"
+    head, mark, hint = text.rpartition("\n  hint: ") if error.hint else (text, "", "")
+    return f"{head}\n{excerpt}{mark}{hint}"
+
+
+def output_text(error: OSError | UnicodeEncodeError) -> str:
+    """An error about standard output as it is printed, or one of the machine."""
+    if isinstance(error, UnicodeEncodeError):
+        unknown = visible(error.object[error.start : error.end])
+        return (
+            f"error: cannot write standard output: {error.encoding} has no '{unknown}'\n"
+            "  hint: set PYTHONIOENCODING=utf-8"
+        )
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"error: '{visible(str(error.filename))}': {reason}"
+    what = "cannot write standard output: " if error.errno in _OF_OUTPUT else ""
+    return f"error: {what}{reason}"
 
 
 def print_error(message: str) -> None:
-    """One diagnostic, `error:` in red on a terminal."""
-    _print_coloured(message, {"error:": "bold red", "hint:": "bold cyan"})
+    """One diagnostic, `error:` in red on a terminal; lost if nobody can read it."""
+    with suppress(OSError):
+        _print_coloured(message, {"error:": "bold red", "hint:": "bold cyan"})
 
 
 def print_remark(remark: Remark) -> None:
@@ -114,9 +132,10 @@ def print_remark(remark: Remark) -> None:
 
 
 def _print_coloured(message: str, colours: Mapping[str, str]) -> None:
-    from rich.text import Text
+    from ttxdsl.terminal import Terminal, styled
 
-    text = Text(message)
+    text = styled(message)
     for word, colour in colours.items():
         text.highlight_words([word], colour)
-    error_console().print(text)
+    # never wrapped, so that positions stay clickable
+    Terminal(stderr=True, soft_wrap=True).print(text)

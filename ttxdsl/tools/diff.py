@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -30,14 +29,16 @@ from ttxdsl.remarks import Remark
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.reporting.units import bytes_text
+from ttxdsl.terminal import Terminal
 from ttxdsl.tools.console import print_remark, report_console, working
-from ttxdsl.tools.options import add_json_option, print_json, sizes
+from ttxdsl.tools.options import add_json_option, add_source_option, print_json, sizes
 from ttxdsl.transforms.function_attributes import (
     argument_attributes,
     result_attributes,
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.visible import visible
 
 _SHARDING = "sdy.sharding"
 _TROUBLE = 2
@@ -207,14 +208,14 @@ def _pair_table(pairs: list[Pair]) -> Table:
     return table
 
 
-def _print(console: Console, found: Difference, *, everything: bool) -> None:
-    console.print(f"A  {found.left.name}", soft_wrap=True, markup=False)
-    console.print(f"B  {found.right.name}", soft_wrap=True, markup=False)
+def _print(console: Terminal, found: Difference, *, everything: bool) -> None:
+    console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
+    console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
     console.print(_summary_table(found))
     shown = [pair for pair in found.pairs if everything or not pair.is_equal]
     if shown:
         console.print(_pair_table(shown))
-        console.print("- only in A, + only in B, ~ changed", markup=False)
+        console.print("- only in A, + only in B, ~ changed")
     same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
     if same and not everything:
         console.print(f"{same} collectives are the same: --all")
@@ -304,5 +305,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--all", action="store_true", help="list collectives that are the same too"
     )
+    add_source_option(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)

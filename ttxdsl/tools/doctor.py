@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,14 +15,17 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
 from ttxdsl.doctoring.groups import Family, divisors
 from ttxdsl.doctoring.measure import Machine
 from ttxdsl.program import read_program
 from ttxdsl.reporting.units import bytes_text, parse_bytes, seconds_text
+from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.options import (
+    add_file_option,
     add_json_option,
     add_link_options,
     link_of,
@@ -157,7 +158,7 @@ def _shape_table(diagnosis: Diagnosis) -> Table:
     table.add_column("memory", justify="right", no_wrap=True)
     for shape in diagnosis.shapes:
         rows = diagnosis.of_shape(shape)
-        cells = [""] * 6
+        cells: list[str | Text] = [""] * 6
         if rows:
             best = rows[0]
             least = min(rows, key=lambda row: row.measurement.peak_bytes)
@@ -177,9 +178,9 @@ def _mesh_cell(row: Row) -> str:
     return str(row.candidate).replace(", ", "\n")
 
 
-def _memory_cell(row: Row) -> str:
+def _memory_cell(row: Row) -> Text:
     memory = bytes_text(row.measurement.peak_bytes)
-    return memory if row.fits else f"[bold red]{memory} ![/]"
+    return styled(memory) if row.fits else styled(f"{memory} !", "bold red")
 
 
 def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
@@ -188,14 +189,17 @@ def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
     return [one for one in numbered if one[0] <= top or (one[1].front and one[1].fits)]
 
 
-def _print(console: Console, diagnosis: Diagnosis, options: argparse.Namespace) -> None:
+def _print(
+    console: Terminal, diagnosis: Diagnosis, options: argparse.Namespace
+) -> None:
     shapes = ", ".join("x".join(map(str, shape)) for shape in diagnosis.shapes)
-    console.print(
-        f"[bold]{options.file}[/]: {diagnosis.analysis.ops:,} ops,"
+    head = heading(
+        str(options.file),
+        f": {diagnosis.analysis.ops:,} ops,"
         f" {diagnosis.operations:,} operations; {diagnosis.devices} devices can be"
         f" {shapes}",
-        soft_wrap=True,
     )
+    console.print(head, soft_wrap=True)
     console.print(_group_table(diagnosis))
     hidden = len(diagnosis.analysis.families) - len(_shown(diagnosis))
     if hidden:
@@ -239,7 +243,8 @@ def _print(console: Console, diagnosis: Diagnosis, options: argparse.Namespace) 
     for line in said:
         console.print(f"  {line}", soft_wrap=True)
     if options.memory is not None and not any(row.fits for row in diagnosis.rows):
-        console.print(f"[bold red]no mesh fits into {bytes_text(options.memory)}[/]")
+        text = f"no mesh fits into {bytes_text(options.memory)}"
+        console.print(styled(text, "bold red"))
 
 
 def _reasons(diagnosis: Diagnosis) -> dict[str, int]:
@@ -317,7 +322,7 @@ def execute(options: argparse.Namespace) -> int:
     console = report_console()
     progress_console = report_console(to_stderr=True)
     columns = (
-        TextColumn("compiling meshes"),
+        TextColumn("compiling meshes", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -373,9 +378,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     parser.add_argument(
         "--devices", type=_positive, required=True, metavar="N", help="how many"
     )

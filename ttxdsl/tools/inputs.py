@@ -2,57 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.inputs import argument_types
+from ttxdsl.tools.npz import Array, open_archive, shown
 
-Array = NDArray[Any]
+_MOST_NAMED = 8
+"""Arrays that a message names."""
 
 
 def load_inputs(path: Path, function: FuncOp) -> list[Array]:
     """Arrays from an `.npz` whose names are `arg0`, `arg1`, … or NumPy's `arr_0`, ….
 
+    Nothing is read of an array whose header says another shape or element type.
+
     Raises:
-        CompileError: the file cannot be read, an array is missing or too many, or a
-            shape or element type differs from the argument's.
+        CompileError: the file cannot be read, an array is missing or too many, no plain
+            array, or its shape or element type differs from the argument's.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            stored = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, BadZipFile, AttributeError, TypeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no .npz archive of arrays"
-        raise CompileError(f"cannot read inputs from '{path}': {reason}") from error
-    inputs: list[Array] = []
-    for index, (shape, dtype) in enumerate(argument_types(function)):
-        name = next((n for n in (f"arg{index}", f"arr_{index}") if n in stored), None)
-        if name is None:
-            found = ", ".join(stored) or "nothing"
-            raise CompileError(f"'{path}' has no array 'arg{index}'; it has {found}")
-        array = stored.pop(name)
-        if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize:
-            array = array.view(dtype)  # NumPy stores bfloat16 and float8 as raw bytes
-        if array.shape != shape:
+    types = argument_types(function)
+    with open_archive(path) as archive:
+        names: list[str] = []
+        for index in range(len(types)):
+            known = (f"arg{index}", f"arr_{index}")
+            name = next((one for one in known if one in archive.names), None)
+            if name is None:
+                raise CompileError(
+                    f"'{path}' has no array 'arg{index}'; it has {_some([*archive.names])}"
+                )
+            names.append(name)
+        other = sorted(set(archive.names).difference(names))
+        if other:
             raise CompileError(
-                f"'{name}' in '{path}' has shape {array.shape}, but argument {index} of"
-                f" '@{function.sym_name.data}' has shape {shape}",
-                function,
+                f"'{path}' has arrays that are no argument: {_some(other)}", function
             )
-        if array.dtype != dtype:
-            raise CompileError(
-                f"'{name}' in '{path}' has element type {array.dtype}, but argument"
-                f" {index} of '@{function.sym_name.data}' has {dtype}",
-                function,
+        return [
+            archive.read(
+                name, *type_, f"argument {index} of '@{function.sym_name.data}'"
             )
-        inputs.append(array)
-    if stored:
-        raise CompileError(
-            f"'{path}' has arrays that are no argument: {', '.join(stored)}", function
-        )
-    return inputs
+            for index, (name, type_) in enumerate(zip(names, types, strict=True))
+        ]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(shown, names[:_MOST_NAMED])) + more or "nothing"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +24,21 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from ttxdsl.errors import CompileError
+from ttxdsl.files import write_whole
 from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import make_context, parse_program, read_text, split_programs
 from ttxdsl.tools.inputs import load_inputs
-from ttxdsl.tools.options import add_json_option, print_json
+from ttxdsl.tools.options import (
+    add_file_option,
+    add_json_option,
+    print_json,
+    require_outputs,
+)
 from ttxdsl.transforms.function_attributes import entry_functions
+from ttxdsl.visible import visible_lines
 
 Array = NDArray[Any]
 
@@ -104,30 +113,63 @@ def _result_data(value: Array, type_: Attribute) -> dict[str, Any]:
     return data
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a function of a program, counted from 0 in its file, answered."""
+
+    program: int
+    function: str
+    results: tuple[tuple[Array, Attribute], ...]
+
+
+def _named_arrays(runs: Sequence[_Run]) -> dict[str, Any]:
+    """The results that are tensors: `result0`, … of one function.
+
+    Those of several say whose they are: `main.result0`, and `1.main.result0` where
+    there are several programs. A name that is no plain word is percent-encoded, so that
+    no archive tool takes it for a path.
+    """
+    several = len({run.program for run in runs}) > 1
+    arrays: dict[str, Any] = {}
+    for run in runs:
+        whose = f"{quote(run.function, safe='')}." if len(runs) > 1 else ""
+        if several:
+            whose = f"{run.program}.{whose}"
+        for at, (value, type_) in enumerate(run.results):
+            if isinstance(type_, ShapedType):
+                arrays[f"{whose}result{at}"] = value
+    return arrays
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; an assertion that does not hold is an error."""
-    saved: dict[str, Any] = {}
-    runs: list[dict[str, Any]] = []
-    for text in split_programs(read_text(options.file)):
+    require_outputs(options, options.output)
+    runs: list[_Run] = []
+    for number, text in enumerate(split_programs(read_text(options.file))):
         module = parse_program(text, str(options.file))
         for function in _entries(module, options.entry):
+            name = function.sym_name.data
             inputs = _inputs(options, function)
-            results = run_module(module, inputs, entry=function.sym_name.data)
+            results = run_module(module, inputs, entry=name)
             types = function.function_type.outputs.data
-            listed = [
-                _result_data(value, type_) if options.json else {}
-                for value, type_ in zip(results, types, strict=True)
-            ]
-            runs.append({"function": function.sym_name.data, "results": listed})
-            for at, (value, type_) in enumerate(zip(results, types, strict=True)):
-                if options.output is None and not options.json:
-                    print(tensor_text(value, type_))
-                if isinstance(type_, ShapedType):
-                    saved[f"result{at}"] = value
+            pairs = tuple(zip(results, types, strict=True))
+            if options.json or options.output is not None:
+                runs.append(_Run(number, name, pairs))
+                continue
+            for value, type_ in pairs:
+                print(visible_lines(tensor_text(value, type_)))
     if options.output is not None:
-        np.savez(options.output, **saved)
+        saved = _named_arrays(runs)
+        write_whole(options.output, lambda file: np.savez(file, **saved))
     if options.json:
-        print_json({"file": str(options.file), "runs": runs})
+        listed = [
+            {
+                "function": run.function,
+                "results": [_result_data(*r) for r in run.results],
+            }
+            for run in runs
+        ]
+        print_json({"file": str(options.file), "runs": listed})
     return 0
 
 
@@ -150,9 +192,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     parser.add_argument("--entry", metavar="NAME", help="the function to run (main)")
     parser.add_argument(
         "--args",
@@ -167,7 +207,7 @@ def add_command(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="NPZ",
-        help="write result0, result1, … there and print nothing",
+        help="write result0, result1, … there, print nothing; see docs/cli.md",
     )
     add_json_option(parser)
     parser.set_defaults(execute=execute)

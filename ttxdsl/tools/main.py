@@ -1,18 +1,17 @@
-"""The `ttxdsl` command: argument parsing, and errors as one diagnostic."""
+"""The `ttxdsl` command: argument parsing, and errors as one diagnostic.
+
+A shell starts it with `script`. Until that is called nothing else is imported, so that
+an interrupt meets somebody who watches for it.
+"""
 
 from __future__ import annotations
 
-import argparse
-import gc
 import sys
-from collections.abc import Sequence
-from importlib import import_module
 
-from xdsl.utils.exceptions import DiagnosticException, ParseError
-
-from ttxdsl import __version__
-from ttxdsl.collector import few_collections
-from ttxdsl.tools.console import diagnostic_text, print_error
+TYPE_CHECKING = False  # importing `typing` takes longer than all of this module
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
@@ -33,7 +32,12 @@ COMMANDS: dict[str, str] = {
 
 def make_parser(*names: str) -> argparse.ArgumentParser:
     """The parser with some subcommands, which starts faster, or by default with all."""
-    parser = argparse.ArgumentParser(
+    from importlib import import_module
+
+    from ttxdsl import __version__
+    from ttxdsl.tools.options import Parser
+
+    parser = Parser(
         prog="ttxdsl",
         description="Compile sharded StableHLO programs and run them on a virtual mesh.",
     )
@@ -53,13 +57,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         on a wrong command line. docs/cli.md has them all.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    with few_collections():
-        return _execute(words)
+    try:
+        from ttxdsl.collector import few_collections
+
+        with few_collections():
+            return _execute(words)
+    except KeyboardInterrupt:
+        return _interrupted()
 
 
 def script() -> int:
     """`main` as a process of its own, the `ttxdsl` that is installed."""
-    code = main()
+    try:
+        from ttxdsl.tools.process import run_as_process
+
+        code = run_as_process(main)
+    except KeyboardInterrupt:
+        return _interrupted()
+    import gc
+
     # what is left goes with the process: Python need not look for garbage in it first
     gc.freeze()
     return code
@@ -69,22 +85,38 @@ def _execute(words: Sequence[str]) -> int:
     needed = [word for word in words[:1] if word in COMMANDS]
     if list(words) == ["--version"]:
         needed = ["completion"]  # nothing of the compiler is imported for it
-    options = make_parser(*needed).parse_args(words)
+    parser = make_parser(*needed)
+
+    import argparse
+
+    from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+    from ttxdsl.tools.console import diagnostic_text, output_text, print_error
+    from ttxdsl.tools.options import sources_of
+
+    options = argparse.Namespace()
     try:
-        return options.execute(options)
+        try:
+            parser.parse_args(words, options)
+            return options.execute(options)
+        finally:
+            sys.stdout.flush()
     except (DiagnosticException, ParseError) as error:
-        print_error(diagnostic_text(error))
-        return getattr(options, "error_code", 1)
+        print_error(diagnostic_text(error, sources_of(options)))
     except RecursionError:
         print_error("error: the program calls itself, or nests too deeply")
-        return getattr(options, "error_code", 1)
-    except KeyboardInterrupt:
-        print_error("interrupted")
-        return 130
-    except BrokenPipeError:
-        # the reader of our output (head, less) has gone: not an error of ours
-        sys.stderr.close()
-        return 1
+    except (OSError, UnicodeEncodeError) as error:
+        # the command tells of files itself: this is its output, or the machine's
+        print_error(output_text(error))
+    return getattr(options, "error_code", 1)
+
+
+def _interrupted() -> int:
+    from contextlib import suppress
+
+    with suppress(OSError):
+        sys.stderr.write("interrupted\n")
+    return 130
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
-"""What several commands share: options of the compiler, and writing files."""
+"""What several commands share: options, and what they mean."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import math
-import os
 import sys
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from ttxdsl.errors import CompileError
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+from ttxdsl.files import require_writable
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.tools.excerpts import Sources
+from ttxdsl.visible import visible
 
 FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
@@ -31,6 +35,79 @@ def sizes(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is no list like 2,4") from None
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints show what was typed, or what a shell put there."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with a diagnostic and exit code 2."""
+        super().error(visible(message))
+
+    def _print_message(
+        self, message: str, file: SupportsWrite[str] | None = None
+    ) -> None:
+        """Print; argparse's own does not tell when it cannot."""
+        (file or sys.stderr).write(message)
+
+
+def add_file_option(parser: argparse.ArgumentParser) -> None:
+    """Add the program, and where its sources are."""
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program, MLIR text"
+    )
+    add_source_option(parser)
+
+
+def add_source_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--source-root`, for diagnostics: a command that names programs has it."""
+    parser.add_argument(
+        "--source-root",
+        type=Path,
+        metavar="DIR",
+        help="diagnostics may show lines of files below DIR that locations name",
+    )
+
+
+def program_files(options: argparse.Namespace) -> Iterator[Path]:
+    """The files that the command line names as programs."""
+    yield from getattr(options, "files", ())
+    for name in ("file", "with_annotations"):
+        if isinstance(path := getattr(options, name, None), Path):
+            yield path
+
+
+def sources_of(options: argparse.Namespace) -> Sources:
+    """The files of which diagnostics may show lines."""
+    root: Path | None = getattr(options, "source_root", None)
+    return Sources(program_files(options), root)
+
+
+def require_outputs(options: argparse.Namespace, *outputs: Path | None) -> None:
+    """Refuse files that may not or cannot be written, before the work.
+
+    Args:
+        options: what the command reads, and its `--dump-dir` if it has one.
+        outputs: what it writes; None is standard output.
+
+    Raises:
+        CompileError: one is what is read too, a folder, or not writable.
+    """
+    inputs = [*program_files(options)]
+    for name in ("inputs", "args"):
+        if (path := getattr(options, name, None)) is not None:
+            inputs.append(Path(path))
+    for output in outputs:
+        if output is not None:
+            require_writable(output, inputs)
+    folder: Path | None = getattr(options, "dump_dir", None)
+    if folder is not None and folder.is_dir():
+        from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass, dumped_file
+
+        for number, stage in enumerate(TTStableHLOPipelinePass().stages(), 1):
+            path = dumped_file(folder, number, stage.name)
+            if path.exists():
+                require_writable(path, inputs)
 
 
 def add_compiler_options(parser: argparse.ArgumentParser) -> None:
@@ -157,53 +234,3 @@ def print_json(data: Any) -> None:
         ValueError: there is a NaN or an infinity, which have to be None or text here.
     """
     sys.stdout.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
-
-
-def require_folder(path: Path | None) -> None:
-    """Refuse a file that could not be written, before the work that it is for.
-
-    Raises:
-        CompileError: there is no such folder; None, standard output, needs none.
-    """
-    if path is not None and not path.parent.is_dir():
-        raise CompileError(f"cannot write '{path}': no such directory")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file completely or not at all.
-
-    A link stays, and the file that it leads to is written; a device or a pipe gets the
-    text as it is.
-
-    Raises:
-        CompileError: the file cannot be written; what was there before stays.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-        else:
-            _replace(path.resolve(), text)
-    except OSError as error:
-        raise CompileError(f"cannot write '{path}': {error.strerror}") from error
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a file with this text in the place of what is there.
-
-    Raises:
-        OSError: it cannot be; nothing is left behind.
-    """
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
-    ) as file:
-        temporary = Path(file.name)
-        try:
-            file.write(text)
-            file.close()
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o666 & ~umask)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise

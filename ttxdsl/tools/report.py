@@ -7,38 +7,35 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from ttxdsl.api import load
+from ttxdsl.files import is_stream, require_writable, write_whole
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
-from ttxdsl.tools.console import print_remark, report_console
+from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.options import (
     add_compiler_options,
+    add_file_option,
     add_json_option,
     partition_options,
     print_json,
-    write_whole,
+    require_outputs,
 )
+from ttxdsl.visible import visible
 
-FORMATS = ("html", "model-explorer")
+_SUFFIXES = {"html": ".report.html", "model-explorer": ".graph.json"}
+"""Of the file that is written by default, by what `--format` takes."""
 
 
 def execute(options: argparse.Namespace) -> int:
     """Write one report; the exit code is 0 unless the program is refused."""
     source: Path = options.file
+    default = source.parent / f"{source.stem}{_SUFFIXES[options.format]}"
+    output = options.output or default
+    if not options.json:
+        require_outputs(options, output)
     program = load(source)
-    console = report_console(to_stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
-        task = progress.add_task("read", total=16)
-
-        def step(name: str) -> None:
-            progress.update(task, description=name, advance=1)
-
+    with progress(16, "read") as step:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,
@@ -49,24 +46,25 @@ def execute(options: argparse.Namespace) -> int:
         return 0
     for one in data["remarks"]:
         print_remark(Remark(one["severity"], one["message"], one["position"]))
-    written = _write(data, source, options.format, options.output)
-    for path in written:
-        console.print(f"{path}  {path.stat().st_size / 1024:,.0f} KiB", soft_wrap=True)
+    console = report_console(to_stderr=True)
+    for path in _write(data, source, options.format, output):
+        size = path.stat().st_size / 1024
+        console.print(f"{visible(str(path))}  {size:,.0f} KiB", soft_wrap=True)
     return 0
 
 
-def _write(
-    data: dict[str, Any], source: Path, form: str, output: Path | None
-) -> list[Path]:
+def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
     if form == "html":
-        path = output or source.with_suffix(".report.html")
         write_whole(path, report_page(data))
         return [path]
-    path = output or source.with_suffix(".graph.json")
     stem = path.name.removesuffix(".json")
     files = {path: graph_collection(data)}
-    for name, overlay in node_data(data).items():
+    # nothing can stand beside a device
+    overlays = {} if is_stream(path) else node_data(data)
+    for name, overlay in overlays.items():
         files[path.with_name(f"{stem}.{name}.json")] = overlay
+    for one in files:
+        require_writable(one, [source])
     for one, content in files.items():
         write_whole(one, json.dumps(content, allow_nan=False))
     return list(files)
@@ -92,9 +90,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -104,7 +100,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=FORMATS,
+        choices=_SUFFIXES,
         default="html",
         help="HTML, or a graph for Google's Model Explorer with its node data",
     )

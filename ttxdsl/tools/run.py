@@ -11,31 +11,32 @@ from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ttxdsl.api import Program, Stage, load
 from ttxdsl.errors import CompileError
+from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.units import bytes_text
-from ttxdsl.tools.console import print_remark, report_console
+from ttxdsl.terminal import Terminal, heading, styled
+from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     FORMS,
     SDY_STAGE,
     add_compiler_options,
+    add_file_option,
     add_json_option,
     add_stage_options,
     finite,
     partition_options,
     print_json,
-    require_folder,
-    write_whole,
+    require_outputs,
 )
+from ttxdsl.visible import visible
 
 Array = NDArray[Any]
 
@@ -87,7 +88,7 @@ def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
             f"{comparison.max_abs:.2e}",
             f"{comparison.max_rel:.2e}",
             f"{comparison.pcc:.8f}",
-            "[green]pass[/]" if comparison.ok else "[bold red]FAIL[/]",
+            styled("pass", "green") if comparison.ok else styled("FAIL", "bold red"),
         )
     return table
 
@@ -106,10 +107,11 @@ class _Outcome:
         return all(comparison.ok for _, comparison in self.results)
 
 
-def _print_report(console: Console, file: Path, outcome: _Outcome) -> None:
+def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
     lowered = outcome.lowered
     meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
-    console.print(f"[bold]{file}[/]  mesh {meshes or 'none'}", soft_wrap=True)
+    head = heading(str(file), f"  mesh {visible(meshes) or 'none'}")
+    console.print(head, soft_wrap=True)
     console.print(_stage_table(lowered.stages))
     console.print(_collective_table(lowered.collectives()))
     console.print(_result_table(outcome.results))
@@ -179,7 +181,7 @@ def _compiled(
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
-    require_folder(options.output)
+    require_outputs(options, options.output)
     if options.json and options.emit and options.output is None:
         raise CompileError(
             "--json and --emit cannot both have standard output",
@@ -191,16 +193,7 @@ def execute(options: argparse.Namespace) -> int:
     reference = program.module
     summed = summed_numbers(reference)
     to_stderr = options.json or (emit is not None and options.output is None)
-    report = report_console(to_stderr=to_stderr)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=report, transient=True, disable=not report.is_terminal
-    ) as progress:
-        task = progress.add_task("single device", total=_STEPS)
-
-        def step(name: str) -> None:
-            progress.update(task, description=name, advance=1)
-
+    with progress(_STEPS, "single device") as step:
         start = time.perf_counter()
         expected = run_module(reference, inputs)
         reference_seconds = time.perf_counter() - start
@@ -221,6 +214,7 @@ def execute(options: argparse.Namespace) -> int:
     else:
         for remark in lowered.remarks:
             print_remark(remark)
+        report = report_console(to_stderr=to_stderr)
         _print_report(report, options.file, outcome)
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(SDY_STAGE)
@@ -249,9 +243,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     parser.add_argument(
         "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
     )

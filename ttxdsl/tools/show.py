@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -38,9 +36,11 @@ from ttxdsl.reporting.grid import (
 )
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.sharding.spec import mesh_positions
+from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import (
     add_compiler_options,
+    add_file_option,
     add_json_option,
     partition_options,
     print_json,
@@ -160,16 +160,16 @@ def _unknown(options: argparse.Namespace) -> str:
 
 
 def _line(named: _Named, options: argparse.Namespace) -> Text:
-    text = Text(f"{named.title}  ")
+    text = styled(f"{named.title}  ")
     layout = named.layout
     if layout is None:
         return text.append(_unknown(options), "dim")
-    text.append(axes_text(layout), "bold cyan")
+    text.append_text(styled(axes_text(layout), "bold cyan"))
     return text.append(f"  {summary(layout, named.value.shape)}", "dim")
 
 
 def _tree(function: FuncOp, title: str, options: argparse.Namespace) -> Tree:
-    tree = Tree(Text(title, "bold"))
+    tree = Tree(styled(title, "bold"))
     for name, values in (
         ("arguments", _arguments(function)),
         ("results", _results(function)),
@@ -181,7 +181,7 @@ def _tree(function: FuncOp, title: str, options: argparse.Namespace) -> Tree:
 
 
 def _print_picture(
-    console: Console, named: _Named, options: argparse.Namespace
+    console: Terminal, named: _Named, options: argparse.Namespace
 ) -> None:
     console.print(_line(named, options), soft_wrap=True)
     layout = named.layout
@@ -274,9 +274,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("value", nargs="?", metavar="%value", help="a value by its name")
     which.add_argument("--arg", type=int, metavar="K", help="an argument by its number")

@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any, get_args
 
-from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -31,15 +28,18 @@ from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program, read_text
 from ttxdsl.reporting.units import bytes_text, seconds_text
 from ttxdsl.sharding.links import Link
-from ttxdsl.tools.console import report_console
+from ttxdsl.terminal import styled
+from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import (
     add_compiler_options,
+    add_file_option,
     add_json_option,
     add_link_options,
     link_of,
     print_json,
 )
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.visible import visible
 
 _STEPS_SHOWN = 6
 """Steps of a chain that are printed without `--all`, the first and the last ones."""
@@ -73,11 +73,11 @@ def outcome_text(base: Figures, figures: Figures) -> str:
 
 
 def _add_conflict(tree: Tree, conflict: Conflict) -> None:
-    branch = tree.add(Text(f"conflict at {conflict.place}", "yellow"))
+    branch = tree.add(styled(f"conflict at {conflict.place}", "yellow"))
     won, lost = ("won: ", "lost:") if conflict.decided else ("one: ", "other:")
-    branch.add(Text(f"{won} {conflict.winner}"))
-    branch.add(Text(f"{lost} {conflict.loser}"))
-    branch.add(Text(f"rule: {conflict.rule}"))
+    branch.add(styled(f"{won} {conflict.winner}"))
+    branch.add(styled(f"{lost} {conflict.loser}"))
+    branch.add(styled(f"rule: {conflict.rule}"))
 
 
 class _Shown:
@@ -91,7 +91,7 @@ class _Shown:
 def _add_cause(tree: Tree, cause: AxisCause, shown: _Shown) -> None:
     origin = cause.origin
     place = f" ({origin.place.position})" if origin.place.position else ""
-    branch = tree.add(Text(f"{cause.axis}: {origin.text}{place}"))
+    branch = tree.add(styled(f"{cause.axis}: {origin.text}{place}"))
     steps = cause.steps
     known = 0
     while not shown.whole and known < len(steps) and steps[known] in shown.steps:
@@ -99,14 +99,14 @@ def _add_cause(tree: Tree, cause: AxisCause, shown: _Shown) -> None:
     if known:
         text = f"step {steps[0].step}"
         text += f" to step {steps[known - 1].step}" if known > 1 else ""
-        branch.add(Text(f"{text} as above", "dim"))
+        branch.add(styled(f"{text} as above", "dim"))
     rest = steps[known:]
     hidden = 0 if shown.whole else max(0, len(rest) - _STEPS_SHOWN)
     first = _STEPS_SHOWN // 2
     for index, step in enumerate(rest):
         if first <= index < first + hidden:
             if index == first:
-                branch.add(Text(f"… {hidden} more steps (--all shows them)", "dim"))
+                branch.add(styled(f"… {hidden} more steps (--all shows them)", "dim"))
             continue
         shown.steps.add(step)
         factor = f", factor {step.factor} ({step.factor_kind})" if step.factor else ""
@@ -124,25 +124,25 @@ def _add_obstacle(tree: Tree, obstacle: Obstacle) -> None:
     if obstacle.conflict is not None:
         _add_conflict(tree, obstacle.conflict)
     else:
-        tree.add(Text(f"{obstacle.kind}: {obstacle.text}"))
+        tree.add(styled(f"{obstacle.kind}: {obstacle.text}"))
 
 
 def sharding_tree(answer: WhySharding, *, whole: bool = False) -> Tree:
     """An answer about a value as a tree."""
-    head = Text(f"{answer.name}", "bold")
-    head.append(f"  {answer.type}  {_made(answer)}", "not bold")
+    head = styled(f"{answer.name}", "bold")
+    head.append_text(styled(f"  {answer.type}  {_made(answer)}", "not bold"))
     tree, shown = Tree(head), _Shown(whole=whole)
     text = answer.sharding or "none: replicated"
-    tree.add(Text(f"sharding {text}"))
+    tree.add(styled(f"sharding {text}"))
     if answer.final != answer.sharding:
-        tree.add(Text(f"made as {answer.final or 'replicated'}, see the collectives"))
+        tree.add(styled(f"made as {answer.final or 'replicated'}, see the collectives"))
     if answer.copies > 1:
-        tree.add(Text(f"inlined {answer.copies} times; this is the first"))
+        tree.add(styled(f"inlined {answer.copies} times; this is the first"))
     for note in answer.notes:
-        tree.add(Text(note))
+        tree.add(styled(note))
     for dim in answer.dims:
         split = f"split by {', '.join(dim.axes)}" if dim.axes else "not split"
-        branch = tree.add(Text(f"dimension {dim.index} of size {dim.size}: {split}"))
+        branch = tree.add(styled(f"dimension {dim.index} of size {dim.size}: {split}"))
         for cause in dim.causes:
             _add_cause(branch, cause, shown)
         for obstacle in dim.obstacles:
@@ -162,15 +162,15 @@ def _add_side(tree: Tree, side: Side, shown: _Shown) -> None:
     dims = ", ".join(map(str, side.dims))
     where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
     sharding = side.sharding or "replicated"
-    branch = tree.add(Text(f"{side.label} is {sharding}{where}:"))
+    branch = tree.add(styled(f"{side.label} is {sharding}{where}:"))
     for cause in side.causes:
         _add_cause(branch, cause, shown)
     for obstacle in side.obstacles:
         _add_obstacle(branch, obstacle)
     if side.note is not None:
-        branch.add(Text(side.note))
+        branch.add(styled(side.note))
     elif not side.causes and not side.obstacles:
-        branch.add(Text("not split there"))
+        branch.add(styled("not split there"))
 
 
 def _add_changes(tree: Tree, answer: WhyCollective) -> None:
@@ -180,38 +180,40 @@ def _add_changes(tree: Tree, answer: WhyCollective) -> None:
     failed = f", {answer.failed} could not be compiled" if answer.failed else ""
     if not answer.counterfactuals:
         text = f"no single change helps: {count} compiled{failed}, none takes less time"
-        tree.add(Text(text))
+        tree.add(styled(text))
         return
-    branch = tree.add(Text(f"what would help ({count} changes compiled{failed}):"))
+    branch = tree.add(styled(f"what would help ({count} changes compiled{failed}):"))
     for one in answer.counterfactuals:
         branch.add(_change_text(one))
 
 
 def _change_text(one: Counterfactual) -> Text:
-    text = Text("with ")
-    text.append(str(one.change), "bold")
+    text = styled("with ")
+    text.append_text(styled(str(one.change), "bold"))
     text.append(f": {outcome_text(one.base, one.figures)}")
     return text
 
 
 def collective_tree(answer: WhyCollective, link: Link, *, whole: bool = False) -> Tree:
     """An answer about a collective as a tree."""
-    head = Text(f"collective {answer.number}: {answer.kind} over {answer.axes}", "bold")
+    head = styled(
+        f"collective {answer.number}: {answer.kind} over {answer.axes}", "bold"
+    )
     head.append(
         f"  local {answer.tensor}, {bytes_text(answer.bytes)} a device,"
         f" {seconds_text(answer.seconds)} ({link})",
         "not bold",
     )
     tree, shown = Tree(head), _Shown(whole=whole)
-    tree.add(Text(answer.reason))
+    tree.add(styled(answer.reason))
     for detail in answer.details:
-        tree.add(Text(detail))
+        tree.add(styled(detail))
     if answer.reshard is not None:
         before, after = answer.reshard
         plan = f": {', '.join(answer.plan)}" if answer.plan else ""
-        tree.add(Text(f"part of the reshard from {before} to {after}{plan}"))
+        tree.add(styled(f"part of the reshard from {before} to {after}{plan}"))
     elif answer.plan:
-        tree.add(Text(f"stage 8 inserted it as {', '.join(answer.plan)}"))
+        tree.add(styled(f"stage 8 inserted it as {', '.join(answer.plan)}"))
     for side in answer.sides:
         _add_side(tree, side, shown)
     _add_changes(tree, answer)
@@ -231,11 +233,11 @@ def _program_table(answer: WhyProgram) -> Table:
         position = (one.op.position or "").rpartition("/")[2]
         table.add_row(
             str(one.number),
-            f"{one.kind}\n{escape(one.axes)}",
+            f"{one.kind}\n{one.axes}",
             bytes_text(one.bytes),
             seconds_text(one.seconds),
-            escape(f"{place}\n{position}".strip()),
-            escape("\n".join((one.summary, *origins))),
+            f"{place}\n{position}".strip(),
+            "\n".join((one.summary, *origins)),
         )
     figures = answer.figures
     table.add_section()
@@ -275,22 +277,14 @@ def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     link = link_of(options)
-    console = report_console()
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
-        task = progress.add_task("compiling")
-        explainer = _explainer(options, link)
-        if options.collective is not None:
-            progress.update(task, description="compiling changes")
-        answer = _answer(explainer, options)
+    with working(
+        "compiling changes" if options.collective is not None else "compiling"
+    ):
+        answer = _answer(_explainer(options, link), options)
     if options.json:
         print_json(_data(answer))
         return 0
+    console = report_console()
     match answer:
         case WhySharding():
             console.print(sharding_tree(answer, whole=options.all))
@@ -298,10 +292,10 @@ def execute(options: argparse.Namespace) -> int:
             console.print(collective_tree(answer, link, whole=options.all))
         case WhyProgram():
             meshes = ", ".join(answer.meshes) or "none"
-            head = f"{answer.source}  mesh {meshes}; links {link}"
-            console.print(Text(head), soft_wrap=True)
+            head = visible(f"{answer.source}  mesh {meshes}; links {link}")
+            console.print(styled(head), soft_wrap=True)
             for note in answer.notes:
-                console.print(Text(note))
+                console.print(styled(note))
             if answer.collectives:
                 console.print(_program_table(answer))
                 console.print("--collective N tells more, and what would help")
@@ -359,9 +353,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
+    add_file_option(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "value",

@@ -41,6 +41,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 from math import prod
 from pathlib import Path
 
@@ -53,6 +54,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
+from ttxdsl.files import write_whole
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.apply_argument_shard_status import ApplyArgumentShardStatusPass
@@ -95,6 +97,7 @@ from ttxdsl.transforms.verify_stage import verify_stage
 from ttxdsl.transforms.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
 )
+from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
 LAST_SHARDING_STAGE = 12
@@ -279,6 +282,11 @@ def _written_shardings(module: ModuleOp) -> _WrittenShardings:
     return found
 
 
+def dumped_file(folder: Path, number: int, name: str) -> Path:
+    """The file that a stage, counted from 1, is written to."""
+    return folder / f"{number:02}-{name.removeprefix('sdy-')}.mlir"
+
+
 def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
     """What writes a stage's module into a folder, which is made.
 
@@ -289,17 +297,14 @@ def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"cannot make the folder '{folder}': {error.strerror}"
+        shown = visible(directory)
+        message = f"cannot make the folder '{shown}': {error.strerror}"
         raise CompileError(message) from error
 
     def dump(number: int, name: str, module: ModuleOp) -> None:
-        stage = name.removeprefix("sdy-")
-        path = folder / f"{number:02}-{stage}.mlir"
-        try:
-            with path.open("w", encoding="utf-8") as file:
-                Printer(stream=file).print_op(module)
-                file.write("\n")
-        except OSError as error:
-            raise CompileError(f"cannot write '{path}': {error.strerror}") from error
+        stream = StringIO()
+        Printer(stream=stream).print_op(module)
+        stream.write("\n")
+        write_whole(dumped_file(folder, number, name), stream.getvalue())
 
     return dump

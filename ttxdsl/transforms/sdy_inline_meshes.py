@@ -9,16 +9,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.dialects.sdy import MeshOp, mesh_table, transform_shardings
-from ttxdsl.dialects.stablehlo import ReplicaGroupMeshAxesAttr
-from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.meshes import mesh_lookup
-from ttxdsl.transforms.replica_group_meshes import (
+from ttxdsl.dialects.replica_groups import (
     REPLICA_GROUPS,
     mesh_of_groups,
     stablehlo_mesh,
     with_mesh,
 )
+from ttxdsl.dialects.sdy import MeshOp, mesh_table, transform_shardings
+from ttxdsl.dialects.stablehlo import ReplicaGroupMeshAxesAttr
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.meshes import mesh_lookup
 
 
 @dataclass(frozen=True)

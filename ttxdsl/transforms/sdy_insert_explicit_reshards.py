@@ -36,7 +36,7 @@ from ttxdsl.dialects.stablehlo import (
     ReshapeOp,
 )
 from ttxdsl.dialects.traversal import all_ops_inside_out
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.registry import OpSignature, Signatures
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
 from ttxdsl.sharding.compatible import (
@@ -332,14 +332,14 @@ class ReshardInserter:
         """All-reduce operands along unreduced axes that the results do not have.
 
         Raises:
-            CompileError: if the results disagree on the unreduced axes, or there are
+            UnsupportedError: if the results disagree on the unreduced axes, or there are
                 none to tell.
         """
         given = [sdy.get_sharding(value) for value in op.operands]
         found = [sdy.get_sharding(value) for value in op.results]
         unreduced = {sharding.unreduced if sharding else () for sharding in found}
         if len(unreduced) > 1:
-            raise CompileError(
+            raise UnsupportedError(
                 "the results have different unreduced axes",
                 op,
                 hint="give all results of an op the same unreduced axes",
@@ -348,7 +348,7 @@ class ReshardInserter:
             if sharding is None or not sharding.unreduced:
                 continue
             if not found:
-                raise CompileError(
+                raise UnsupportedError(
                     f"operand {index} has unreduced axes and the op has no results",
                     op,
                     hint="reshard the operand to a sharding without unreduced axes",
@@ -409,7 +409,7 @@ class ReshardInserter:
         """How ops of a signature become compatible under these shardings.
 
         Raises:
-            CompileError: a tensor would be sharded by an axis it is unreduced along.
+            UnsupportedError: a tensor would be sharded by an axis it is unreduced along.
         """
         mesh_ref = self.common_mesh(op, shardings)
         rule = signature.rule
@@ -433,7 +433,7 @@ class ReshardInserter:
                 is_reshape=isinstance(op, ReshapeOp),
             )
         except ValueError as error:
-            raise CompileError(
+            raise UnsupportedError(
                 str(error),
                 op,
                 hint="reduce the operands first, or shard by another axis",

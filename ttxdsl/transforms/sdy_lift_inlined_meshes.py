@@ -21,13 +21,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.sdy import MeshOp, transform_shardings
-from ttxdsl.sharding.spec import Mesh, TensorSharding
-from ttxdsl.transforms.replica_group_meshes import (
+from ttxdsl.dialects.replica_groups import (
     REPLICA_GROUPS,
     mesh_of_groups,
     with_mesh,
 )
+from ttxdsl.dialects.sdy import MeshOp, transform_shardings
+from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.symbols import Symbols
 
 STABLEHLO_MESH = "stablehlo.mesh"

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.traversal import ops_of_type
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.collectives import (
     AllGather,
     AllReduce,
@@ -82,14 +82,14 @@ class ReshardRewriter:
         """Replace a reshard by its collectives, or by its operand if none is needed.
 
         Raises:
-            CompileError: if the reshard would change unreduced axes.
+            UnsupportedError: if the reshard would change unreduced axes.
         """
         target = op.sharding.data
         tensor = skip_barriers(op.input)
         given = sdy.get_sharding(tensor)
         source = given or TensorSharding.fully_open(target.mesh, target.rank)
         if source.unreduced != target.unreduced:
-            raise CompileError(
+            raise UnsupportedError(
                 f"reshard from {source} to {target} changes unreduced axes",
                 op,
                 hint="run sdy-insert-explicit-reshards first: it inserts the all_reduce",

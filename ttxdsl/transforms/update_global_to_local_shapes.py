@@ -22,7 +22,6 @@ from ttxdsl.collector import discard_block
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.sharding.axes import sort_by_mesh
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.function_attributes import (
     argument_attributes,
@@ -37,17 +36,16 @@ from ttxdsl.transforms.local.collectives import (
     SliceFunctions,
     first_free_channel,
 )
-from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import Emitter
-from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.local.layout import unreduced_axes
 from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
-    Partial,
     is_barrier,
     is_of_sdy,
     local_type,
 )
+from ttxdsl.transforms.local.summands import bring, summed
 from ttxdsl.transforms.local.table import localizer_of
 from ttxdsl.transforms.wrap_under_manual_computation import wrapper_of
 
@@ -131,8 +129,7 @@ def localize_wrapper(
         value = new.insert_arg(
             local_type(argument.type, layout), len(new.args), argument.location
         )
-        axes = without_trivial(sort_by_mesh(sharding.unreduced, mesh), mesh)
-        partial = Partial(axes, SUM) if axes else None
+        partial = summed(unreduced_axes(sharding, mesh))
         ctx.define(argument, Local(value, layout, partial))
 
     end = old.last_op
@@ -144,19 +141,18 @@ def localize_wrapper(
     for index, (value, sharding) in enumerate(
         zip(end.operands, wrapper.out_shardings.data, strict=True)
     ):
-        local = ctx.operand(value, end)
+        local = ctx.local(value)
         layout = ctx.layout_of(value.type, sharding, wrapper, f"result {index}")
-        if is_barrier(value):
-            # nobody who looks through barriers has seen to this one's own sharding
-            local = ctx.reshard_to(local, layout)
-        if layout is not None and not local.placed.same_placement(layout):
+        # nobody who looks through barriers has seen to this one's own sharding
+        moves = layout is not None and not local.placed.same_placement(layout)
+        if moves and not is_barrier(value):
             raise CompileError(
                 f"result {index} is split as {local.placed}, "
                 f"its out_sharding says {layout}",
                 end,
                 hint="run sdy-insert-explicit-reshards before this pass",
             )
-        returned.append(local)
+        returned.append(bring(ctx, value, layout, sharding, end))
     emitter.emit(sdy.ReturnOp, [local.value for local in returned], [])
 
     ctx.erase_unused_moves()

@@ -23,6 +23,8 @@ from ttxdsl.interpreters.elements import DType, tensor_of
 
 Array = NDArray[Any]
 
+_WORKER = Path(__file__).with_name("worker.py")
+
 _LAST_LINES = 3
 """Of what XLA says when it aborts: the rest is its stack."""
 
@@ -102,27 +104,38 @@ def run_with_xla(
         raise CompileError(
             "JAX is not installed, and XLA comes with it", hint="pip install jax"
         )
+    try:
+        with tempfile.TemporaryDirectory(prefix="ttxdsl-xla-") as name:
+            return _run_in(Path(name), text, function, inputs, devices)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CompileError(f"cannot run XLA: {reason}") from error
+
+
+def _run_in(
+    folder: Path, text: str, function: FuncOp, inputs: Sequence[Array], devices: int
+) -> XlaRun:
+    """`run_with_xla` with a folder for what the processes tell each other."""
     env = os.environ | {
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
         "JAX_PLATFORMS": "cpu",
     }
-    with tempfile.TemporaryDirectory(prefix="ttxdsl-xla-") as name:
-        folder = Path(name)
-        (folder / "program.mlir").write_text(text, encoding="utf-8")
-        (folder / "signature.json").write_text(json.dumps(_signature(function)))
-        raw: dict[str, Any] = {
-            f"arg{index}": np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            for index, array in enumerate(inputs)
-        }
-        np.savez(folder / "inputs.npz", **raw)
-        command = [sys.executable, "-m", "ttxdsl.xla.worker", name, str(devices)]
-        done = subprocess.run(
-            command, env=env, capture_output=True, text=True, check=False
+    (folder / "program.mlir").write_text(text, encoding="utf-8")
+    (folder / "signature.json").write_text(json.dumps(_signature(function)))
+    raw: dict[str, Any] = {
+        f"arg{index}": np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        for index, array in enumerate(inputs)
+    }
+    np.savez(folder / "inputs.npz", **raw)
+    # -P: Python imports nothing from the folder that the command is called in
+    command = [sys.executable, "-P", str(_WORKER), str(folder), str(devices)]
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode:
+        raise CompileError(
+            f"XLA does not take the program: {_complaint(done.stderr)}", function
         )
-        if done.returncode:
-            raise CompileError(
-                f"XLA does not take the program: {_complaint(done.stderr)}", function
-            )
-        dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
-        hlo = (folder / "program.hlo").read_text(encoding="utf-8")
-        return XlaRun(hlo, _shards(folder, dtypes))
+    dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
+    hlo = (folder / "program.hlo").read_text(encoding="utf-8")
+    return XlaRun(hlo, _shards(folder, dtypes))

@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 
 import numpy as np
 
+from ttxdsl.sharding.axes import AxisRef, sort_by_mesh
 from ttxdsl.sharding.cost import Ring, ring_bytes
-from ttxdsl.sharding.replica_groups import Groups
+from ttxdsl.sharding.replica_groups import Groups, groups_along
+from ttxdsl.sharding.spec import Mesh
 
 KINDS = {
     "all-gather": Ring.ALL_GATHER,
@@ -87,33 +88,18 @@ def _iota(match: re.Match[str]) -> Sequence[int]:
 
 def _groups_along(match: re.Match[str]) -> Groups:
     """Groups of `mesh['a'=2,'b'=4] {'b'}`; an axis may be a part, `'b':(1)2`."""
-    axes = [
+    axes = tuple(
         (name, int(size))
         for name, size in re.findall(r"'([^']+)'=(\d+)", match["axes"])
+    )
+    mesh = Mesh(axes, tuple(_iota(match)) if match["dims"] else ())
+    along = [
+        AxisRef(one["name"], int(one["before"]), int(one["size"]))
+        if one["size"]
+        else AxisRef(one["name"])
+        for one in _AXIS.finditer(match["along"])
     ]
-    sizes = dict(axes)
-    along: list[tuple[str, int, int]] = []
-    """Name, and the sizes of the axis up to the part and with it."""
-    for one in _AXIS.finditer(match["along"]):
-        before = int(one["before"] or 1)
-        along.append(
-            (one["name"], before, before * int(one["size"] or sizes[one["name"]]))
-        )
-    parts: list[int] = []
-    varying: list[int] = []
-    for name, size in axes:
-        ranges = [(low, high) for other, low, high in along if other == name]
-        cuts = sorted({1, size}.union(*ranges))
-        for low, high in pairwise(cuts):
-            if any(start <= low and high <= end for start, end in ranges):
-                varying.append(len(parts))
-            parts.append(high // low)
-    ids = _iota(match) if match["dims"] else range(prod(parts))
-    grid = np.array(ids).reshape(parts)
-    fixed = [index for index in range(len(parts)) if index not in varying]
-    size = prod(parts[index] for index in varying)
-    rows = grid.transpose(*fixed, *varying).reshape(-1, size)
-    return tuple(tuple(int(device) for device in row) for row in rows)
+    return groups_along(mesh, sort_by_mesh(along, mesh))
 
 
 def parse_groups(line: str, devices: int) -> Groups:

@@ -3,7 +3,7 @@
 Run as a script in a process of its own, because XLA reads the number of its CPU devices
 when JAX is first imported, and because it may abort:
 
-    python -m ttxdsl.xla.worker FOLDER DEVICES
+    python -P worker.py FOLDER DEVICES
 
 `FOLDER/program.mlir` is compiled, `FOLDER/inputs.npz` (`arg0`, …, global arrays as raw
 bytes; `signature.json` has shapes and types of arguments and results) is split as the program's shardings say, and the folder gets `program.hlo`,

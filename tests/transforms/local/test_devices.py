@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
+from ttxdsl.sharding.replica_groups import groups_along, indices_along
 from ttxdsl.sharding.spec import Mesh, mesh_positions
 from ttxdsl.transforms.local.devices import (
-    indices_along,
-    replica_groups,
     shard_index_of_device,
     source_target_pairs,
 )
@@ -40,19 +39,19 @@ def meshes_and_axes(draw: st.DrawFn) -> tuple[Mesh, Axes]:
 
 def test_groups_by_hand():
     mesh = Mesh((("x", 2), ("y", 4)))
-    assert replica_groups(mesh, (AxisRef("y"),)) == ((0, 1, 2, 3), (4, 5, 6, 7))
-    assert replica_groups(mesh, (AxisRef("x"),)) == ((0, 4), (1, 5), (2, 6), (3, 7))
-    assert replica_groups(mesh, (AxisRef("y"), AxisRef("x"))) == (
+    assert groups_along(mesh, (AxisRef("y"),)) == ((0, 1, 2, 3), (4, 5, 6, 7))
+    assert groups_along(mesh, (AxisRef("x"),)) == ((0, 4), (1, 5), (2, 6), (3, 7))
+    assert groups_along(mesh, (AxisRef("y"), AxisRef("x"))) == (
         (0, 4, 1, 5, 2, 6, 3, 7),
     )
-    assert replica_groups(mesh, (AxisRef("y", 1, 2),)) == (
+    assert groups_along(mesh, (AxisRef("y", 1, 2),)) == (
         (0, 2), (1, 3), (4, 6), (5, 7),
     )  # fmt: skip
 
 
 def test_groups_name_devices_and_not_places():
     mesh = Mesh((("x", 2), ("y", 2)), (3, 1, 0, 2))
-    assert replica_groups(mesh, (AxisRef("y"),)) == ((3, 1), (0, 2))
+    assert groups_along(mesh, (AxisRef("y"),)) == ((3, 1), (0, 2))
 
 
 @given(meshes_and_axes())
@@ -60,7 +59,7 @@ def test_groups_partition_the_devices_in_order_of_their_index(
     mesh_and_axes: tuple[Mesh, Axes],
 ):
     mesh, axes = mesh_and_axes
-    groups = replica_groups(mesh, axes)
+    groups = groups_along(mesh, axes)
     assert sorted(d for group in groups for d in group) == sorted(mesh.devices())
     index = shard_index_of_device(mesh, axes)
     for group in groups:
@@ -76,7 +75,7 @@ def test_devices_of_a_group_differ_along_the_axes_alone(
     mesh, axes = mesh_and_axes
     place = dict(zip(mesh.devices(), mesh_positions(mesh), strict=True))
     named = {axis.name for axis in axes}
-    for group in replica_groups(mesh, axes):
+    for group in groups_along(mesh, axes):
         for i, (name, _) in enumerate(mesh.axes):
             if name not in named:
                 assert len({place[device][i] for device in group}) == 1

@@ -61,8 +61,8 @@ from ttxdsl.dialects.stablehlo.collective import (
     ReduceScatterOp,
     ReplicaIdOp,
     SendOp,
-    group_lists,
     groups_attr,
+    id_pairs,
 )
 from ttxdsl.dialects.stablehlo.contraction import (
     DEFAULT_PRECISION,
@@ -368,8 +368,8 @@ __all__ = [
     "WhileOp",
     "XorOp",
     "element_kind",
-    "group_lists",
     "groups_attr",
+    "id_pairs",
     "padding_attr",
     "padding_pairs",
     "reducer_of",

@@ -121,17 +121,10 @@ def groups_attr(groups: Groups) -> Attribute:
     )
 
 
-def group_lists(groups: Attribute) -> tuple[tuple[int, ...], ...] | None:
-    """Replica groups as tuples of process ids; None if mesh axes say them."""
-    if not isinstance(groups, DenseIntOrFPElementsAttr):
-        return None
-    dense = cast("DenseIntOrFPElementsAttr[IntegerType]", groups)
-    flat = dense.get_values()
-    size = dense.get_shape()[-1] if dense.get_shape() else 1
-    return tuple(
-        tuple(one for one in flat[start : start + size] if one >= 0)
-        for start in range(0, len(flat), size or 1)
-    )
+def id_pairs(pairs: DenseIntOrFPElementsAttr) -> tuple[tuple[int, int], ...]:
+    """The (source, target) rows of a `source_target_pairs`."""
+    flat = cast("tuple[int, ...]", pairs.get_values())
+    return tuple(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _unit(is_set: bool) -> UnitAttr | None:
@@ -151,11 +144,6 @@ class _GroupedOp(StableHLOOp, ABC):
 
     replica_groups = prop_def(_ReplicaGroups())
     channel_handle = opt_prop_def(_Channel)
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...] | None:
-        """The replica groups as process ids; None if mesh axes say them."""
-        return group_lists(self.replica_groups)
 
     def check_channel(self, constraint: str, least: int) -> None:
         """With global device ids the channel must have a number."""
@@ -665,8 +653,7 @@ class CollectivePermuteOp(StableHLOOp):
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """The source and target process ids."""
-        flat = self.source_target_pairs.get_values()
-        return tuple(zip(flat[::2], flat[1::2], strict=True))
+        return id_pairs(self.source_target_pairs)
 
     def verify_(self) -> None:
         """C1 to C4: pairs; C5: the result."""

@@ -7,7 +7,7 @@ Source: StableHLO specification, "Collective ops" and one section an op.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from xdsl.interpreter import (
     Interpreter,
@@ -19,40 +19,24 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.kernels import Array, convert
-from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce, Strategy
+from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import body_dtype, body_reducer, session
-from ttxdsl.interpreters.replica_groups import replica_groups
 
 
-def _groups(interpreter: Interpreter, op: Operation, strategy: Strategy) -> Groups:
+def _groups(interpreter: Interpreter, op: Operation) -> Groups:
     """Positions of the devices in the op's groups, found once an op and mesh."""
     state = session(interpreter)
     known = state.groups
     if op not in known:
-        attribute = cast(Any, op).replica_groups
-        groups = replica_groups(op, attribute)
-        known[op] = state.mesh.process_groups(groups, strategy)
+        mesh = state.mesh
+        groups = device_groups(op, mesh.num_devices, mesh.num_partitions)
+        known[op] = mesh.positions_of(groups)
     return known[op]
-
-
-def _channel(op: Any) -> bool:
-    handle = cast("ChannelHandleAttr | None", op.channel_handle)
-    return handle is not None and handle.data.handle > 0
-
-
-def _reduce_strategy(op: Any) -> Strategy:
-    if op.use_global_device_ids is not None:
-        return "flattened_ids"
-    return "cross_replica_and_partition" if _channel(op) else "cross_replica"
-
-
-def _move_strategy(op: Any) -> Strategy:
-    return "cross_partition" if _channel(op) else "cross_replica"
 
 
 def _reduce(
@@ -101,7 +85,7 @@ class CollectiveFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The body over each group."""
         mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op, _reduce_strategy(op))
+        groups = _groups(interpreter, op)
         reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
         return tuple(
             mesh.all_reduce(convert(x, dtype), rank_of(value.type), groups, reduce)
@@ -114,7 +98,7 @@ class CollectiveFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The group's values one after the other."""
         mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op, _reduce_strategy(op))
+        groups = _groups(interpreter, op)
         dim = op.all_gather_dim.value.data
         return tuple(
             mesh.all_gather(x, rank_of(value.type), dim, groups)
@@ -130,7 +114,7 @@ class CollectiveFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The body over each group, of which each device keeps a part."""
         mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op, _reduce_strategy(op))
+        groups = _groups(interpreter, op)
         x = convert(args[0], body_dtype(op.computation))
         dim = op.scatter_dimension.value.data
         rank = rank_of(op.operand.type)
@@ -143,7 +127,7 @@ class CollectiveFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """Parts change places."""
         mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op, _move_strategy(op))
+        groups = _groups(interpreter, op)
         split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
         return tuple(
             mesh.all_to_all(x, rank_of(value.type), split, concat, groups)
@@ -159,7 +143,7 @@ class CollectiveFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The root's value for all of the group; zeros for devices in none."""
         mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op, _move_strategy(op))
+        groups = _groups(interpreter, op)
         values = list(zip(args, op.inputs, strict=True))
         if op.has_dynamic_root is None:
             return tuple(
@@ -182,7 +166,7 @@ class CollectiveFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """The body over each group, for its root; zeros for all other devices."""
         mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op, _reduce_strategy(op))
+        groups = _groups(interpreter, op)
         reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
         values = list(zip(args, op.inputs, strict=True))
         rooted = [groups] * len(values)
@@ -205,22 +189,10 @@ class CollectiveFunctions(InterpreterFunctions):
         args: PythonValues,
     ) -> PythonValues:
         """Values from sources to targets; zeros for devices that are no target."""
-        state = session(interpreter)
-        if op not in state.groups:
-            pairs = stablehlo.group_lists(op.source_target_pairs) or ()
-            # a pair is a group; sources and targets may repeat among the pairs
-            sides = [
-                state.mesh.process_groups(tuple((p[i],) for p in pairs), strategy)
-                if pairs
-                else ()
-                for i, strategy in enumerate((_move_strategy(op),) * 2)
-            ]
-            state.groups[op] = tuple(
-                (source[0], target[0]) for source, target in zip(*sides, strict=True)
-            )
-        pairs = cast("tuple[tuple[int, int], ...]", state.groups[op])
+        pairs = cast("tuple[tuple[int, int], ...]", _groups(interpreter, op))
         rank = rank_of(op.operand.type)
-        return (state.mesh.collective_permute(args[0], rank, pairs),)
+        mesh = session(interpreter).mesh
+        return (mesh.collective_permute(args[0], rank, pairs),)
 
     @impl(stablehlo.CrossReplicaSumOp)
     def run_cross_replica_sum(
@@ -230,7 +202,7 @@ class CollectiveFunctions(InterpreterFunctions):
         args: PythonValues,
     ) -> PythonValues:
         """A sum over each group of replicas."""
-        groups = _groups(interpreter, op, "cross_replica")
+        groups = _groups(interpreter, op)
         reduce = all_reducer(Reducer.named("add"))
         rank, mesh = rank_of(op.operand.type), session(interpreter).mesh
         return (mesh.all_reduce(args[0], rank, groups, reduce),)

@@ -47,7 +47,6 @@ from ttxdsl.reporting.trace.listing import (
 )
 from ttxdsl.reporting.trace.nodes import Node
 from ttxdsl.reporting.trace.origins import Origins
-from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 
 GRAPH_STAGE = 10
@@ -162,9 +161,8 @@ class Recorder:
             self.no_memory = error.message
 
     def _collective(self, one: Collective, op: Operation, order: int) -> dict[str, Any]:
-        ring = Ring[one.kind.upper()] if one.kind.upper() in Ring.__members__ else None
         seconds = self.link.seconds_of_bytes(
-            ring or Ring.COLLECTIVE_PERMUTE, one.bytes_per_device, one.group_size
+            one.ring, one.bytes_per_device, one.group_size
         )
         return {
             "kind": one.kind,

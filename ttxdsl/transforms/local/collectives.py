@@ -32,9 +32,10 @@ from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
 from ttxdsl.sharding.collectives import AxesPerDim, Move, without_suffix
+from ttxdsl.sharding.replica_groups import Groups, groups_along
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
-from ttxdsl.transforms.local.devices import Groups, replica_groups, source_target_pairs
+from ttxdsl.transforms.local.devices import source_target_pairs
 from ttxdsl.transforms.local.emitter import (
     Emitter,
     element_of,
@@ -210,7 +211,7 @@ class CollectiveWriter:
         mesh, axes_per_dim = layout.mesh, list(layout.axes)
         for move in moves:
             source, target = move.source_dim, move.target_dim
-            groups = replica_groups(mesh, move.axes)
+            groups = groups_along(mesh, move.axes)
             shape = list(shape_of(value))
             shape[source] *= len(groups[0])
             shape[target] //= len(groups[0])
@@ -315,7 +316,7 @@ class CollectiveWriter:
 
 @lru_cache(maxsize=256)
 def _groups_along(mesh: Mesh, axes: Axes) -> DenseIntOrFPElementsAttr[IntegerType]:
-    return _matrix(replica_groups(mesh, axes))
+    return _matrix(groups_along(mesh, axes))
 
 
 def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:

@@ -6,39 +6,68 @@ op's result does; where it does not, it is resharded on the way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.transforms.local.layout import Layout
+from ttxdsl.sharding.manual import without_manual_axes
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.local.layout import Layout, unreduced_axes
 from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
     Table,
     is_kept_consistent,
     local_type,
+    sources,
 )
+from ttxdsl.transforms.local.summands import bring, summed
+
+
+@dataclass(frozen=True, slots=True)
+class _Border:
+    """How a value crosses the border of a body; the sharding says what is unreduced."""
+
+    layout: Layout | None
+    sharding: TensorSharding | None
+
+    @staticmethod
+    def of(ctx: Localizer, results: Iterable[SSAValue]) -> list[_Border]:
+        """As the results of an op say."""
+        return [_Border(ctx.target(one), sdy.get_sharding(one)) for one in results]
+
+    def take(self, ctx: Localizer, value: SSAValue, where: Operation) -> Local:
+        """The value as it crosses."""
+        return bring(ctx, value, self.layout, self.sharding, where)
+
+    def local(self, value: SSAValue) -> Local:
+        """What came across."""
+        if self.layout is None:
+            return Local(value, None)
+        axes = unreduced_axes(self.sharding, self.layout.mesh)
+        return Local(value, self.layout, summed(axes))
 
 
 def _rewrite_block(
     ctx: Localizer,
     block: Block,
-    arguments: Sequence[Layout | None],
-    returned: Sequence[Layout | None],
+    arguments: Sequence[_Border],
+    returned: Sequence[_Border],
 ) -> Block:
     """The local form of a block that ends in `stablehlo.return`."""
     new = Block(
         arg_types=[
-            local_type(argument.type, layout)
-            for argument, layout in zip(block.args, arguments, strict=True)
+            local_type(argument.type, border.layout)
+            for argument, border in zip(block.args, arguments, strict=True)
         ]
     )
-    for old, argument, layout in zip(block.args, new.args, arguments, strict=True):
+    for old, argument, border in zip(block.args, new.args, arguments, strict=True):
         argument.location = old.location
-        ctx.define(old, Local(argument, layout))
+        ctx.define(old, border.local(argument))
     end = block.last_op
     if end is None:
         raise CompileError("a body has no terminator", block.parent_op())
@@ -47,8 +76,8 @@ def _rewrite_block(
         ctx.localize_ops(op for op in block.ops if op is not end)
         ctx.emitter.location = end.location
         values = [
-            ctx.reshard_to(ctx.operand(value, end), layout)
-            for value, layout in zip(end.operands, returned, strict=True)
+            border.take(ctx, value, end)
+            for value, border in zip(end.operands, returned, strict=True)
         ]
         ctx.emitter.emit(type(end), [local.value for local in values], [])
     ctx.emitter.location = location
@@ -57,33 +86,56 @@ def _rewrite_block(
 
 def while_(ctx: Localizer, op: stablehlo.WhileOp) -> None:
     """What the loop carries keeps one layout, that of its results."""
-    carried = [ctx.target(result) for result in op.results]
+    carried = _Border.of(ctx, op.results)
     operands = [
-        ctx.reshard_to(local, layout)
-        for local, layout in zip(ctx.operands(op), carried, strict=True)
+        border.take(ctx, value, op)
+        for value, border in zip(sources(op), carried, strict=True)
     ]
-    scalar = Layout.replicated(ctx.mesh, ())
+    scalar = _Border(Layout.replicated(ctx.mesh, ()), None)
     regions = [
         Region(_rewrite_block(ctx, op.cond.block, carried, [scalar])),
         Region(_rewrite_block(ctx, op.body.block, carried, carried)),
     ]
-    made = ctx.rebuild(op, operands, carried, regions=regions)
-    ctx.define_results(op, made)
+    _define(ctx, op, operands, carried, regions)
+
+
+def _define(
+    ctx: Localizer,
+    op: Operation,
+    operands: Sequence[Local],
+    results: Sequence[_Border],
+    regions: Sequence[Region],
+) -> None:
+    """Write an op whose results come as their borders say."""
+    layouts = [border.layout for border in results]
+    made = ctx.rebuild(op, operands, layouts, regions=regions)
+    for result, border, local in zip(op.results, results, made, strict=True):
+        ctx.define(result, border.local(local.value))
 
 
 def branches(ctx: Localizer, op: stablehlo.CaseOp | stablehlo.IfOp) -> None:
     """All branches return values of one layout; all devices take the same branch."""
-    wanted = [ctx.target(result) for result in op.results]
+    wanted = _Border.of(ctx, op.results)
     operands = [ctx.gather_all(local) for local in ctx.operands(op)]
     regions = [
         Region(_rewrite_block(ctx, region.block, [], wanted)) for region in op.regions
     ]
-    ctx.define_results(op, ctx.rebuild(op, operands, wanted, regions=regions))
+    _define(ctx, op, operands, wanted, regions)
 
 
 def barrier(ctx: Localizer, op: stablehlo.OptimizationBarrierOp) -> None:
     """Each result is its operand."""
-    operands = ctx.operands(op)
+    operands = ctx.parts(op)
+    borders = _Border.of(ctx, op.results)
+    if any(local.partial is not None for local in operands):
+        operands = [
+            border.take(ctx, value, op)
+            for value, border in zip(sources(op), borders, strict=True)
+        ]
+        made = ctx.rebuild(op, operands, [local.layout for local in operands])
+        for result, border, local in zip(op.results, borders, made, strict=True):
+            ctx.define(result, border.local(local.value))
+        return
     made = ctx.rebuild(op, operands, [local.layout for local in operands])
     ctx.define_results(op, made)
 
@@ -128,7 +180,7 @@ def _inline(
     ctx: Localizer,
     block: Block,
     arguments: Sequence[Local],
-    returned: Sequence[Layout | None],
+    returned: Sequence[_Border],
 ) -> list[Local]:
     """Write a body's ops where its op stands."""
     for old, local in zip(block.args, arguments, strict=True):
@@ -139,25 +191,21 @@ def _inline(
     ctx.localize_ops(op for op in block.ops if op is not end)
     ctx.emitter.location = end.location
     return [
-        ctx.reshard_to(ctx.operand(value, end), layout)
-        for value, layout in zip(end.operands, returned, strict=True)
+        border.take(ctx, value, end)
+        for value, border in zip(end.operands, returned, strict=True)
     ]
 
 
 def named_computation(ctx: Localizer, op: sdy.NamedComputationOp) -> None:
     """Its body, with values resharded at its border."""
-    operands = ctx.operands(op)
-    ins = [
-        ctx.layout_of(argument.type, sdy.get_sharding(argument), op)
-        for argument in op.body.block.args
-    ]
-    outs = [ctx.target(result) for result in op.results]
-    arguments = [
-        ctx.reshard_to(local, layout)
-        for local, layout in zip(operands, ins, strict=True)
-    ]
-    values = _inline(ctx, op.body.block, arguments, outs)
-    ctx.define_results(op, values)
+    arguments: list[Local] = []
+    for argument, value in zip(op.body.block.args, sources(op), strict=True):
+        sharding = sdy.get_sharding(argument)
+        border = _Border(ctx.layout_of(argument.type, sharding, op), sharding)
+        arguments.append(border.take(ctx, value, op))
+    values = _inline(ctx, op.body.block, arguments, _Border.of(ctx, op.results))
+    for result, local in zip(op.results, values, strict=True):
+        ctx.define(result, local)
 
 
 def manual_computation(ctx: Localizer, op: sdy.ManualComputationOp) -> None:
@@ -166,48 +214,48 @@ def manual_computation(ctx: Localizer, op: sdy.ManualComputationOp) -> None:
     Values are resharded at its border to what its shardings say; inside, only the
     free axes are left to make local.
     """
-    operands = ctx.operands(op)
-    block = op.body.block
-    ins = [
-        ctx.layout_of(value.type, sharding, op)
-        for value, sharding in zip(op.operands, op.in_shardings.data, strict=True)
-    ]
-    outs = [
-        ctx.layout_of(value.type, sharding, op)
-        for value, sharding in zip(op.results, op.out_shardings.data, strict=True)
+    block, manual = op.body.block, op.manual_axes.data
+    outside = [
+        [
+            _Border(ctx.layout_of(value.type, sharding, op), sharding)
+            for value, sharding in zip(values, shardings.data, strict=True)
+        ]
+        for values, shardings in (
+            (op.operands, op.in_shardings),
+            (op.results, op.out_shardings),
+        )
     ]
     arguments = [
-        ctx.reshard_to(local, layout)
-        for local, layout in zip(operands, ins, strict=True)
+        border.take(ctx, value, op)
+        for value, border in zip(sources(op), outside[0], strict=True)
     ]
     end = block.last_op
-    with ctx.manual(op.manual_axes.data):
-        inner_ins = [
-            ctx.layout_of(argument.type, sharding, op)
-            for argument, sharding in zip(block.args, op.in_shardings.data, strict=True)
-        ]
-        inner_outs = [
-            ctx.layout_of(value.type, sharding, op)
-            for value, sharding in zip(
-                end.operands if end else (), op.out_shardings.data, strict=True
+    with ctx.manual(manual):
+        inside = [
+            [
+                # the body sees to the manual axes itself
+                _Border(
+                    ctx.layout_of(value.type, sharding, op),
+                    without_manual_axes(sharding, manual),
+                )
+                for value, sharding in zip(values, shardings.data, strict=True)
+            ]
+            for values, shardings in (
+                (block.args, op.in_shardings),
+                (end.operands if end else (), op.out_shardings),
             )
         ]
         values = _inline(
             ctx,
             block,
             [
-                Local(local.value, layout)
-                for local, layout in zip(arguments, inner_ins, strict=True)
+                border.local(local.value)
+                for local, border in zip(arguments, inside[0], strict=True)
             ],
-            inner_outs,
+            inside[1],
         )
-    ctx.define_results(
-        op,
-        [
-            Local(local.value, layout)
-            for local, layout in zip(values, outs, strict=True)
-        ],
-    )
+    for result, local, border in zip(op.results, values, outside[1], strict=True):
+        ctx.define(result, border.local(local.value))
 
 
 def call(ctx: Localizer, op: CallOp) -> None:

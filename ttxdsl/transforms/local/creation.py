@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    BytesAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
     Float32Type,
@@ -34,16 +32,11 @@ def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
     if not isinstance(value, DenseIntOrFPElementsAttr):
         return None
     dense = cast("DenseIntOrFPElementsAttr[IntegerType]", value)
+    if not dense.is_splat():
+        return None
     type_ = cast("TensorType[IntegerType]", dense.type)
-    data, count = dense.data.data, prod(type_.get_shape())
-    if count == 0 or len(data) % count:
-        return None
-    first = data[: len(data) // count]
-    if first * count != data:
-        return None
     return DenseIntOrFPElementsAttr(
-        TensorType(type_.element_type, shape, type_.encoding),
-        BytesAttr(first * prod(shape)),
+        TensorType(type_.element_type, shape, type_.encoding), dense.data
     )
 
 

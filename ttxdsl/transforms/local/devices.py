@@ -1,4 +1,4 @@
-"""Which devices take part in a collective, from mesh axes to device ids.
+"""Which devices hold which shard, and which send to which to hold others.
 
 StableHLO's collectives name devices by process id. A mesh places them row-major, or
 in the order of its explicit `device_ids`.
@@ -8,47 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from ttxdsl.sharding.axes import Axes, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.replica_groups import Groups, indices_along
+from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.layout import Layout
-
-Groups = tuple[tuple[int, ...], ...]
-"""Device ids, one tuple a group."""
-
-
-@cache
-def indices_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
-    """For each mesh position, row-major, its index along `axes`, major first."""
-    sharding = TensorSharding("", (DimSharding(axes),))
-    return tuple(
-        sharding.shard_index(position, mesh)[0] for position in mesh_positions(mesh)
-    )
-
-
-@cache
-def replica_groups(mesh: Mesh, axes: Axes) -> Groups:
-    """The groups of devices that differ only along `axes`.
-
-    Devices of a group come in the order of their index along `axes`, major to
-    minor; groups in the order of the rest of the mesh.
-    """
-    rest = tuple(
-        part
-        for part in split_mesh_at(mesh, axes)
-        if not any(axis.overlaps(part) for axis in axes)
-    )
-    groups: dict[int, dict[int, int]] = {}
-    for device, group, place in zip(
-        mesh.devices(),
-        indices_along(mesh, rest),
-        indices_along(mesh, axes),
-        strict=True,
-    ):
-        groups.setdefault(group, {})[place] = device
-    return tuple(
-        tuple(device for _, device in sorted(members.items()))
-        for _, members in sorted(groups.items())
-    )
 
 
 @cache

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
-from ttxdsl.transforms.local.devices import replica_groups
+from ttxdsl.sharding.replica_groups import groups_along
 from ttxdsl.transforms.local.emitter import element_of, shape_of
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer
@@ -155,7 +155,7 @@ def _from_shards_before(
     """
     emit, layout = ctx.emitter, local.placed
     axes = layout.axes[dim]
-    groups = replica_groups(layout.mesh, axes)
+    groups = groups_along(layout.mesh, axes)
     shards, size = len(groups[0]), layout.local_shape[dim]
     pieces: list[SSAValue] = []
     for hop in range(1, -(-count // size) + 1):
@@ -292,7 +292,7 @@ def mirrored(ctx: Localizer, local: Local, dims: Sequence[int]) -> Local:
     value = local.value
     mesh = local.placed.mesh
     for dim in dims:
-        groups = replica_groups(mesh, local.placed.axes[dim])
+        groups = groups_along(mesh, local.placed.axes[dim])
         pairs = sorted(
             pair
             for group in groups

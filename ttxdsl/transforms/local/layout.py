@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import gcd
 
-from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, total_size
+from ttxdsl.sharding.axes import (
+    Axes,
+    AxisRef,
+    concatenate_merged,
+    sort_by_mesh,
+    total_size,
+)
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 
 
@@ -169,3 +175,10 @@ def cut(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[tuple[Axes, ...],
             break
     parts.extend([()] * (len(sizes) - len(parts)))
     return tuple(parts), tuple(pending)
+
+
+def unreduced_axes(sharding: TensorSharding | None, mesh: Mesh) -> Axes:
+    """The axes that a sharding calls unreduced, without those of one device."""
+    if sharding is None or not sharding.unreduced:
+        return ()
+    return without_trivial(sort_by_mesh(sharding.unreduced, mesh), mesh)

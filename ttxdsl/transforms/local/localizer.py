@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
 from ttxdsl.sharding.collectives import (
     AllGather,
     AllSlice,
@@ -35,7 +35,7 @@ from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.local.collectives import CollectiveWriter
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.emitter import Emitter
-from ttxdsl.transforms.local.layout import Layout
+from ttxdsl.transforms.local.layout import Layout, unreduced_axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +244,33 @@ class Localizer:
     def operand(self, value: SSAValue, where: Operation) -> Local:
         """The local part of an operand that has to be a whole result.
 
+        An operand that its sharding calls unreduced is combined here.
+
         Raises:
-            CompileError: if partial results along some axes were never combined.
+            CompileError: if other partial results were never combined.
         """
-        return _whole(self._locals[value], where)
+        local = self._locals[value]
+        if local.partial is None:
+            return local
+        mesh, axes = local.placed.mesh, local.partial.axes
+        if not subtract(axes, unreduced_axes(sdy.get_sharding(value), mesh), mesh):
+            return self.whole(local)
+        raise CompileError(
+            f"an operand holds partial results along {{{', '.join(map(str, axes))}}} "
+            "that no sdy.all_reduce combines",
+            where,
+            hint="run sdy-insert-explicit-reshards and sdy-reshard-to-collectives "
+            "before this pass",
+        )
+
+    def whole(self, local: Local) -> Local:
+        """The value with partial results combined along all their axes."""
+        if local.partial is None:
+            return local
+        mesh, combine = local.placed.mesh, local.partial.combine
+        axes = sort_by_mesh(local.partial.axes, mesh)
+        value = self.collectives.all_reduce(local.value, mesh, axes, combine)
+        return replace(local, value=value, partial=None)
 
     def parts(self, op: Operation) -> list[Local]:
         """The local parts of the operands of an op, which may be partial results.
@@ -255,20 +278,15 @@ class Localizer:
         `sdy-insert-explicit-reshards` looks through propagation barriers when it
         makes the shardings of an op agree, and so does this.
         """
-        values: Iterable[SSAValue] = op.operands
-        for value in values:
-            if is_barrier(value) and is_kept_consistent(op):
-                values = [behind_barriers(value) for value in values]
-                break
-        return [self._locals[value] for value in values]
+        return [self._locals[value] for value in sources(op)]
 
     def operands(self, op: Operation) -> list[Local]:
-        """The local parts of the operands of an op, which have to be whole results.
+        """The local parts of the operands of an op, each whole; see `operand`.
 
         Raises:
             CompileError: if partial results along some axes were never combined.
         """
-        return [_whole(local, op) for local in self.parts(op)]
+        return [self.operand(value, op) for value in sources(op)]
 
     def define(self, value: SSAValue, local: Local) -> None:
         """Say what the local part of an old value is."""
@@ -502,24 +520,6 @@ def _gather_and_slice(before: Layout, after: Layout) -> tuple[Collective, ...]:
     return AllGather(tuple(gathered)), AllSlice(tuple(sliced))
 
 
-def _whole(local: Local, where: Operation) -> Local:
-    """A local part that is not partial.
-
-    Raises:
-        CompileError: if it is.
-    """
-    if local.partial is None:
-        return local
-    axes = ", ".join(str(axis) for axis in local.partial.axes)
-    raise CompileError(
-        f"an operand holds partial results along {{{axes}}} "
-        "that no sdy.all_reduce combines",
-        where,
-        hint="run sdy-insert-explicit-reshards and sdy-reshard-to-collectives "
-        "before this pass",
-    )
-
-
 def is_kept_consistent(op: Operation) -> bool:
     """Whether `sdy-insert-explicit-reshards` makes the shardings of an op agree."""
     rule = sharding_rule(op)
@@ -529,6 +529,14 @@ def is_kept_consistent(op: Operation) -> bool:
 def is_barrier(value: SSAValue) -> bool:
     """Whether a value is what a propagation barrier passes on."""
     return type(value.owner) is sdy.PropagationBarrierOp
+
+
+def sources(op: Operation) -> Sequence[SSAValue]:
+    """The operands of an op, or what is behind them if it looks through barriers."""
+    for value in op.operands:
+        if is_barrier(value) and is_kept_consistent(op):
+            return [behind_barriers(value) for value in op.operands]
+    return op.operands
 
 
 def behind_barriers(value: SSAValue) -> SSAValue:

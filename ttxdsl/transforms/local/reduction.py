@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
@@ -42,8 +43,8 @@ def is_constant_number(value: SSAValue, number: int) -> bool:
     constant = value.op.value
     if not isinstance(constant, DenseIntOrFPElementsAttr):
         return False
-    values = constant.get_values()
-    return len(values) == 1 and values[0] in (number, (number, 0))
+    dense = cast("DenseIntOrFPElementsAttr[IntegerType]", constant)
+    return len(dense) == 1 and dense.get_values()[0] in (number, (number, 0))
 
 
 def counted_once(

@@ -7,21 +7,21 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
 from ttxdsl.sharding.collectives import AllGather, AllSlice, AllToAll, Collective, Move
 from ttxdsl.sharding.spec import Mesh
-from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import element_of, shape_of
-from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
     Partial,
     Table,
     behind_barriers,
+    is_barrier,
 )
+from ttxdsl.transforms.local.summands import as_summands, summed
 
 
 def _text(axes: Axes) -> str:
@@ -35,6 +35,14 @@ def _per_dim(axes_per_dim: tuple[Axes, ...], mesh: Mesh) -> tuple[Axes, ...]:
 def _source(op: sdy.CollectiveOp) -> SSAValue:
     """What a collective moves; stage 10 planned it looking through barriers."""
     return behind_barriers(op.tensor)
+
+
+def _placed_operand(ctx: Localizer, op: sdy.CollectiveOp) -> Local:
+    """The operand in its own sharding, which nobody moved a barrier's value to."""
+    local = ctx.operand(_source(op), op)
+    return (
+        ctx.reshard_to(local, ctx.target(op.tensor)) if is_barrier(op.tensor) else local
+    )
 
 
 def _finish(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> None:
@@ -115,6 +123,8 @@ def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
 def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
     """Those of `axes` along which there still is something to combine.
 
+    Nothing is where a sharding calls unreduced what is whole on every device.
+
     Raises:
         CompileError: if along some of them nobody left partial results.
     """
@@ -122,14 +132,15 @@ def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
     pending = subtract(axes, local.complete, mesh)
     partial = local.partial.axes if local.partial else ()
     unknown = subtract(pending, partial, mesh)
-    if unknown:
+    declared = unreduced_axes(sdy.get_sharding(op.tensor), mesh)
+    if subtract(unknown, declared, mesh):
         raise CompileError(
             f"no op before it leaves partial results along {_text(unknown)}, "
             "so what to combine, and by which function, is not known",
             op,
             hint="it must follow the op whose sharded reduction it completes",
         )
-    return pending
+    return subtract(pending, unknown, mesh)
 
 
 def _combined(local: Local, axes: Axes) -> Local:
@@ -147,6 +158,8 @@ def _combined(local: Local, axes: Axes) -> Local:
 def all_reduce(ctx: Localizer, op: sdy.AllReduceOp) -> None:
     """Combine by the function of the op that made the partial results."""
     local = ctx.local(_source(op))
+    if local.partial is None and is_barrier(op.tensor):
+        local = ctx.reshard_to(local, ctx.target(op.result))
     mesh = local.placed.mesh
     axes = without_trivial(op.reduction_axes.data, mesh)
     pending = sort_by_mesh(_to_combine(op, local, axes), mesh)
@@ -181,21 +194,14 @@ def reduce_scatter(ctx: Localizer, op: sdy.ReduceScatterOp) -> None:
 
 def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> None:
     """The first device along the axes keeps the value, the others hold zero."""
-    local = ctx.operand(_source(op), op)
-    mesh, emit = local.placed.mesh, ctx.emitter
-    axes = without_trivial(op.axes.data, mesh)
-    if axes:
-        index = ctx.collectives.index_along(mesh, axes)
-        first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
-        zero = emit.splat(0, element_of(local.value), shape_of(local.value))
-        value = emit.select(first, local.value, zero)
-        local = replace(local, value=value, partial=Partial(axes, SUM))
-    _finish(ctx, op, local)
+    local = _placed_operand(ctx, op)
+    axes = without_trivial(op.axes.data, local.placed.mesh)
+    _finish(ctx, op, as_summands(ctx, local, axes))
 
 
 def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
     """Every device puts its shard at its place among zeros."""
-    local = ctx.operand(_source(op), op)
+    local = _placed_operand(ctx, op)
     mesh, emit = local.placed.mesh, ctx.emitter
     axes_per_dim = _per_dim(op.axes.data, mesh)
     layout = ctx.target(op.result)
@@ -209,8 +215,7 @@ def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
             for dim, axes in enumerate(axes_per_dim)
         ]
         value = emit.dynamic_update_slice(zeros, local.value, starts)
-        partial = Partial(sort_by_mesh(moved, mesh), SUM)
-        local = Local(value, layout, partial)
+        local = Local(value, layout, summed(sort_by_mesh(moved, mesh)))
     _finish(ctx, op, local)
 
 

@@ -1,0 +1,181 @@
+"""The groups of devices that a StableHLO collective works among, however it says them.
+
+Ids may be listed (`dense<…>`, unequal groups filled up with -1; none means all), and be
+of replicas, partitions or devices, by the op's channel and `use_global_device_ids`; or
+axes of a mesh may say them. Whoever runs, counts or lowers a collective asks here.
+
+Source: StableHLO specification, "Collective ops" and one section an op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    NoneAttr,
+    SymbolRefAttr,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.replica_groups import (
+    Groups,
+    Strategy,
+    expand_groups,
+    groups_along,
+)
+from ttxdsl.sharding.spec import Mesh
+
+REPLICA_GROUPS = "replica_groups"
+"""The property of collectives that holds their groups."""
+
+_MOVING = (
+    stablehlo.AllToAllOp,
+    stablehlo.CollectiveBroadcastOp,
+    stablehlo.CollectivePermuteOp,
+)
+
+
+# --- devices ----------------------------------------------------------------
+
+
+def device_groups(op: Operation, devices: int, partitions: int | None = None) -> Groups:
+    """The process ids in each group that a collective works among, in their order.
+
+    Of a `collective_permute` they are its (source, target) pairs.
+
+    Args:
+        op: the collective.
+        devices: how many it runs on.
+        partitions: how many of them make a replica; all unless given.
+
+    Raises:
+        ValueError: a process is named twice, or axes that the mesh does not have.
+    """
+    groups, strategy = _listed(op)
+    found = expand_groups(groups, strategy, devices, partitions or devices)
+    if not isinstance(op, stablehlo.CollectivePermuteOp):
+        named = [process for group in found for process in group]
+        if len(set(named)) != len(named):
+            raise ValueError("a process is named twice in the replica groups")
+    return found
+
+
+def counts_replicas(module: ModuleOp) -> bool:
+    """Whether a program was exported for several replicas of one partition."""
+    return (
+        _count(module, "mhlo.num_replicas") > 1
+        and _count(module, "mhlo.num_partitions") == 1
+    )
+
+
+def devices_of(module: ModuleOp) -> int:
+    """How many devices a module runs on: those of its mesh, or of its attributes."""
+    counts = [mesh.total_size for mesh in sdy.mesh_table(module).values()]
+    replicas = _count(module, "mhlo.num_replicas")
+    return max(*counts, replicas * _count(module, "mhlo.num_partitions"), 1)
+
+
+def _count(module: ModuleOp, name: str) -> int:
+    attribute = module.attributes.get(name)
+    if not isinstance(attribute, IntegerAttr):
+        return 1
+    return cast("IntegerAttr[IntegerType]", attribute).value.data
+
+
+def _listed(op: Operation) -> tuple[Groups, Strategy]:
+    """The groups that a collective lists, and what their ids are."""
+    if isinstance(op, stablehlo.CollectivePermuteOp):
+        return op.pairs, _strategy(op)
+    attribute = op.properties[REPLICA_GROUPS]
+    if isinstance(attribute, stablehlo.ReplicaGroupMeshAxesAttr):
+        mesh = mesh_of_groups(attribute)
+        mesh = sdy.get_mesh(op, mesh) if isinstance(mesh, str) else mesh
+        return groups_along(mesh, _axes(attribute, mesh)), "flattened_ids"
+    dense = cast("DenseIntOrFPElementsAttr[IntegerType]", attribute)
+    ids, shape = dense.get_values(), dense.get_shape()
+    size = shape[-1] if shape and shape[-1] else 1
+    groups = tuple(
+        tuple(one for one in ids[start : start + size] if one >= 0)
+        for start in range(0, len(ids), size)
+    )
+    return groups, _strategy(op)
+
+
+def _strategy(op: Operation) -> Strategy:
+    channel = op.properties.get("channel_handle")
+    joined = isinstance(channel, ChannelHandleAttr) and channel.data.handle > 0
+    if isinstance(op, _MOVING):
+        return "cross_partition" if joined else "cross_replica"
+    if "use_global_device_ids" in op.properties:
+        return "flattened_ids"
+    return "cross_replica_and_partition" if joined else "cross_replica"
+
+
+def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
+    """The axes that groups are said by, major first.
+
+    Raises:
+        ValueError: the mesh has no such axis or part of one, or two overlap.
+    """
+    axes: list[AxisRef] = []
+    for one in cast("Iterable[stablehlo.AxisRefAttr]", groups.axes.data):
+        sub, size = one.data.sub_axis_info, mesh.axis_size(one.data.name)
+        if sub is None:
+            axes.append(AxisRef(one.data.name))
+            continue
+        axes.append(AxisRef(one.data.name, sub.pre_size, sub.size))
+        if size % (sub.pre_size * sub.size):
+            raise ValueError(f"{axes[-1]} is no part of an axis of size {size}")
+    if any(one.overlaps(other) for one, other in combinations(axes, 2)):
+        raise ValueError("two of the axes of the replica groups overlap")
+    return tuple(axes)
+
+
+# --- meshes in replica groups ----------------------------------------------
+
+
+def mesh_of_groups(groups: stablehlo.ReplicaGroupMeshAxesAttr) -> str | Mesh:
+    """The name of the mesh, or the mesh itself if it is written there."""
+    mesh = groups.mesh
+    if isinstance(mesh, SymbolRefAttr):
+        return mesh.string_value()
+    assert isinstance(mesh, stablehlo.MeshAttr)
+    axes = tuple((axis.data.name, axis.data.size) for axis in mesh.axes)
+    if isinstance(mesh.device_ids, NoneAttr):
+        return Mesh(axes)
+    ids = cast("DenseIntOrFPElementsAttr[IntegerType]", mesh.device_ids)
+    return Mesh(axes, tuple(ids.get_values()))
+
+
+def stablehlo_mesh(mesh: Mesh) -> stablehlo.MeshAttr:
+    """A mesh as StableHLO's attribute."""
+    ids: Attribute = NoneAttr()
+    if mesh.device_ids:
+        ids = DenseIntOrFPElementsAttr.from_list(
+            TensorType(i64, [len(mesh.device_ids)]), mesh.device_ids
+        )
+    axes = ArrayAttr(
+        stablehlo.MeshAxisAttr(stablehlo.MeshAxis(name, size))
+        for name, size in mesh.axes
+    )
+    return stablehlo.MeshAttr(axes, ids)
+
+
+def with_mesh(
+    groups: stablehlo.ReplicaGroupMeshAxesAttr,
+    mesh: SymbolRefAttr | stablehlo.MeshAttr,
+) -> stablehlo.ReplicaGroupMeshAxesAttr:
+    """The same groups, their mesh said in another way."""
+    return stablehlo.ReplicaGroupMeshAxesAttr(mesh, groups.axes)

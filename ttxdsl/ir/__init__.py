@@ -1,0 +1,1 @@
+"""What xDSL lacks for the ops of every dialect."""

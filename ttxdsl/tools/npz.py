@@ -1,0 +1,236 @@
+"""Arrays of an `.npz` archive, each looked at before it is read.
+
+The archive is somebody else's: what a member says of itself (its name, its size, the
+shape and the element type in its `.npy` header) is held against what is expected of it
+before memory is taken for it, and what it then holds against what it said.
+
+Source: PKWARE's APPNOTE for zip archives; NumPy's `numpy.lib.format` for `.npy`.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import warnings
+import zlib
+from collections.abc import Generator, Iterator, KeysView
+from contextlib import contextmanager
+from dataclasses import dataclass
+from errno import EINVAL
+from lzma import LZMAError
+from math import prod
+from pathlib import Path
+from tokenize import TokenError
+from typing import IO, Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.elements import BOOL, DType
+
+Array = NDArray[Any]
+
+_DAMAGED = (
+    BadZipFile,
+    EOFError,
+    IndexError,
+    KeyError,
+    LZMAError,
+    OverflowError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What Python's and NumPy's readers raise for bytes that are no archive, no header, …"""
+
+_NO_ARCHIVE = "it is no .npz archive of arrays"
+_ENCRYPTED = 0x1
+_SUFFIX = ".npy"
+_LONGEST = 80
+"""Characters of a name or of what a reader says that a message shows."""
+_CHUNK = 1 << 20
+"""Bytes to unpack at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """What a member says that it is."""
+
+    shape: tuple[int, ...]
+    fortran_order: bool
+    dtype: DType
+
+
+class Archive:
+    """An open `.npz` archive.
+
+    Attributes:
+        names: of its arrays, without `.npy`.
+    """
+
+    def __init__(self, path: Path, file: ZipFile) -> None:
+        """Look at the names of all members, and at none of them inside."""
+        self._path = path
+        self._file = file
+        self._members: dict[str, ZipInfo] = {}
+        for info in file.infolist():
+            name = info.filename.removesuffix(_SUFFIX)
+            if name == info.filename:
+                raise self._wrong(name, "is no array: its name does not end in .npy")
+            if name in self._members:
+                raise self._wrong(name, "is there twice")
+            self._members[name] = info
+
+    @property
+    def names(self) -> KeysView[str]:
+        """Of the arrays, in the order of the archive."""
+        return self._members.keys()
+
+    def read(self, name: str, shape: tuple[int, ...], dtype: DType, what: str) -> Array:
+        """The array `name`, of `shape` and `dtype`; `what` is who expects these.
+
+        Either byte order and either order of the dimensions will do, and raw bytes for
+        the element types that NumPy does not have (bfloat16, float8, …), which it
+        stores so.
+
+        Raises:
+            CompileError: it is of another shape or element type, no array of plain
+                numbers, or damaged.
+        """
+        info = self._members[name]
+        if info.flag_bits & _ENCRYPTED:
+            raise self._wrong(name, "is encrypted")
+        with self._reading(name), self._file.open(info) as stream:
+            header = self._header(stream, name)
+            if header.shape != shape:
+                raise self._wrong(
+                    name, f"has shape {header.shape}, but {what} has shape {shape}"
+                )
+            if not _stores(header.dtype, dtype):
+                raise self._wrong(
+                    name, f"has element type {header.dtype}, but {what} has {dtype}"
+                )
+            size = prod(shape) * dtype.itemsize
+            held = info.file_size - stream.tell()
+            if held != size:
+                raise self._wrong(
+                    name, f"is damaged: an array of {size} bytes, and {held} are there"
+                )
+            data = _bytes(stream, size)
+        return _array(data, header, dtype)
+
+    def _header(self, stream: IO[bytes], name: str) -> _Header:
+        read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that Python 2 wrote it is all right
+            version = npy.read_magic(stream)
+            if version not in read:
+                raise self._wrong(name, "is a structured array, or of a later NumPy")
+            try:
+                header = _Header(*read[version](stream))
+            except (MemoryError, TokenError) as error:  # of Python's own parser
+                raise ValueError("its header is no Python dictionary") from error
+        if header.dtype.hasobject:
+            raise self._wrong(name, "holds Python objects (pickle), not numbers")
+        if header.dtype.names is not None or header.dtype.subdtype is not None:
+            raise self._wrong(name, f"has structured elements: {header.dtype}")
+        return header
+
+    @contextmanager
+    def _reading(self, name: str) -> Generator[None]:
+        try:
+            yield
+        except NotImplementedError as error:
+            raise self._wrong(name, f"cannot be unpacked: {error}") from error
+        except _DAMAGED as error:
+            raise self._wrong(
+                name, f"is damaged: {shown(str(error)) or type(error).__name__}"
+            ) from error
+
+    def _wrong(self, name: str, reason: str) -> CompileError:
+        return CompileError(f"'{shown(name)}' in '{self._path}' {reason}")
+
+
+@contextmanager
+def open_archive(path: Path) -> Generator[Archive]:
+    """An `.npz` archive, open as long as it is needed.
+
+    Raises:
+        CompileError: it cannot be read or is none.
+    """
+
+    def refused(reason: str) -> CompileError:
+        return CompileError(f"cannot read inputs from '{path}': {reason}")
+
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise refused("it is no regular file")
+        with path.open("rb") as file:
+            start = file.read(len(npy.MAGIC_PREFIX))
+            if not start:
+                raise refused("it is empty")
+            if start == npy.MAGIC_PREFIX:
+                raise refused("it is a single array (.npy); write it with numpy.savez")
+            try:
+                archive = ZipFile(file)
+            except (*_DAMAGED, NotImplementedError) as error:
+                raise refused(_NO_ARCHIVE) from error
+            with archive:
+                yield Archive(path, archive)
+    except OSError as error:
+        # a place in the file that cannot be is an invalid argument of a seek
+        reason = None if error.errno == EINVAL else error.strerror
+        raise refused(reason or _NO_ARCHIVE) from error
+
+
+def shown(text: str) -> str:
+    """What a file says, for a message: on one line, and not all of what is long."""
+    cut = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return cut if cut.isprintable() else repr(cut)[1:-1]
+
+
+def _stores(stored: DType, dtype: DType) -> bool:
+    """Whether elements of a file's type are those of `dtype`."""
+    if stored.kind == "V" and dtype.isbuiltin != 1:
+        return stored.itemsize == dtype.itemsize
+    return stored.newbyteorder("=") == dtype
+
+
+def _chunks(stream: IO[bytes], size: int) -> Iterator[bytes]:
+    left = size
+    while left:
+        chunk = stream.read(min(left, _CHUNK))
+        if not chunk:
+            raise EOFError("it ends early")
+        left -= len(chunk)
+        yield chunk
+    # reading on at the end is what compares the checksum
+    stream.read(1)
+
+
+def _bytes(stream: IO[bytes], size: int) -> Array:
+    data = np.empty(size, np.uint8)
+    at = 0
+    for chunk in _chunks(stream, size):
+        data[at : at + len(chunk)] = np.frombuffer(chunk, np.uint8)
+        at += len(chunk)
+    return data
+
+
+def _array(data: Array, header: _Header, dtype: DType) -> Array:
+    flat: Array
+    if dtype == BOOL:
+        flat = data != 0
+    elif header.dtype.kind == "V":
+        flat = data.view(dtype)
+    else:
+        flat = data.view(header.dtype).astype(dtype, copy=False)
+    if header.fortran_order:
+        return flat.reshape(header.shape[::-1]).transpose()
+    return flat.reshape(header.shape)

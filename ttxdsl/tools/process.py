@@ -1,0 +1,120 @@
+"""The command as a process: interrupts, closed and full outputs, and how it ends.
+
+Whatever happens ends with a line on standard error and an exit code: no traceback of
+Python's, and nothing that the interpreter says while it shuts down.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+
+class Interrupts:
+    """What Ctrl-C does to a process: the first ends the work, another one all at once.
+
+    The first is a `KeyboardInterrupt`, so that files and processes that were begun are
+    removed. Where Python drops exceptions (in destructors and callbacks) it cannot end
+    anything; the process then ends there.
+    """
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def watch(self) -> None:
+        """Begin; a process that was started deaf to interrupts stays so."""
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            sys.unraisablehook = self.dropped
+            signal.signal(signal.SIGINT, self.handle)
+
+    def end(self) -> None:
+        """There is nothing left to interrupt."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """What is done about the signal."""
+        if self.seen:
+            self._leave()
+        self.seen = True
+        raise KeyboardInterrupt
+
+    def dropped(self, unraisable: UnraisableHookArgs) -> None:
+        """What is done about exceptions that Python cannot raise."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._leave()
+        sys.__unraisablehook__(unraisable)
+
+    def _leave(self) -> None:
+        os.write(2, b"interrupted\n")
+        os._exit(130)
+
+
+def _open_closed_descriptors() -> None:
+    """Let nothing that is opened later become standard output (`>&-`).
+
+    Python leaves out the streams whose descriptors are closed. What is printed then is
+    an error, as on a full disk; what is said on standard error is lost.
+    """
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    # the lowest number that is free is given: each stays where it was closed
+    while (opened := os.open(os.devnull, os.O_RDONLY)) < 2:
+        pass
+    if opened > 2 or sys.stderr is not None:
+        os.close(opened)
+    else:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _flush() -> bool:
+    """Whether all that was printed has gone out; what has not is given up."""
+    well = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            well = False
+            # or Python tries again when it ends, and complains
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return well
+
+
+def run_as_process(command: Callable[[], int]) -> int:
+    """Run a command to its end, whatever it is.
+
+    Args:
+        command: answers with the exit code; errors of programs and of outputs are told
+            there already.
+
+    Returns:
+        The exit code, 130 if the command was interrupted.
+
+    Raises:
+        SystemExit: the command line is wrong, or asks for help.
+    """
+    interrupts = Interrupts()
+    interrupts.watch()
+    _open_closed_descriptors()
+    try:
+        code = command()
+    except Exception:
+        # what is imported may make something else of an interrupt
+        if not interrupts.seen:
+            raise
+        print("interrupted", file=sys.stderr)
+        code = 130
+    finally:
+        interrupts.end()
+        well = _flush()
+    return code if well or code else 1
