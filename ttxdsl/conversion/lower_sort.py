@@ -188,14 +188,12 @@ def _places_by_rank(
     backward = [v for pair in zip(columns, rows, strict=True) for v in pair]
     before = evaluate(low, block, forward, square)[0]
     after = evaluate(low, block, backward, square)[0]
-    # [i, j]: i comes before j, or they are equal and i was first
+    # [i, j]: i comes before j, or they are equal and i was first; equal are also two of
+    # which each comes before the other, as LE says
     index = [build.arange(square, len(lead) + side, i32) for side in (0, 1)]
     earlier = build.compare("lt", index[0], index[1])
-    equal = build.elementwise(
-        "logical_not", build.elementwise("logical_or", before, after)
-    )
-    tie = build.elementwise("logical_and", equal, earlier)
-    precedes = build.elementwise("logical_or", before, tie)
+    differ = build.elementwise("logical_xor", before, after)
+    precedes = build.elementwise("where", differ, before, earlier)
     ranks = build.reduce("sum", build.typecast(precedes, i32), (len(lead),))
     # the element with rank r stands at place r
     source = build.arange(shape_of(ranks), len(lead), i32)

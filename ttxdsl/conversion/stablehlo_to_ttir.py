@@ -141,7 +141,8 @@ class _ModuleLowering:
             ):
                 op.detach()
                 op.erase(safe_erase=False)
-        self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
+        if self.used:  # none without a function that computes
+            self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
 
     # --- meshes -------------------------------------------------------------
 
