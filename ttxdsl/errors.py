@@ -8,6 +8,8 @@ command print them as diagnostics and not as tracebacks.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -89,3 +91,20 @@ class CompileError(DiagnosticException):
 
 class UnsupportedError(CompileError):
     """A valid program that this version cannot translate or run yet."""
+
+
+@contextmanager
+def memory_errors() -> Generator[None]:
+    """Tell what is done here, or in a function that this decorates, by a diagnostic.
+
+    Raises:
+        CompileError: Python or NumPy got no memory for it.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        reason = str(error).rstrip(".")
+        raise CompileError(
+            "there is not enough memory" + (f": {reason}" if reason else ""),
+            hint="a smaller program, or smaller values, would do",
+        ) from error

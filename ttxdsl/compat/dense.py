@@ -33,6 +33,8 @@ from xdsl.printer import Printer
 from xdsl.utils.lexer import Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from ttxdsl.compat.splats import elements
+
 _Element = AttrParser._TensorLiteralElement  # pyright: ignore[reportPrivateUsage]
 
 
@@ -138,7 +140,7 @@ def _hexadecimal(self: Dense) -> Iterator[str]:
 
 def _print_without_type(self: Dense, printer: Printer) -> None:
     printer.print_string("dense")
-    length = len(self)
+    length = elements(self)
     with printer.in_angle_brackets():
         if length == 0:
             return

@@ -16,6 +16,8 @@ from ttxdsl.tools.console import print_error, report_console
 from ttxdsl.tools.options import (
     add_compiler_options,
     add_json_option,
+    add_limit_options,
+    limits_of,
     print_json,
     write_whole,
 )
@@ -56,6 +58,7 @@ def execute(options: argparse.Namespace) -> int:
             seeds=range(options.seed, options.seed + options.runs),
             minimize=options.minimize,
             seconds=options.minimize_seconds,
+            limits=limits_of(options),
             on_step=on_step,
         )
     if options.json:
@@ -158,5 +161,6 @@ def add_command(commands: Any) -> None:
         help="where to write it (NAME.reproducer.mlir)",
     )
     add_compiler_options(parser)
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -25,10 +25,15 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
-from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.program import make_context, parse_program, read_text, split_programs
 from ttxdsl.tools.inputs import load_inputs
-from ttxdsl.tools.options import add_json_option, print_json
+from ttxdsl.tools.options import (
+    add_json_option,
+    add_limit_options,
+    limits_of,
+    print_json,
+)
 from ttxdsl.transforms.function_attributes import entry_functions
 
 Array = NDArray[Any]
@@ -69,12 +74,15 @@ def _dense_arguments(text: str) -> list[Array]:
     return [constant(cast(Any, item)) for item in items]
 
 
-def _inputs(options: argparse.Namespace, function: FuncOp) -> Sequence[Array]:
+def _inputs(options: argparse.Namespace, runner: Runner) -> Sequence[Array]:
+    function = runner.function
+    runner.require_room()
     if options.args is not None:
         if options.args.lstrip().startswith("["):
             return _dense_arguments(options.args.strip())
         return load_inputs(Path(options.args), function)
     if options.seed is not None:
+        runner.limits.require_inputs(function)
         return random_inputs(function, options.seed)
     count = len(function.function_type.inputs.data)
     if count:
@@ -111,8 +119,8 @@ def execute(options: argparse.Namespace) -> int:
     for text in split_programs(read_text(options.file)):
         module = parse_program(text, str(options.file))
         for function in _entries(module, options.entry):
-            inputs = _inputs(options, function)
-            results = run_module(module, inputs, entry=function.sym_name.data)
+            runner = Runner(module, function.sym_name.data, limits_of(options))
+            results = runner.run(_inputs(options, runner))
             types = function.function_type.outputs.data
             listed = [
                 _result_data(value, type_) if options.json else {}
@@ -169,5 +177,6 @@ def add_command(commands: Any) -> None:
         metavar="NPZ",
         help="write result0, result1, … there and print nothing",
     )
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl import __version__
 from ttxdsl.collector import few_collections
+from ttxdsl.errors import memory_errors
 from ttxdsl.tools.console import diagnostic_text, print_error
 
 COMMANDS: dict[str, str] = {
@@ -71,7 +72,8 @@ def _execute(words: Sequence[str]) -> int:
         needed = ["completion"]  # nothing of the compiler is imported for it
     options = make_parser(*needed).parse_args(words)
     try:
-        return options.execute(options)
+        with memory_errors():
+            return options.execute(options)
     except (DiagnosticException, ParseError) as error:
         print_error(diagnostic_text(error))
         return getattr(options, "error_code", 1)

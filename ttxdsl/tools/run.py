@@ -18,10 +18,12 @@ from rich.table import Table
 from ttxdsl.api import Program, Stage, load
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, compare
-from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.interpreters.inputs import random_inputs
+from ttxdsl.interpreters.limits import beside_comparison
+from ttxdsl.interpreters.run import Runner, run_module
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
-from ttxdsl.reporting.units import bytes_text
+from ttxdsl.sharding.units import bytes_text
 from ttxdsl.tools.console import print_remark, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
@@ -29,8 +31,10 @@ from ttxdsl.tools.options import (
     SDY_STAGE,
     add_compiler_options,
     add_json_option,
+    add_limit_options,
     add_stage_options,
     finite,
+    limits_of,
     partition_options,
     print_json,
     require_folder,
@@ -149,10 +153,13 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
     }
 
 
-def _inputs(options: argparse.Namespace, program: Program) -> list[Array]:
+def _inputs(options: argparse.Namespace, runner: Runner) -> list[Array]:
+    needs = beside_comparison(runner.footprint, runner.function)
+    runner.limits.require_room(needs)
     if options.inputs is not None:
-        return load_inputs(options.inputs, entry_function(program.module))
-    return program.random_inputs(options.seed)
+        return load_inputs(options.inputs, runner.function)
+    runner.limits.require_inputs(runner.function)
+    return random_inputs(runner.function, options.seed)
 
 
 def _compiled(
@@ -187,9 +194,10 @@ def execute(options: argparse.Namespace) -> int:
         )
     emit: str | None = options.emit or ("ttnn" if options.output else None)
     program = load(options.file)
-    inputs = _inputs(options, program)
-    reference = program.module
-    summed = summed_numbers(reference)
+    limits = limits_of(options)
+    reference = Runner(program.module, limits=limits)
+    inputs = _inputs(options, reference)
+    summed = summed_numbers(program.module)
     to_stderr = options.json or (emit is not None and options.output is None)
     report = report_console(to_stderr=to_stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -202,13 +210,13 @@ def execute(options: argparse.Namespace) -> int:
             progress.update(task, description=name, advance=1)
 
         start = time.perf_counter()
-        expected = run_module(reference, inputs)
+        expected = reference.run(inputs)
         reference_seconds = time.perf_counter() - start
         forms = _compiled(program, options, step)
         step("simulation")
         simulated = forms["ttnn"].module
         start = time.perf_counter()
-        found = run_module(simulated, inputs)
+        found = run_module(simulated, inputs, limits=limits)
         simulation_seconds = time.perf_counter() - start
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
@@ -264,5 +272,6 @@ def add_command(commands: Any) -> None:
     )
     add_compiler_options(parser)
     add_stage_options(parser)
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)
