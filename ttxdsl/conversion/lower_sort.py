@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.bodies import evaluate
 from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
-from ttxdsl.dialects._tt_attrs import bool_attr
-from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects._tt.attributes import bool_attr
+from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
 
@@ -208,7 +208,7 @@ def _top_k(low: Lowering, op: Operation) -> Sequence[SSAValue]:
     types = [build.here(result.type) for result in op.results]
     dim = len(shape_of(value)) - 1
     k = types[0].get_shape()[dim]
-    properties: dict[str, Attribute] = {
+    properties = {
         "k": IntegerAttr(k, i32),
         "dim": IntegerAttr(dim, i32),
         "largest": bool_attr(value=True),

@@ -54,7 +54,7 @@ from ttxdsl.conversion.lower_collective import (
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.dialects import sdy, ttir
-from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.replica_groups import counts_replicas
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
