@@ -118,6 +118,8 @@ def examine(words: Sequence[str], answer: Answer) -> str:
             except CompileError as error:
                 raise Finding(f"{command} prints what cannot be read") from error
         return "done"
+    if command == "check" and "FAIL" in answer.output:
+        return "says no"
     if count == 0:
         require(command in VERDICTS and answer.code == 1, "fails without a diagnostic")
         return "says no"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,7 +37,9 @@ from ttxdsl.interpreters.regions import LimitError
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.boundary import results_of
 from ttxdsl.reporting.collectives import meshes_of
-from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.spec import Mesh, TensorSharding
+from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.meshes import mesh_lookup
 
 
 @dataclass
@@ -213,18 +215,24 @@ def _without_hint(error: CompileError) -> str:
     return f"{place}{op}{error.message}"
 
 
+_MeshOf = Callable[[TensorSharding], Mesh]
+
 Split = tuple[str, tuple[str, ...]]
 """An op and, for each operand, how it is split, as text."""
 
 
-def _axes(sharding: TensorSharding | None) -> str:
+def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
+    """How a value is split, without axes of one device, which split nothing."""
     if sharding is None:
         return "nothing"
-    dims = (", ".join(map(str, dim.axes)) for dim in sharding.dims)
-    split = f"[{', '.join(f'{{{dim}}}' for dim in dims)}]"
-    if sharding.unreduced:
-        return f"{split}, unreduced along {', '.join(map(str, sharding.unreduced))}"
-    return split if any(dim.axes for dim in sharding.dims) else "nothing"
+    mesh = mesh_of(sharding)
+    dims = [without_trivial(dim.axes, mesh) for dim in sharding.dims]
+    listed = (f"{{{', '.join(map(str, axes))}}}" for axes in dims)
+    split = f"[{', '.join(listed)}]"
+    unreduced = without_trivial(sharding.unreduced, mesh)
+    if unreduced:
+        return f"{split}, unreduced along {', '.join(map(str, unreduced))}"
+    return split if any(dims) else "nothing"
 
 
 def _shardings(module: ModuleOp) -> list[Split]:
@@ -232,12 +240,13 @@ def _shardings(module: ModuleOp) -> list[Split]:
 
     Of sdy only returns count: reshards and collectives are what a stage may replace.
     """
+    mesh_of = mesh_lookup(module)
     found: list[Split] = []
     for op in module.walk():
         moves = op.name.startswith("sdy.") and not isinstance(op, sdy.ReturnOp)
         if moves or isinstance(op, ModuleOp | FuncOp | ReturnOp):
             continue
-        split = tuple(_axes(sdy.get_sharding(value)) for value in op.operands)
+        split = tuple(_axes(sdy.get_sharding(value), mesh_of) for value in op.operands)
         found.append((op.name, split))
     return found
 
