@@ -8,14 +8,18 @@ function, so that there is one place that says what a token is.
 A quotation mark without a second one in its line takes xDSL a time that doubles with
 each character behind it, by the expression that it looks for strings with: the same one
 is used without going back over what it has read, which never finds anything.
+
+A string is one however it is written: xDSL takes one with an escaped character beyond
+ASCII (MLIR and xDSL print all of them so) for bytes, which are no name and no string.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from xdsl.utils.lexer import Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 _Kind = MLIRTokenKind
 
@@ -75,6 +79,15 @@ def mend() -> None:
     """Lex what is common with one regular expression."""
     MLIRLexer._unescaped_characters_regex = _string  # pyright: ignore[reportPrivateUsage]
     lex = MLIRLexer.lex
+    lex_string = MLIRLexer._lex_string_literal  # pyright: ignore[reportPrivateUsage]
+
+    def lex_string_literal(self: MLIRLexer, start_pos: int) -> Token[MLIRTokenKind]:
+        token = lex_string(self, start_pos)
+        if token.kind is _Kind.BYTES_LIT:
+            with suppress(UnicodeDecodeError):
+                StringLiteral.from_span(token.span).bytes_contents.decode()
+                return Token(_Kind.STRING_LIT, token.span)
+        return token
 
     def lex_token(self: MLIRLexer) -> Token[MLIRTokenKind]:
         if type(self) is not MLIRLexer:  # one with tokens of its own
@@ -94,3 +107,4 @@ def mend() -> None:
         return Token(kind, Span(start, end, source))
 
     MLIRLexer.lex = lex_token
+    MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]
