@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 MARK = $(VENV)/.installed
 
-.PHONY: demo test lint format bench bench-small fuzz examples docs clean
+.PHONY: demo test lint format bench bench-small fuzz attack examples docs clean
 
 demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,9 @@ bench-small: $(MARK)-test
 fuzz: $(MARK)-test
 	$(BIN)/python -m pytest -n auto --dist loadfile --ask-oracle
 	$(BIN)/python -m pytest -m fuzz
+
+attack: $(MARK)-test
+	$(BIN)/python -m pytest -m attack
 
 # the site, in build/site; the reference is written from the code first
 docs: $(MARK)-docs

@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Operation
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.checking.failure import Kind
 from ttxdsl.conversion import lower_collective, stablehlo_to_ttir, ttir_to_ttnn
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.data_flow import ByClass
+from ttxdsl.sharding.replica_groups import Groups
 from ttxdsl.transforms.local import collectives, table
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.localizer import Localizer
@@ -230,8 +232,14 @@ def _drop_pair(patch: pytest.MonkeyPatch) -> None:
 
 
 def _drop_pair_in_ttir(patch: pytest.MonkeyPatch) -> None:
-    right = lower_collective.pair_rows
-    patch.setattr(lower_collective, "pair_rows", lambda pairs: right(pairs)[:-1])
+    right = lower_collective.device_groups
+
+    def wrong(op: Operation, *devices: Any) -> Groups:
+        groups = right(op, *devices)
+        permutes = isinstance(op, stablehlo.CollectivePermuteOp)
+        return groups[:-1] if permutes else groups
+
+    patch.setattr(lower_collective, "device_groups", wrong)
 
 
 def _after(

@@ -38,6 +38,20 @@ def test_nothing_is_wrong_without_a_fault(program: str):
     assert len(report.steps) == 15
 
 
+def test_axes_of_one_device_split_nothing():
+    report = check(
+        """sdy.mesh @mesh = <["x"=2, "one"=1]>
+        func.func @main(%a: tensor<8x2x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {?}, {?}, {}]>}, %b: tensor<2x2x2x8xf32>)
+            -> (tensor<8x1x7x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"one", ?}, {}, {}, {}]>}) {
+          %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+            window = {stride = [1, 1], pad = [[0, 0], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+            : (tensor<8x2x8x2xf32>, tensor<2x2x2x8xf32>) -> tensor<8x1x7x8xf32>
+          return %0 : tensor<8x1x7x8xf32>
+        }"""
+    )
+    assert report.ok, str(report)
+
+
 def test_the_faults_of_the_issue_are_planted():
     """Each of the eight by its name; the test below finds and blames each."""
     assert [fault.name for fault in FAULTS][:8] == [

@@ -402,5 +402,5 @@ def test_destinations_are_the_tensors_that_result():
       return %r : tensor<4xui32>
     }"""
     [op] = [op for op in to_ttir(text).walk() if isinstance(op, ttir.AdditionOp)]
-    assert len(op.dps_inputs) == 1
+    assert len(op.reads) == 1
     assert [one.type for one in op.dps_outputs] == [one.type for one in op.results]

@@ -246,3 +246,10 @@ def test_products_are_matmuls(a: str, b: str, r: str, dims: str, permutes: int):
     assert names.count("ttnn.matmul") == 1
     assert names.count("ttnn.permute") == permutes
     assert_same_numbers(text)
+
+
+@pytest.mark.parametrize("text", ["module {}", "func.func @main()"])
+def test_a_module_without_a_function_that_computes_has_no_mesh(text: str):
+    module = to_ttnn(text)
+    module.verify()
+    assert not module.attributes

@@ -661,6 +661,13 @@ breaks("scatter", "C4", operands=(GA, GS, "tensor<3x4x6xf32>"))
 breaks("scatter", "C4", operands=(GA, GS, "tensor<3x5xf32>"))
 breaks("scatter", "C23", regions=body("add", SI))
 breaks("scatter", "C24", results=("tensor<3x4x5xf32>",))
+NO_DIMENSION = "no dimensions of operands"
+for _dims in ({"props_dim": "2 : i64"}, {"props_dim": "-1 : i64"},
+              {"props_batch_dims": "2 : i64"}, {"props_batch_dims": "4294967296 : i64"}):  # fmt: skip
+    breaks("torch_index_select", NO_DIMENSION, **_dims)
+breaks("torch_index_select", "batch dimensions", props_batch_dims="1 : i64")
+breaks("torch_index_select", "result", results=("tensor<4x3xf32>",))
+breaks("torch_index_select", "result", results=("tensor<4x2xi32>",))
 
 
 # products

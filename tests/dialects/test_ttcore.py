@@ -90,8 +90,7 @@ def test_meshes_are_found_by_name():
 
 def test_places_of_tensors():
     host = TensorType(f32, (2, 3))
-    device = ttcore.on_mesh(host, "mesh")
-    assert device.encoding == TensorMeshAttr("mesh")
+    device = TensorType(f32, (2, 3), TensorMeshAttr("mesh"))
     assert ttcore.device_mesh_name(device) == "mesh"
     assert ttcore.device_mesh_name(host) is None
     assert ttcore.on_host(device) == host

@@ -8,7 +8,7 @@ from xdsl.utils.exceptions import VerifyException
 from tests.dialects.tt_text import parse, printed, program
 from tests.differential.oracle import Oracle
 from ttxdsl.dialects import ttir, ttnn
-from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, Typing
+from ttxdsl.dialects._tt.elementwise import ELEMENTWISE, Typing
 
 FULL = "shard_direction = #ttcore.shard_direction<full_to_shard>"
 BACK = "shard_direction = #ttcore.shard_direction<shard_to_full>"

@@ -3,6 +3,9 @@
 `FUZZ` says how many seeds, `FUZZ_SEED` the first; `FUZZ_REPORT` names a file to which
 each campaign adds one JSON line with its counts. `python -m tests.differential.campaign
 FILE…` adds such lines up and prints them as tables for `docs/evidence/campaigns.md`.
+
+A campaign checks its seeds one after the other in this process, or however its `runner`
+does: those of `tests/attack` have processes of their own.
 """
 
 from __future__ import annotations
@@ -11,33 +14,65 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 Outcome = tuple[str, str]
 """A pass, and what came of the comparison, such as `equal`."""
 
+Check = Callable[[int], Iterable[Outcome]]
+"""What came of a seed; raises if something is wrong."""
+
+Result = tuple[int, Sequence[Outcome] | str]
+"""A seed with what came of it, or what is wrong; the first line says what it is called."""
+
+Runner = Callable[[Check, Iterable[int]], Iterator[Result]]
+"""Checks seeds, in any order."""
+
 CASES = 20_000
 
 
+def one_by_one(check: Check, seeds: Iterable[int]) -> Iterator[Result]:
+    """The runner that stays in this process."""
+    for seed in seeds:
+        try:
+            yield seed, list(check(seed))
+        except Exception as error:
+            yield seed, f"{type(error).__name__}: {error}"[:2000]
+
+
 def run_campaign(
-    name: str, check: Callable[[int], Iterable[Outcome]], cases: int = CASES
+    name: str,
+    check: Check,
+    cases: int = CASES,
+    *,
+    runner: Runner = one_by_one,
+    on_failure: Callable[[int, str], object] = lambda seed, message: None,
 ) -> None:
     """Check as many seeds as `FUZZ` says; a seed may have several outcomes.
 
+    Args:
+        name: of the campaign, in the report.
+        check: see `Check`.
+        cases: how many seeds, if `FUZZ` does not say.
+        runner: see `Runner`.
+        on_failure: called with each failing seed and what is wrong, at once.
+
     Raises:
-        AssertionError: listing the failing seeds, with the message of the first.
+        AssertionError: listing the failing seeds, those with the same first line of the
+            message together, with the message of the first.
     """
     count = int(os.environ.get("FUZZ", str(cases)))
     start = int(os.environ.get("FUZZ_SEED", "1000"))
     outcomes: Counter[Outcome] = Counter()
     failed: dict[int, str] = {}
-    for seed in range(start, start + count):
-        try:
-            outcomes.update(check(seed))
-        except Exception as error:
-            failed[seed] = f"{type(error).__name__}: {error}"[:2000]
+    for seed, result in runner(check, range(start, start + count)):
+        if isinstance(result, str):
+            failed[seed] = result
+            on_failure(seed, result)
+        else:
+            outcomes.update(result)
     if (report := os.environ.get("FUZZ_REPORT")) is not None:
         counts: dict[str, dict[str, int]] = {}
         for (pipeline, outcome), number in sorted(outcomes.items()):
@@ -46,7 +81,22 @@ def run_campaign(
         messages = {seed: message[:300] for seed, message in failed.items()}
         with Path(report).open("a") as file:
             file.write(json.dumps({**line, "failed": messages}) + "\n")
-    assert not failed, f"seeds {sorted(failed)}; first: {next(iter(failed.values()))}"
+    assert not failed, failures_text(failed)
+
+
+def failures_text(failed: dict[int, str]) -> str:
+    """The failures, once each, with the seeds that show it; the most frequent first."""
+    seeds_of: dict[str, list[int]] = {}
+    for seed in sorted(failed):
+        seeds_of.setdefault(failed[seed].partition("\n")[0], []).append(seed)
+    kinds = sorted(seeds_of.items(), key=lambda kind: -len(kind[1]))
+    listed = [
+        f"{len(seeds)} x {line}\n  seeds {', '.join(map(str, seeds[:10]))}"
+        + (", …" if len(seeds) > 10 else "")
+        for line, seeds in kinds
+    ]
+    first = failed[kinds[0][1][0]]
+    return f"{len(failed)} seeds failed\n" + "\n".join(listed) + f"\n\nfirst: {first}"
 
 
 def table(lines: Sequence[dict[str, Any]]) -> str:

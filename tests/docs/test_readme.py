@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 from tests.docs.pages import ROOT
 from ttxdsl.tools.main import COMMANDS
@@ -13,3 +16,14 @@ def test_every_command_is_named():
     readme = (ROOT / "README.md").read_text()
     named = set(re.findall(r"`ttxdsl ([a-z-]+)", readme))
     assert named == set(COMMANDS) - {"completion"}
+
+
+def test_the_installed_script_has_the_commands():
+    done = subprocess.run(
+        [Path(sys.executable).parent / "ttxdsl", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in COMMANDS:
+        assert re.search(rf"^ +{name}\b", done.stdout, re.MULTILINE)

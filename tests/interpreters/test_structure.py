@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+import ttxdsl
 from tests.interpreters.reference import body, same_as_jax, same_as_xla
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -448,6 +449,26 @@ def test_sort_downwards_is_stable():
     }"""
     a = np.array([1, 2, 1, 2, 3, 1], np.int32)
     same_as_xla(text, a, np.arange(6, dtype=np.int32))
+
+
+@pytest.mark.parametrize("direction", ["LE", "GE"])
+def test_a_comparator_that_puts_equal_elements_before_each_other(direction):
+    """They stay in their order, as with LT and GT, in every form of the program."""
+    text = f"""func.func @main(%a: tensor<7xi32>, %b: tensor<7xi32>) -> (tensor<7xi32>, tensor<7xi32>) {{
+      %r:2 = "stablehlo.sort"(%a, %b) <{{dimension = 0 : i64, is_stable = true}}> ({{
+      ^bb0(%x: tensor<i32>, %y: tensor<i32>, %u: tensor<i32>, %v: tensor<i32>):
+        %p = stablehlo.compare {direction}, %x, %y, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }}) : (tensor<7xi32>, tensor<7xi32>) -> (tensor<7xi32>, tensor<7xi32>)
+      return %r#0, %r#1 : tensor<7xi32>, tensor<7xi32>
+    }}"""
+    a = np.array([1, 2, 1, 2, 3, 1, 2], np.int32)
+    order = np.argsort(a if direction == "LE" else -a, kind="stable")
+    program = ttxdsl.load(text)
+    for form in (program, program.lower("ttnn")):
+        keys, places = form.simulate(a, np.arange(7, dtype=np.int32))
+        np.testing.assert_array_equal(keys, a[order])
+        np.testing.assert_array_equal(places, order)
 
 
 @pytest.mark.parametrize("dtype", [F32, BF16, I32, U8], ids=str)

@@ -10,10 +10,12 @@ import pytest
 
 from tests.interpreters.reference import run
 from ttxdsl.dialects import ttir, ttnn
-from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS, Typing
+from ttxdsl.dialects._tt.elementwise import ELEMENTWISE, Typing
+from ttxdsl.dialects._tt.reduction import REDUCTIONS
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters import tt
 from ttxdsl.interpreters.mesh import ReplicaMismatchError
+from ttxdsl.interpreters.tt_mesh import MESH_RUNS
 
 NAMES = {
     "float32": "f32",
@@ -133,22 +135,10 @@ def test_typecast_and_bitcast(dialect):
     np.testing.assert_array_equal(found, x.view(np.int32))
 
 
-def test_every_op_of_both_dialects_runs():
-    names = {op.name.partition(".")[2] for op in ttir.TTIR.operations}
-    assert names - {"yield"} <= {*tt.RUNS, *tt_mesh_names()}
-    names = {
-        op.SPEC.ttir
-        if issubclass(op, ttnn.ElementwiseOp)
-        else op.name.partition(".")[2]
-        for op in ttnn.TTNN.operations
-    }
-    assert names - {"yield", "get_device"} <= {*tt.RUNS, *tt_mesh_names()}
-
-
-def tt_mesh_names():
-    from ttxdsl.interpreters.tt_mesh import MESH_RUNS
-
-    return MESH_RUNS
+@pytest.mark.parametrize("base", [ttir.TTIROp, ttnn.TTNNOp], ids=lambda b: b.DIALECT)
+def test_every_op_of_both_dialects_runs(base):
+    names = {op.mnemonic() for op in base.OPS}
+    assert names - {"yield", "get_device"} <= {*tt.RUNS, *MESH_RUNS}
 
 
 REDUCTION_MEANINGS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -31,11 +31,16 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.compare import compare
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.mesh import same_values
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.regions import LimitError
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.boundary import results_of
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
 @dataclass
@@ -45,12 +50,14 @@ class Judge:
     Attributes:
         trials: what the program has to compute.
         context: the dialects.
+        limits: how far each run may go.
         names: the axes of the mesh, for forms of the program that do not name them.
         reshards: the last stage that put reshards in, to blame if they are not right.
     """
 
     trials: Sequence[Trial]
     context: Context
+    limits: Limits = NO_LIMITS
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
 
@@ -110,7 +117,9 @@ class Judge:
     def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
         """Hold the program that a step made against one trial."""
         try:
-            results = run_module(module, trial.inputs)
+            results = run_module(module, trial.inputs, limits=self.limits)
+        except LimitError:
+            raise
         except ReplicaMismatchError as error:
             return self._replicas(step, module, trial, error)
         except (CompileError, InterpretationError, ValueError) as error:
@@ -207,18 +216,24 @@ def _without_hint(error: CompileError) -> str:
     return f"{place}{op}{error.message}"
 
 
+_MeshOf = Callable[[TensorSharding], Mesh]
+
 Split = tuple[str, tuple[str, ...]]
 """An op and, for each operand, how it is split, as text."""
 
 
-def _axes(sharding: TensorSharding | None) -> str:
+def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
+    """How a value is split, without axes of one device, which split nothing."""
     if sharding is None:
         return "nothing"
-    dims = (", ".join(map(str, dim.axes)) for dim in sharding.dims)
-    split = f"[{', '.join(f'{{{dim}}}' for dim in dims)}]"
-    if sharding.unreduced:
-        return f"{split}, unreduced along {', '.join(map(str, sharding.unreduced))}"
-    return split if any(dim.axes for dim in sharding.dims) else "nothing"
+    mesh = mesh_of(sharding)
+    dims = [without_trivial(dim.axes, mesh) for dim in sharding.dims]
+    listed = (f"{{{', '.join(map(str, axes))}}}" for axes in dims)
+    split = f"[{', '.join(listed)}]"
+    unreduced = without_trivial(sharding.unreduced, mesh)
+    if unreduced:
+        return f"{split}, unreduced along {', '.join(map(str, unreduced))}"
+    return split if any(dims) else "nothing"
 
 
 def _shardings(module: ModuleOp) -> list[Split]:
@@ -226,12 +241,13 @@ def _shardings(module: ModuleOp) -> list[Split]:
 
     Of sdy only returns count: reshards and collectives are what a stage may replace.
     """
+    mesh_of = mesh_lookup(module)
     found: list[Split] = []
     for op in module.walk():
         moves = op.name.startswith("sdy.") and not isinstance(op, sdy.ReturnOp)
         if moves or isinstance(op, ModuleOp | FuncOp | ReturnOp):
             continue
-        split = tuple(_axes(sdy.get_sharding(value)) for value in op.operands)
+        split = tuple(_axes(sdy.get_sharding(value), mesh_of) for value in op.operands)
         found.append((op.name, split))
     return found
 

@@ -16,8 +16,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ttxdsl.conversion.builder import Number, shape_of, value_range
 from ttxdsl.conversion.lower_elementwise import TABLE as PLAIN
 from ttxdsl.conversion.lowering import Lowering, constant_splat
-from ttxdsl.dialects._tt_additions import ADDITIONS
-from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects._tt.additions import ADDITIONS
+from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
 

@@ -8,7 +8,7 @@ nothing (a reshape to the same shape, a slice of everything) make no op.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import copysign, isfinite
@@ -36,7 +36,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import ttir
-from ttxdsl.dialects._tt_attrs import (
+from ttxdsl.dialects._tt.attributes import (
     bool_attr,
     dense_i32,
     dense_i64,
@@ -45,7 +45,7 @@ from ttxdsl.dialects._tt_attrs import (
     si64_attr,
     ui32_attr,
 )
-from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
     MeshShardDirectionAttr,
@@ -149,14 +149,14 @@ class TTIRBuilder:
         op: type[Operation],
         inputs: Sequence[SSAValue],
         results: Sequence[Tensor],
-        properties: dict[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
     ) -> Sequence[SSAValue]:
         """An op in destination-passing style, its destinations made before it."""
         outputs = [self.empty(type) for type in results]
         made = op.create(
             operands=[*inputs, *outputs],
             result_types=results,
-            properties=properties or {},
+            properties=dict(properties or {}),
         )
         return self.add(made).results
 
@@ -165,7 +165,7 @@ class TTIRBuilder:
         op: type[Operation],
         inputs: Sequence[SSAValue],
         result: Tensor,
-        properties: dict[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
     ) -> SSAValue:
         """An op in destination-passing style with one result."""
         return self.compute(op, inputs, [result], properties)[0]
@@ -203,7 +203,7 @@ class TTIRBuilder:
         return self._filled(ttir.FullOp, type, {"fill_value": fill})
 
     def _filled(
-        self, op: type[Operation], type: Tensor, properties: dict[str, Attribute]
+        self, op: type[Operation], type: Tensor, properties: Mapping[str, Attribute]
     ) -> SSAValue:
         made = op.create(
             result_types=[type],
@@ -276,8 +276,9 @@ class TTIRBuilder:
             return value
         shape = shape_of(value)
         result = self.type([shape[dim] for dim in permutation], element_of(value))
-        properties: dict[str, Attribute] = {"permutation": dense_i64(permutation)}
-        return self.one(ttir.PermuteOp, [value], result, properties)
+        return self.one(
+            ttir.PermuteOp, [value], result, {"permutation": dense_i64(permutation)}
+        )
 
     def move_dim(self, value: SSAValue, source: int, target: int) -> SSAValue:
         """One dimension moved, the others in their order."""
@@ -295,8 +296,12 @@ class TTIRBuilder:
             for size, wanted in zip(old, shape, strict=True)
         ]
         result = self.type(shape, element_of(value))
-        properties: dict[str, Attribute] = {"broadcast_dimensions": dense_i64(factors)}
-        return self.one(ttir.BroadcastOp, [value], result, properties)
+        return self.one(
+            ttir.BroadcastOp,
+            [value],
+            result,
+            {"broadcast_dimensions": dense_i64(factors)},
+        )
 
     def broadcast_in_dim(
         self, value: SSAValue, shape: Sequence[int], dims: Sequence[int]
@@ -330,7 +335,7 @@ class TTIRBuilder:
         shape = [-(-(e - b) // s) for b, e, s in zip(begins, ends, step, strict=True)]
         if tuple(shape) == shape_of(value):
             return value
-        properties: dict[str, Attribute] = {
+        properties = {
             "begins": i32_array(begins),
             "ends": i32_array(ends),
             "step": i32_array(step),
@@ -371,7 +376,7 @@ class TTIRBuilder:
             return value
         shape = [s + a + b for s, a, b in zip(shape_of(value), low, high, strict=True)]
         amounts = [n for pair in zip(low, high, strict=True) for n in pair]
-        properties: dict[str, Attribute] = {
+        properties = {
             "padding": dense_i32(amounts),
             "value": FloatAttr(float(fill), f32),
         }
@@ -410,8 +415,9 @@ class TTIRBuilder:
     def gather(self, value: SSAValue, index: SSAValue, dim: int) -> SSAValue:
         """`ttir.gather` along one dimension."""
         result = self.type(shape_of(index), element_of(value))
-        properties: dict[str, Attribute] = {"dim": IntegerAttr(dim, i32)}
-        return self.one(ttir.GatherOp, [value, index], result, properties)
+        return self.one(
+            ttir.GatherOp, [value, index], result, {"dim": IntegerAttr(dim, i32)}
+        )
 
     def scatter(
         self,
@@ -422,7 +428,7 @@ class TTIRBuilder:
         kind: ReduceType,
     ) -> SSAValue:
         """`ttir.scatter` along one dimension."""
-        properties: dict[str, Attribute] = {
+        properties = {
             "dim": IntegerAttr(dim, i32),
             "scatter_reduce_type": ReduceTypeAttr(kind),
         }
@@ -433,14 +439,15 @@ class TTIRBuilder:
         """`ttir.reverse`."""
         if not dims:
             return value
-        properties: dict[str, Attribute] = {"dimensions": dense_i64(dims)}
-        return self.one(ttir.ReverseOp, [value], tensor_type(value), properties)
+        return self.one(
+            ttir.ReverseOp, [value], tensor_type(value), {"dimensions": dense_i64(dims)}
+        )
 
     def sort(
         self, value: SSAValue, dim: int, *, descending: bool, stable: bool
     ) -> tuple[SSAValue, SSAValue]:
         """`ttir.sort`: values and i32 indices."""
-        properties: dict[str, Attribute] = {
+        properties = {
             "dim": si32_attr(dim),
             "descending": bool_attr(value=descending),
             "stable": bool_attr(value=stable),
@@ -463,27 +470,20 @@ class TTIRBuilder:
             for dim, size in enumerate(shape_of(value))
             if keep_dim or dim not in dims
         ]
-        properties: dict[str, Attribute] = {
-            "keep_dim": bool_attr(value=keep_dim),
-            "dim_arg": i32_array(dims),
-        }
+        properties = {"keep_dim": bool_attr(value=keep_dim), "dim_arg": i32_array(dims)}
         result = self.type(shape, element_of(value))
         return self.one(ttir.REDUCTION_OPS[name], [value], result, properties)
 
     def argmax(self, value: SSAValue, dim: int) -> SSAValue:
         """`ttir.argmax`: i32 indices, the dimension gone."""
         shape = [size for d, size in enumerate(shape_of(value)) if d != dim]
-        properties: dict[str, Attribute] = {
-            "keep_dim": bool_attr(value=False),
-            "dim_arg": i32_array([dim]),
-        }
+        properties = {"keep_dim": bool_attr(value=False), "dim_arg": i32_array([dim])}
         return self.one(ttir.ArgMaxOp, [value], self.type(shape, i32), properties)
 
     def cumulative(self, name: str, value: SSAValue, dim: int) -> SSAValue:
         """`ttir.cumsum` or `ttir.cumprod`."""
         op = {"cumsum": ttir.CumSumOp, "cumprod": ttir.CumProdOp}[name]
-        properties: dict[str, Attribute] = {"dim": IntegerAttr(dim, i64)}
-        return self.one(op, [value], tensor_type(value), properties)
+        return self.one(op, [value], tensor_type(value), {"dim": IntegerAttr(dim, i64)})
 
     # --- meshes and collectives ---------------------------------------------
 
@@ -499,7 +499,7 @@ class TTIRBuilder:
         device_summands: Sequence[int] = (),
     ) -> SSAValue:
         """`ttir.mesh_shard`; the result type says where the data goes."""
-        properties: dict[str, Attribute] = {
+        properties = {
             "shard_type": MeshShardTypeAttr(kind),
             "shard_direction": MeshShardDirectionAttr(direction),
             "shard_shape": dense_i64(shard_shape),
@@ -515,16 +515,13 @@ class TTIRBuilder:
         self, value: SSAValue, dim: int, axis: int, devices: int
     ) -> SSAValue:
         """`ttir.all_gather` along mesh axis `axis` of that many devices."""
-        properties: dict[str, Attribute] = {
-            "all_gather_dim": si32_attr(dim),
-            "cluster_axis": ui32_attr(axis),
-        }
+        properties = {"all_gather_dim": si32_attr(dim), "cluster_axis": ui32_attr(axis)}
         result = self._resized(value, {dim: (devices, 1)})
         return self.one(ttir.AllGatherOp, [value], result, properties)
 
     def all_reduce(self, value: SSAValue, kind: ReduceType, axis: int) -> SSAValue:
         """`ttir.all_reduce` along mesh axis `axis`."""
-        properties: dict[str, Attribute] = {
+        properties = {
             "reduce_type": ReduceTypeAttr(kind),
             "cluster_axis": ui32_attr(axis),
         }
@@ -534,7 +531,7 @@ class TTIRBuilder:
         self, value: SSAValue, kind: ReduceType, dim: int, axis: int, devices: int
     ) -> SSAValue:
         """`ttir.reduce_scatter` along mesh axis `axis` of that many devices."""
-        properties: dict[str, Attribute] = {
+        properties = {
             "reduce_type": ReduceTypeAttr(kind),
             "scatter_dim": si32_attr(dim),
             "cluster_axis": ui32_attr(axis),
@@ -546,10 +543,7 @@ class TTIRBuilder:
         self, value: SSAValue, dim: int, axis: int, devices: int
     ) -> SSAValue:
         """`ttir.mesh_partition` along mesh axis `axis` of that many devices."""
-        properties: dict[str, Attribute] = {
-            "dim": si32_attr(dim),
-            "cluster_axis": ui32_attr(axis),
-        }
+        properties = {"dim": si32_attr(dim), "cluster_axis": ui32_attr(axis)}
         result = self._resized(value, {dim: (1, devices)})
         return self.one(ttir.MeshPartitionOp, [value], result, properties)
 
@@ -557,7 +551,7 @@ class TTIRBuilder:
         self, value: SSAValue, split: int, concat: int, axis: int, devices: int
     ) -> SSAValue:
         """`ttir.all_to_all` along mesh axis `axis` of that many devices."""
-        properties: dict[str, Attribute] = {
+        properties = {
             "split_dim": si32_attr(split),
             "concat_dim": si32_attr(concat),
             "cluster_axis": ui32_attr(axis),
@@ -573,9 +567,7 @@ class TTIRBuilder:
         type = TensorType(i64, (len(pairs), 2))
         flat = [device for pair in pairs for device in pair]
         dense = DenseIntOrFPElementsAttr.from_list(type, flat)
-        properties: dict[str, Attribute] = {
-            "source_target_pairs": cast(Attribute, dense)
-        }
+        properties = {"source_target_pairs": cast(Attribute, dense)}
         result = tensor_type(value)
         return self.one(ttir.CollectivePermuteOp, [value], result, properties)
 

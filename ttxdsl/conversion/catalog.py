@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ttxdsl.conversion.stablehlo_to_ttir import TABLE as TO_TTIR
 from ttxdsl.conversion.ttir_to_ttnn import TABLE as TO_TTNN
 from ttxdsl.conversion.unsupported import UNSUPPORTED
-from ttxdsl.dialects._tt_additions import ADDITIONS
+from ttxdsl.dialects._tt.additions import ADDITIONS
 
 
 @dataclass(frozen=True, slots=True)

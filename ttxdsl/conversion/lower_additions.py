@@ -1,6 +1,6 @@
 """Ops that tt-mlir has no form of, ops of quantized and random numbers, and loops.
 
-An addition (`ttxdsl/dialects/_tt_additions.py`) keeps the fields of the op that it
+An addition (`ttxdsl/dialects/_tt/additions.py`) keeps the fields of the op that it
 stands for. A scan is a loop; an asynchronous op is done where it starts.
 """
 
@@ -17,9 +17,9 @@ from ttxdsl.conversion.builder import element_of, is_f32, shape_of
 from ttxdsl.conversion.loops import counted_loop, put, take
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import chlo, stablehlo, ttir
-from ttxdsl.dialects._tt_additions import ADDITIONS
-from ttxdsl.dialects._tt_attrs import dense_i32, i32_array, ui32_attr
-from ttxdsl.dialects._tt_verify import Tensor, bit_width, tensor_type
+from ttxdsl.dialects._tt.additions import ADDITIONS
+from ttxdsl.dialects._tt.attributes import dense_i32, i32_array, ui32_attr
+from ttxdsl.dialects._tt.tensors import Tensor, bit_width, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 
 # --- the same op --------------------------------------------------------------

@@ -24,7 +24,7 @@ from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo, ttir
-from ttxdsl.dialects._tt_attrs import dense_i64
+from ttxdsl.dialects._tt.attributes import dense_i64
 
 Dims = tuple[int, ...]
 
@@ -34,7 +34,7 @@ def _product(
     batch: tuple[Dims, Dims],
     contract: tuple[Dims, Dims],
 ) -> SSAValue:
-    properties: dict[str, Attribute] = {
+    properties = {
         "batch_dims_lhs": dense_i64(batch[0]),
         "batch_dims_rhs": dense_i64(batch[1]),
         "contract_dims_lhs": dense_i64(contract[0]),

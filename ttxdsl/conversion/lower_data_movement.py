@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
-from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
 

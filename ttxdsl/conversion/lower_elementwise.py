@@ -19,7 +19,7 @@ from ttxdsl.conversion.builder import (
 )
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt_verify import bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
 from ttxdsl.errors import UnsupportedError
 
 

@@ -19,7 +19,7 @@ from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shap
 from ttxdsl.conversion.loops import counted_loop, put, take
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt_verify import bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 
 _FAR = 1 << 30

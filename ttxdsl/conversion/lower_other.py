@@ -25,7 +25,7 @@ from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lowered import Lowered
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import chlo, stablehlo
-from ttxdsl.dialects._tt_verify import bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
 from ttxdsl.errors import UnsupportedError
 
 # --- normalization ----------------------------------------------------------

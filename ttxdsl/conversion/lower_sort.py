@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.bodies import evaluate
 from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
-from ttxdsl.dialects._tt_attrs import bool_attr
-from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects._tt.attributes import bool_attr
+from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
 
@@ -188,14 +188,12 @@ def _places_by_rank(
     backward = [v for pair in zip(columns, rows, strict=True) for v in pair]
     before = evaluate(low, block, forward, square)[0]
     after = evaluate(low, block, backward, square)[0]
-    # [i, j]: i comes before j, or they are equal and i was first
+    # [i, j]: i comes before j, or they are equal and i was first; equal are also two of
+    # which each comes before the other, as LE says
     index = [build.arange(square, len(lead) + side, i32) for side in (0, 1)]
     earlier = build.compare("lt", index[0], index[1])
-    equal = build.elementwise(
-        "logical_not", build.elementwise("logical_or", before, after)
-    )
-    tie = build.elementwise("logical_and", equal, earlier)
-    precedes = build.elementwise("logical_or", before, tie)
+    differ = build.elementwise("logical_xor", before, after)
+    precedes = build.elementwise("where", differ, before, earlier)
     ranks = build.reduce("sum", build.typecast(precedes, i32), (len(lead),))
     # the element with rank r stands at place r
     source = build.arange(shape_of(ranks), len(lead), i32)
@@ -210,7 +208,7 @@ def _top_k(low: Lowering, op: Operation) -> Sequence[SSAValue]:
     types = [build.here(result.type) for result in op.results]
     dim = len(shape_of(value)) - 1
     k = types[0].get_shape()[dim]
-    properties: dict[str, Attribute] = {
+    properties = {
         "k": IntegerAttr(k, i32),
         "dim": IntegerAttr(dim, i32),
         "largest": bool_attr(value=True),

@@ -24,8 +24,8 @@ from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
 from ttxdsl.conversion.lower_data_movement import pad
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
-from ttxdsl.dialects._tt_attrs import dense_i32
-from ttxdsl.dialects._tt_verify import tensor_type
+from ttxdsl.dialects._tt.attributes import dense_i32
+from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
@@ -147,7 +147,7 @@ def _conv2d(
 ) -> SSAValue:
     counts = _window_counts(image, kernel, strides, padding, dilation)
     (top, bottom), (left, right) = padding
-    properties: dict[str, Attribute] = {
+    properties = {
         "stride": dense_i32(strides),
         "padding": dense_i32([top, left, bottom, right]),
         "dilation": dense_i32(dilation),
@@ -175,7 +175,7 @@ def _conv3d(
     )
     flat = [(0, 0)] * len(strides)
     counts = _window_counts(image, kernel, strides, flat, [1] * len(strides))
-    properties: dict[str, Attribute] = {
+    properties = {
         "stride": dense_i32(strides),
         "padding": dense_i32([0] * len(strides)),
         "groups": IntegerAttr(groups, i32),

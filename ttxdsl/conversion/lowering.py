@@ -26,7 +26,7 @@ from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
-from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError

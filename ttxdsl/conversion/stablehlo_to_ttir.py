@@ -53,7 +53,7 @@ from ttxdsl.conversion.lower_collective import (
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.dialects import sdy, ttir
-from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.replica_groups import counts_replicas
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.ttcore import (
@@ -142,7 +142,8 @@ class _ModuleLowering:
             ):
                 op.detach()
                 op.erase(safe_erase=False)
-        self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
+        if self.used:  # none without a function that computes
+            self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
 
     # --- meshes -------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 Destinations and `ttir.empty` vanish. Each function gets the handle of its mesh from
 `ttnn.get_device`; `mesh_shard` and the collectives take it, the collectives with the
-number of ethernet links to use. Most ops are one line of the table; the few that ttnn
-lacks are spelled with others, exactly.
+number of ethernet links to use. An op that both dialects have of one declaration is
+rebuilt; the few that ttnn lacks are spelled with others, exactly.
 
 A ttnn mesh has one or two axes in hardware. A module with more is lowered all the same,
 as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
@@ -11,11 +11,11 @@ as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -38,8 +38,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.dialects import ttir, ttnn
-from ttxdsl.dialects._tt_additions import ADDITIONS
-from ttxdsl.dialects._tt_attrs import (
+from ttxdsl.dialects._tt.attributes import (
     bool_attr,
     dense_i32,
     dense_i64,
@@ -49,18 +48,15 @@ from ttxdsl.dialects._tt_attrs import (
     si64_attr,
     ui32_attr,
 )
-from ttxdsl.dialects._tt_elementwise import ELEMENTWISE, REDUCTIONS
-from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects._tt.op import TTOp
+from ttxdsl.dialects._tt.quantization import QuantizationOp
+from ttxdsl.dialects._tt.reduction import DimsReductionOp
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.collector import discard_block, without_collections
-from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.remarks import emit_warning
-
-SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
-
-Properties = dict[str, Attribute]
 
 HARDWARE_AXES = 2
 """How many axes a mesh of Tenstorrent devices can have."""
@@ -187,19 +183,6 @@ class Lowering:
         """The ttnn values that stand for several ttir values."""
         return [self.values[value] for value in values]
 
-    def make(
-        self,
-        op: type[Operation],
-        operands: Sequence[SSAValue],
-        results: Sequence[Attribute],
-        properties: Mapping[str, Attribute],
-    ) -> Sequence[SSAValue]:
-        """An op with these operands, result types and properties."""
-        made = op.create(
-            operands=operands, result_types=results, properties=dict(properties)
-        )
-        return self.add(made).results
-
     def one(
         self,
         op: type[Operation],
@@ -207,8 +190,11 @@ class Lowering:
         result: Attribute,
         properties: Mapping[str, Attribute],
     ) -> SSAValue:
-        """An op with one result."""
-        return self.make(op, operands, [result], properties)[0]
+        """An op with these operands and properties, and one result of that type."""
+        made = op.create(
+            operands=operands, result_types=[result], properties=dict(properties)
+        )
+        return self.add(made).results[0]
 
     def device_of(self, op: Operation) -> SSAValue:
         """The handle of the mesh that an op's tensors live on."""
@@ -249,9 +235,8 @@ class Lowering:
         """`ttnn.reshape`, unless the shape is that already."""
         if tensor_type(value).get_shape() == tuple(shape):
             return value
-        properties: Properties = {"shape": i32_array(shape)}
         result = _with_shape(tensor_type(value), shape)
-        return self.one(ttnn.ReshapeOp, [value], result, properties)
+        return self.one(ttnn.ReshapeOp, [value], result, {"shape": i32_array(shape)})
 
     def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         """`ttnn.permute`, unless the order is that already."""
@@ -259,8 +244,8 @@ class Lowering:
             return value
         shape = tensor_type(value).get_shape()
         result = _with_shape(tensor_type(value), [shape[dim] for dim in order])
-        properties: Properties = {"permutation": dense_i64(order)}
-        return self.one(ttnn.PermuteOp, [value], result, properties)
+        said = {"permutation": dense_i64(order)}
+        return self.one(ttnn.PermuteOp, [value], result, said)
 
     def typecast(self, value: SSAValue, element: Attribute) -> SSAValue:
         """`ttnn.typecast`."""
@@ -279,37 +264,58 @@ def _with_sizes(type: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 @lru_cache(maxsize=4096)
-def _sizes_attr(sizes: tuple[int, ...]) -> ttnn.ShapeAttr:
+def _shape_attr(sizes: tuple[int, ...]) -> ttnn.ShapeAttr:
     return ttnn.ShapeAttr(sizes)
-
-
-_IS_DPS = ByClass(lambda op_class: issubclass(op_class, ttir.DPSOp))
-
-
-def _dps_inputs(op: Operation) -> Sequence[SSAValue]:
-    """The operands without the destinations."""
-    if _IS_DPS[type(op)]:
-        return cast(ttir.DPSOp, op).dps_inputs
-    return op.operands
 
 
 # --- rules ------------------------------------------------------------------
 
 
-def _same(
-    target: type[Operation], **renamed: Callable[[Attribute], Attribute]
+def _rebuilt(
+    target: type[TTOp], **written: Callable[[Attribute], Attribute]
 ) -> TTNNRule:
-    """The op of the same fields; `renamed` converts some properties."""
+    """The op of the same declaration, on the device and with links if it takes them.
 
-    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
-        properties = {
-            name: renamed[name](value) if name in renamed else value
-            for name, value in op.properties.items()
-        }
-        types = [result.type for result in op.results]
-        return low.make(target, low.all(_dps_inputs(op)), types, properties)
+    Args:
+        target: the op in ttnn.
+        written: how ttnn writes a property that it writes in another way.
+    """
+    on_device = issubclass(target, ttnn.OnDevice)
+    linked = issubclass(target, ttnn.Linked)
 
-    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
+    def lower(low: Lowering, op: TTOp) -> Sequence[SSAValue]:
+        properties = dict(op.properties)
+        properties.pop("operandSegmentSizes", None)
+        for name, write in written.items():
+            properties[name] = write(properties[name])
+        if linked:
+            properties["num_links"] = ui32_attr(low.num_links)
+        operands = low.all(op.reads)
+        if on_device:
+            operands.append(low.device_of(op))
+        made = target.create(
+            operands=operands,
+            result_types=[result.type for result in op.results],
+            properties=properties,
+            attributes=op.attributes,
+            regions=[low.region(region) for region in op.regions],
+        )
+        return low.add(made).results
+
+    return TTNNRule(lower, (_mnemonic(target),))
+
+
+def _mnemonic(target: type[Operation]) -> str:
+    return target.name.removeprefix("ttnn.")
+
+
+def _twins() -> Iterator[tuple[str, TTNNRule]]:
+    """Rules for the ops that both dialects have of one declaration."""
+    theirs = {(op.mnemonic(), op.__bases__[0]): op for op in ttnn.TTNNOp.OPS}
+    for op in ttir.TTIROp.OPS:
+        twin = theirs.get((op.mnemonic(), op.__bases__[0]))
+        if twin is not None:
+            yield op.name, _rebuilt(twin)
 
 
 def _si32(attr: Attribute) -> Attribute:
@@ -322,21 +328,7 @@ def _si8(attr: Attribute) -> Attribute:
 
 
 def _shape(attr: Attribute) -> Attribute:
-    return _sizes_attr(tuple(ints(cast("Any", attr))))
-
-
-def _on_device(target: type[Operation], *, links: bool = False) -> TTNNRule:
-    """The op of the same fields with a device handle, maybe with a number of links."""
-
-    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
-        properties = dict(op.properties)
-        if links:
-            properties["num_links"] = ui32_attr(low.num_links)
-        operands = [*low.all(_dps_inputs(op)), low.device_of(op)]
-        types = [result.type for result in op.results]
-        return low.make(target, operands, types, properties)
-
-    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
+    return _shape_attr(ints(cast("Any", attr)))
 
 
 def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
@@ -347,56 +339,47 @@ def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
 
 
 def _broadcast(low: Lowering, op: ttir.BroadcastOp) -> SSAValue:
-    properties: Properties = {
-        "repeat_dims": _sizes_attr(tuple(ints(op.broadcast_dimensions)))
-    }
-    return low.one(ttnn.RepeatOp, low.all(op.dps_inputs), op.result.type, properties)
+    repeat = {"repeat_dims": _shape_attr(ints(op.broadcast_dimensions))}
+    return low.one(ttnn.RepeatOp, low.all(op.reads), op.result.type, repeat)
 
 
 def _pad(low: Lowering, op: ttir.PadOp) -> SSAValue:
-    properties: Properties = {
-        **op.properties,
-        "use_multicore": bool_attr(value=True),
-    }
-    return low.one(ttnn.PadOp, low.all(op.dps_inputs), op.result.type, properties)
+    said = {**op.properties, "use_multicore": bool_attr(value=True)}
+    return low.one(ttnn.PadOp, low.all(op.reads), op.result.type, said)
 
 
 def _arange(low: Lowering, op: ttir.ArangeOp) -> SSAValue:
     """One dimension, reshaped to its place and repeated along the others."""
     type = tensor_type(op.result)
-    shape, dim = type.get_shape(), op.arange_dimension.value.data
-    properties: Properties = {
-        "start": op.start,
-        "end": op.end,
-        "step": op.step,
-    }
-    value = low.one(ttnn.ArangeOp, [], _with_shape(type, [shape[dim]]), properties)
+    shape, dim = type.get_shape(), op.dim
+    numbers = {"start": op.start, "end": op.end, "step": op.step}
+    value = low.one(ttnn.ArangeOp, [], _with_shape(type, [shape[dim]]), numbers)
     value = low.reshape(
         value, [size if d == dim else 1 for d, size in enumerate(shape)]
     )
     factors = [1 if d == dim else size for d, size in enumerate(shape)]
     if all(factor == 1 for factor in factors):
         return value
-    repeat: Properties = {"repeat_dims": _sizes_attr(tuple(factors))}
+    repeat = {"repeat_dims": _shape_attr(tuple(factors))}
     return low.one(ttnn.RepeatOp, [value], type, repeat)
 
 
-def _prod(low: Lowering, op: ttir.ReductionOp) -> SSAValue:
+def _prod(low: Lowering, op: DimsReductionOp) -> SSAValue:
     """One dimension after the other, the last first so that the others keep theirs."""
     value = low.values[op.input]
     for dim in sorted(op.reduced_dims(), reverse=True):
         shape = list(tensor_type(value).get_shape())
         shape[dim : dim + 1] = [1] if op.keep_dim else []
-        properties: Properties = {"dim_arg": si64_attr(dim), "keep_dim": op.keep_dim}
+        said = {"dim_arg": si64_attr(dim), "keep_dim": op.keep_dim}
         result = _with_shape(tensor_type(value), shape)
-        value = low.one(ttnn.ProdOp, [value], result, properties)
+        value = low.one(ttnn.ProdOp, [value], result, said)
     return value
 
 
 def _truth_reduction(name: str) -> TTNNRule:
     """Truth values as integers: the largest says whether any, the smallest whether all."""
 
-    def lower(low: Lowering, op: ttir.ReductionOp) -> SSAValue:
+    def lower(low: Lowering, op: DimsReductionOp) -> SSAValue:
         type = tensor_type(op.result)
         number = low.typecast(low.values[op.input], i32)
         result = TensorType(i32, type.get_shape(), type.encoding)
@@ -408,11 +391,8 @@ def _truth_reduction(name: str) -> TTNNRule:
 
 
 def _argmax(low: Lowering, op: ttir.ArgMaxOp) -> SSAValue:
-    properties: Properties = {
-        "dim": si32_attr(op.reduced_dims()[0]),
-        "keep_dim": op.keep_dim,
-    }
-    return low.one(ttnn.ArgMaxOp, [low.values[op.input]], op.result.type, properties)
+    said = {"dim": si32_attr(op.reduced_dims()[0]), "keep_dim": op.keep_dim}
+    return low.one(ttnn.ArgMaxOp, low.all(op.reads), op.result.type, said)
 
 
 def _reverse(low: Lowering, op: ttir.ReverseOp) -> SSAValue:
@@ -434,8 +414,8 @@ def _reverse_dim(low: Lowering, value: SSAValue, dim: int) -> SSAValue:
     order = DenseIntOrFPElementsAttr.from_list(
         TensorType(i32, [size]), list(range(size - 1, -1, -1))
     )
-    constant: Properties = {"value": cast(Attribute, order)}
-    index = low.one(ttnn.ConstantOp, [], TensorType(i32, [size], encoding), constant)
+    constant = ttnn.ConstantOp(order, TensorType(i32, [size], encoding))
+    index = low.add(constant).results[0]
     picked = low.one(ttnn.EmbeddingOp, [index, rows], rows.type, {})
     back = [*range(1, dim + 1), 0, *range(dim + 1, len(shape))]
     return low.permute(low.reshape(picked, [size, *rest]), back)
@@ -455,11 +435,11 @@ def _dot_general(low: Lowering, op: ttir.DotGeneralOp) -> SSAValue:
     columns = tensor_type(b).get_shape()[-2 if transpose_b else -1]
     type = tensor_type(op.result)
     shape = [*tensor_type(a).get_shape()[:-2], rows, columns]
-    properties: Properties = {
+    transposed = {
         "transpose_a": bool_attr(value=transpose_a),
         "transpose_b": bool_attr(value=transpose_b),
     }
-    product = low.one(ttnn.MatmulOp, [a, b], _with_shape(type, shape), properties)
+    product = low.one(ttnn.MatmulOp, [a, b], _with_shape(type, shape), transposed)
     return low.reshape(product, type.get_shape())
 
 
@@ -502,7 +482,7 @@ def _matrix(
 
 def _conv2d(low: Lowering, op: ttir.Conv2dOp) -> SSAValue:
     """The image flattened to one row of pixels, and back."""
-    image, kernel = low.all(op.dps_inputs)
+    image, kernel = low.all(op.reads)
     batch, height, width, channels = tensor_type(image).get_shape()
     features, _, *window = tensor_type(kernel).get_shape()
     type = tensor_type(op.result)
@@ -511,7 +491,7 @@ def _conv2d(low: Lowering, op: ttir.Conv2dOp) -> SSAValue:
     def number(value: int) -> Attribute:
         return IntegerAttr(value, i32)
 
-    properties: Properties = {
+    properties = {
         "in_channels": number(channels),
         "out_channels": number(features),
         "batch_size": number(batch),
@@ -531,68 +511,21 @@ def _conv2d(low: Lowering, op: ttir.Conv2dOp) -> SSAValue:
     return low.reshape(made, type.get_shape())
 
 
-def _constant(low: Lowering, op: ttir.ConstantOp) -> SSAValue:
-    return low.one(ttnn.ConstantOp, [], op.result.type, op.properties)
-
-
-def _regions(target: type[Operation]) -> TTNNRule:
-    """Control flow: the same op with its regions lowered."""
-
-    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
-        made = target.create(
-            operands=low.all(op.operands),
-            result_types=[result.type for result in op.results],
-            regions=[low.region(region) for region in op.regions],
-        )
-        return low.add(made).results
-
-    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
-
-
-def _addition(source: str) -> TTNNRule:
-    """The same op without destinations."""
-    target = ttnn.ADDITION_OPS[source]
-
-    def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
-        properties = dict(op.properties)
-        properties.pop("operandSegmentSizes", None)
-        made = target.create(
-            operands=low.all(_dps_inputs(op)),
-            result_types=[result.type for result in op.results],
-            properties=properties,
-            attributes=op.attributes,
-        )
-        return low.add(made).results
-
-    return TTNNRule(lower, (target.name.removeprefix("ttnn."),))
-
-
-def _rand(low: Lowering, op: ttir.RandOp) -> SSAValue:
-    properties: Properties = {
-        **op.properties,
-        "size": _sizes_attr(tuple(ints(op.size))),
-    }
-    return low.one(ttnn.RandOp, [low.device_of(op)], op.result.type, properties)
-
-
-def _quantization(
-    target: type[Operation], *, of_input: bool, of_result: bool
-) -> TTNNRule:
+def _quantization(target: type[QuantizationOp]) -> TTNNRule:
     """Scales and zero points of the quantized types as constants."""
 
-    def lower(low: Lowering, op: ttir.OneInputOp) -> SSAValue:
-        value = low.values[op.input]
-        properties: Properties = {}
-        operands = [value]
-        for type, said in zip(op.types, (of_input, of_result), strict=True):
-            if said:
+    def lower(low: Lowering, op: QuantizationOp) -> SSAValue:
+        properties: dict[str, Attribute] = {}
+        operands = low.all(op.reads)
+        for type, stored in zip(op.types, op.STORED, strict=True):
+            if stored:
                 how = cast(QuantizedType, type.element_type).data
                 operands += _parameters(low, how, type)
                 if how.axis is not None:
                     properties["axis"] = IntegerAttr(how.axis, i32)
         return low.one(target, operands, op.result.type, properties)
 
-    return TTNNRule(lower, ("constant", target.name.removeprefix("ttnn.")))
+    return TTNNRule(lower, ("constant", _mnemonic(target)))
 
 
 def _parameters(low: Lowering, how: Quantization, like: Tensor) -> list[SSAValue]:
@@ -603,62 +536,36 @@ def _parameters(low: Lowering, how: Quantization, like: Tensor) -> list[SSAValue
         host = cast(RankedStructure[AnyFloat], TensorType(element, shape))
         dense = DenseIntOrFPElementsAttr.from_list(host, cast(list[float], numbers))
         type = TensorType(element, shape, like.encoding)
-        value: Properties = {"value": cast(Attribute, dense)}
-        made.append(low.one(ttnn.ConstantOp, [], type, value))
+        constant = ttnn.ConstantOp(cast(DenseIntOrFPElementsAttr, dense), type)
+        made.append(low.add(constant).results[0])
     return made
 
 
 TABLE: dict[str, TTNNRule] = {
-    **{f"ttir.{one.mnemonic}": _addition(one.source) for one in ADDITIONS},
-    **{f"ttir.{e.ttir}": _same(ttnn.ELEMENTWISE_OPS[e.ttir]) for e in ELEMENTWISE},
-    **{
-        f"ttir.{e.ttir}": _same(ttnn.REDUCTION_OPS[e.ttir])
-        for e in REDUCTIONS
-        if e.ttir in ttnn.REDUCTION_OPS
-    },
-    "ttir.all_gather": _on_device(ttnn.AllGatherOp, links=True),
-    "ttir.all_reduce": _on_device(ttnn.AllReduceOp, links=True),
-    "ttir.all_to_all": _on_device(ttnn.AllToAllOp, links=True),
+    **dict(_twins()),
     "ttir.arange": TTNNRule(_arange, ("arange", "reshape", "repeat")),
     "ttir.argmax": TTNNRule(_argmax, ("argmax",)),
     "ttir.broadcast": TTNNRule(_broadcast, ("repeat",)),
-    "ttir.case": _regions(ttnn.CaseOp),
-    "ttir.collective_permute": _on_device(ttnn.CollectivePermuteOp),
-    "ttir.concat": _same(ttnn.ConcatOp),
-    "ttir.constant": TTNNRule(_constant, ("constant",)),
     "ttir.conv2d": TTNNRule(_conv2d, ("reshape", "conv2d")),
-    "ttir.conv3d": _on_device(ttnn.Conv3dOp),
-    "ttir.cumprod": _same(ttnn.CumProdOp, dim=_si32),
-    "ttir.cumsum": _same(ttnn.CumSumOp, dim=_si32),
-    "ttir.dequantize": _quantization(ttnn.DequantizeOp, of_input=True, of_result=False),
+    "ttir.cumprod": _rebuilt(ttnn.CumProdOp, dim=_si32),
+    "ttir.cumsum": _rebuilt(ttnn.CumSumOp, dim=_si32),
+    "ttir.dequantize": _quantization(ttnn.DequantizeOp),
     "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
-    "ttir.embedding": _same(ttnn.EmbeddingOp),
     "ttir.empty": TTNNRule(_empty, ()),
-    "ttir.full": _same(ttnn.FullOp, shape=_shape),
-    "ttir.gather": _same(ttnn.GatherOp, dim=_si32),
-    "ttir.if": _regions(ttnn.IfOp),
-    "ttir.matmul": _same(ttnn.MatmulOp),
-    "ttir.mesh_partition": _same(ttnn.MeshPartitionOp),
-    "ttir.mesh_shard": _on_device(ttnn.MeshShardOp),
-    "ttir.ones": _same(ttnn.OnesOp, shape=_shape),
+    "ttir.full": _rebuilt(ttnn.FullOp, shape=_shape),
+    "ttir.gather": _rebuilt(ttnn.GatherOp, dim=_si32),
+    "ttir.ones": _rebuilt(ttnn.OnesOp, shape=_shape),
     "ttir.pad": TTNNRule(_pad, ("pad",)),
-    "ttir.permute": _same(ttnn.PermuteOp),
     "ttir.prod": TTNNRule(_prod, ("prod",)),
-    "ttir.quantize": _quantization(ttnn.QuantizeOp, of_input=False, of_result=True),
-    "ttir.rand": TTNNRule(_rand, ("rand",)),
+    "ttir.quantize": _quantization(ttnn.QuantizeOp),
+    "ttir.rand": _rebuilt(ttnn.RandOp, size=_shape),
     "ttir.reduce_and": _truth_reduction("min"),
     "ttir.reduce_or": _truth_reduction("max"),
-    "ttir.reduce_scatter": _on_device(ttnn.ReduceScatterOp, links=True),
-    "ttir.requantize": _quantization(ttnn.RequantizeOp, of_input=True, of_result=True),
-    "ttir.reshape": _same(ttnn.ReshapeOp),
+    "ttir.requantize": _quantization(ttnn.RequantizeOp),
     "ttir.reverse": TTNNRule(_reverse, ("permute", "reshape", "constant", "embedding")),
-    "ttir.scatter": _same(ttnn.ScatterOp, dim=_si32),
-    "ttir.slice_dynamic": _same(ttnn.SliceDynamicOp),
-    "ttir.slice_static": _same(ttnn.SliceStaticOp),
-    "ttir.sort": _same(ttnn.SortOp, dim=_si8),
-    "ttir.topk": _same(ttnn.TopKOp, dim=_si32),
-    "ttir.while": _regions(ttnn.WhileOp),
-    "ttir.yield": _same(ttnn.YieldOp),
-    "ttir.zeros": _same(ttnn.ZerosOp, shape=_shape),
+    "ttir.scatter": _rebuilt(ttnn.ScatterOp, dim=_si32),
+    "ttir.sort": _rebuilt(ttnn.SortOp, dim=_si8),
+    "ttir.topk": _rebuilt(ttnn.TopKOp, dim=_si32),
+    "ttir.zeros": _rebuilt(ttnn.ZerosOp, shape=_shape),
 }
-"""How every ttir op is lowered, by its name."""
+"""How every ttir op is lowered, by its name: by default rebuilt."""

@@ -9,10 +9,10 @@ already lies on the devices is `sharded`, as in the design request; tt-mlir's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from enum import Enum
-from typing import TypeVar, cast
+from collections.abc import Iterable
+from typing import TypeVar, cast, get_args
 
+from typing_extensions import get_original_bases
 from xdsl.dialects.builtin import (
     ArrayAttr,
     IntAttr,
@@ -98,113 +98,86 @@ class ShardStatus(StrEnum):
     UNSHARDED = "unsharded"
 
 
-_Member = TypeVar("_Member", bound=Enum)
+_Member = TypeVar("_Member", bound=StrEnum)
 
 
-def _parse_member(
-    parser: AttrParser, members: type[_Member], aliases: Mapping[str, str] | None = None
-) -> _Member:
-    """Read `<name>` and answer with the member of that value.
+class _MemberAttr(Data[_Member]):
+    """Base of attributes that are one of several names, `<name>`."""
 
-    Raises:
-        ParseError: the name is no value of `members`; the message lists them.
-    """
-    with parser.in_angle_brackets():
-        start = parser.pos
-        text = parser.parse_identifier()
-        value = (aliases or {}).get(text, text)
-        for member in members:
-            if member.value == value:
-                return member
-        names = ", ".join(str(member.value) for member in members)
-        parser.raise_error(f"expected one of {names}, got {text}", start, parser.pos)
+    @classmethod
+    def named(cls, text: str) -> _Member | None:
+        """The member that a text names, None if there is no such."""
+        return next((one for one in cls._members() if one.value == text), None)
 
+    @classmethod
+    def _members(cls) -> type[_Member]:
+        (base,) = get_original_bases(cls)
+        return get_args(base)[0]
 
-def _print_member(printer: Printer, member: Enum) -> None:
-    with printer.in_angle_brackets():
-        printer.print_string(str(member.value))
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> _Member:
+        """Read `<name>`.
+
+        Raises:
+            ParseError: there is no member of that name; the message lists them.
+        """
+        with parser.in_angle_brackets():
+            start = parser.pos
+            text = parser.parse_identifier()
+            member = cls.named(text)
+            if member is None:
+                names = ", ".join(one.value for one in cls._members())
+                said = f"expected one of {names}, got {text}"
+                parser.raise_error(said, start, parser.pos)
+        return member
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write `<name>`."""
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.value)
 
 
 @irdl_attr_definition
-class ArgumentTypeAttr(Data[ArgumentType]):
+class ArgumentTypeAttr(_MemberAttr[ArgumentType]):
     """What an argument is: `#ttcore.argument_type<input>`."""
 
     name = "ttcore.argument_type"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ArgumentType:
-        """Read `<input>` and the like."""
-        return _parse_member(parser, ArgumentType)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Write `<input>` and the like."""
-        _print_member(printer, self.data)
-
 
 @irdl_attr_definition
-class MeshShardDirectionAttr(Data[MeshShardDirection]):
+class MeshShardDirectionAttr(_MemberAttr[MeshShardDirection]):
     """The direction of a mesh_shard: `#ttcore.shard_direction<full_to_shard>`."""
 
     name = "ttcore.shard_direction"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MeshShardDirection:
-        """Read `<full_to_shard>` and the like."""
-        return _parse_member(parser, MeshShardDirection)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Write `<full_to_shard>` and the like."""
-        _print_member(printer, self.data)
-
 
 @irdl_attr_definition
-class MeshShardTypeAttr(Data[MeshShardType]):
+class MeshShardTypeAttr(_MemberAttr[MeshShardType]):
     """The kind of a mesh_shard: `#ttcore.shard_type<devices>`."""
 
     name = "ttcore.shard_type"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> MeshShardType:
-        """Read `<devices>` and the like."""
-        return _parse_member(parser, MeshShardType)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Write `<devices>` and the like."""
-        _print_member(printer, self.data)
-
 
 @irdl_attr_definition
-class ReduceTypeAttr(Data[ReduceType]):
+class ReduceTypeAttr(_MemberAttr[ReduceType]):
     """The reduction of a collective: `#ttcore.reduce_type<sum>`."""
 
     name = "ttcore.reduce_type"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ReduceType:
-        """Read `<sum>` and the like."""
-        return _parse_member(parser, ReduceType)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Write `<sum>` and the like."""
-        _print_member(printer, self.data)
-
 
 @irdl_attr_definition
-class ShardStatusAttr(Data[ShardStatus]):
-    """Whether data is distributed already: `#ttcore.shard_status<unsharded>`."""
+class ShardStatusAttr(_MemberAttr[ShardStatus]):
+    """Whether data is distributed already: `#ttcore.shard_status<unsharded>`.
+
+    tt-mlir's `<presharded>` is read as `<sharded>`.
+    """
 
     name = "ttcore.shard_status"
 
     @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ShardStatus:
-        """Read `<sharded>` or `<unsharded>`; tt-mlir's `<presharded>` is sharded."""
-        return _parse_member(
-            parser, ShardStatus, {"presharded": ShardStatus.SHARDED.value}
-        )
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Write `<sharded>` or `<unsharded>`."""
-        _print_member(printer, self.data)
+    def named(cls, text: str) -> ShardStatus | None:
+        """The status; tt-mlir says `presharded`."""
+        return super().named("sharded" if text == "presharded" else text)
 
 
 @irdl_attr_definition
@@ -220,10 +193,9 @@ class MeshAttr(ParametrizedAttribute):
     mesh_name: StringAttr
     shape: ArrayAttr[IntAttr]
 
-    def __init__(self, mesh_name: str | StringAttr, shape: Iterable[int]):
-        if isinstance(mesh_name, str):
-            mesh_name = StringAttr(mesh_name)
-        super().__init__(mesh_name, ArrayAttr(IntAttr(size) for size in shape))
+    def __init__(self, mesh_name: str, shape: Iterable[int]):
+        sizes = ArrayAttr(IntAttr(size) for size in shape)
+        super().__init__(StringAttr(mesh_name), sizes)
 
     def get_shape(self) -> tuple[int, ...]:
         """The sizes of the mesh axes, major first."""
@@ -243,23 +215,13 @@ class MeshAttr(ParametrizedAttribute):
                 )
 
     @classmethod
-    def _parse_body(cls, parser: AttrParser) -> tuple[StringAttr, ArrayAttr[IntAttr]]:
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<"mesh" = 2x4>`."""
         with parser.in_angle_brackets():
             mesh_name = StringAttr(parser.parse_str_literal())
             parser.parse_punctuation("=")
             dims = parser.parse_dimension_list()
-        return mesh_name, ArrayAttr(IntAttr(dim) for dim in dims)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
-        """Read `<"mesh" = 2x4>`."""
-        return list(cls._parse_body(parser))
-
-    @classmethod
-    def parse_short(cls, parser: AttrParser) -> MeshAttr:
-        """Read a mesh without its `#ttcore.mesh`, as it stands in a list of meshes."""
-        mesh_name, shape = cls._parse_body(parser)
-        return cls(mesh_name, (size.data for size in shape))
+        return [mesh_name, ArrayAttr(IntAttr(dim) for dim in dims)]
 
     def print_parameters(self, printer: Printer) -> None:
         """Write `<"mesh" = 2x4>`."""
@@ -302,7 +264,8 @@ class MeshesAttr(ParametrizedAttribute):
         """Read `<[<"mesh" = 2x4>, …]>`."""
         with parser.in_angle_brackets():
             meshes = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: MeshAttr.parse_short(parser)
+                parser.Delimiter.SQUARE,
+                lambda: MeshAttr.new(MeshAttr.parse_parameters(parser)),
             )
         return [ArrayAttr(meshes)]
 
@@ -324,10 +287,8 @@ class TensorMeshAttr(ParametrizedAttribute):
 
     mesh_name: StringAttr
 
-    def __init__(self, mesh_name: str | StringAttr):
-        if isinstance(mesh_name, str):
-            mesh_name = StringAttr(mesh_name)
-        super().__init__(mesh_name)
+    def __init__(self, mesh_name: str):
+        super().__init__(StringAttr(mesh_name))
 
     def verify(self) -> None:
         """Check the constraint of the class docstring."""
@@ -382,11 +343,6 @@ def device_mesh_name(type: Attribute) -> str | None:
         return None
     encoding = cast(TensorType[Attribute], type).encoding
     return encoding.mesh_name.data if isinstance(encoding, TensorMeshAttr) else None
-
-
-def on_mesh(type: TensorType[Attribute], mesh_name: str) -> TensorType[Attribute]:
-    """The same tensor type, living on the named mesh."""
-    return TensorType(type.element_type, type.get_shape(), TensorMeshAttr(mesh_name))
 
 
 def on_host(type: TensorType[Attribute]) -> TensorType[Attribute]:

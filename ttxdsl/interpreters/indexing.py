@@ -417,7 +417,8 @@ def sort(arrays: Sequence[Array], rank: int, dim: int, before: Before) -> Arrays
     """`arrays` along `dim` in the order that any comparator gives, stably.
 
     Batcher's merge exchange: about log2(n)**2 / 2 rounds, each one evaluation of the
-    comparator on whole arrays. Equal elements are told apart by their first place.
+    comparator on whole arrays. Equal elements are told apart by their first place; so
+    are two of which the comparator puts each before the other, as LE does.
     """
     lead = lead_shape(*((x, rank) for x in arrays))
     local = arrays[0].shape[arrays[0].ndim - rank :]
@@ -461,9 +462,9 @@ def _exchange(
     left = tuple(original(x[..., low]) for x in state[:-1])
     right = tuple(original(x[..., high]) for x in state[:-1])
     right_first = before(right, left)
-    equal = ~right_first & ~before(left, right)
+    equal = right_first == before(left, right)
     earlier = original(state[-1][..., high]) < original(state[-1][..., low])
-    swap = right_first | (equal & earlier)
+    swap = np.where(equal, earlier, right_first)
     if axis != ndim - 1:
         swap = np.moveaxis(swap, axis, -1)
     for x in state:

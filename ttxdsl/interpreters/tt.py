@@ -1,10 +1,9 @@
 """What ttir and ttnn ops compute on the devices, once for both dialects.
 
-The two dialects have the same ops under (almost) the same names and fields; `RUNS` says
-for each ttir mnemonic how it is computed of its inputs. `ttir.py` leaves the
-destinations out, `ttnn.py` the device handles. Collectives are in `tt_mesh.py`.
+`RUNS` says for each declaration that they share, by its name, how it is computed of what
+the op reads, destinations and device handles left out. Collectives are in `tt_mesh.py`.
 
-Source: the op descriptions of `ttxdsl/dialects/ttir.py` and `_tt_elementwise.py`.
+Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 
-from ttxdsl.dialects._tt_additions import ADDITIONS
-from ttxdsl.dialects._tt_attrs import ints
+from ttxdsl.dialects._tt.additions import ADDITIONS
+from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
@@ -64,42 +63,32 @@ def _silu(x: Array) -> Array:
     return x * UNARY["logistic"](x)
 
 
-def _compare(direction: str) -> Kernel:
-    def run(x: Array, y: Array) -> Array:
-        return kernels.compare(x, y, direction)
-
-    return run
-
-
 ELEMENTWISE: Mapping[str, Kernel] = {
-    "abs": UNARY["abs"],
+    **{name: UNARY[name] for name in ("abs", "cbrt", "ceil", "floor", "log", "rsqrt")},
+    **{name: UNARY[name] for name in ("sign", "sqrt", "tan", "tanh")},
+    **{name: BINARY[name] for name in ("add", "atan2", "maximum", "minimum")},
+    **{name: BINARY[name] for name in ("multiply", "remainder", "subtract")},
+    **{
+        name: partial(kernels.compare, direction=name.upper())
+        for name in ("eq", "ge", "gt", "le", "lt", "ne")
+    },
     "acos": widened(np.arccos),
-    "add": BINARY["add"],
     "asin": widened(np.arcsin),
     "asinh": widened(np.arcsinh),
     "atan": widened(np.arctan),
-    "atan2": BINARY["atan2"],
     "bitwise_and": BINARY["and"],
     "bitwise_not": UNARY["not"],
     "bitwise_or": BINARY["or"],
     "bitwise_xor": BINARY["xor"],
-    "cbrt": UNARY["cbrt"],
-    "ceil": UNARY["ceil"],
     "clamp_tensor": kernels.clamp,
     "cos": UNARY["cosine"],
     "div": BINARY["divide"],
-    "eq": _compare("EQ"),
     "erf": widened(special.erf),
     "erfc": special.erfc,
     "exp": UNARY["exponential"],
     "expm1": UNARY["exponential_minus_one"],
-    "floor": UNARY["floor"],
-    "ge": _compare("GE"),
     "gelu": widened(_gelu),
-    "gt": _compare("GT"),
     "isfinite": UNARY["is_finite"],
-    "le": _compare("LE"),
-    "log": UNARY["log"],
     "log1p": UNARY["log_plus_one"],
     "logical_and": BINARY["and"],
     "logical_left_shift": BINARY["shift_left"],
@@ -107,25 +96,13 @@ ELEMENTWISE: Mapping[str, Kernel] = {
     "logical_or": BINARY["or"],
     "logical_right_shift": BINARY["shift_right_logical"],
     "logical_xor": BINARY["xor"],
-    "lt": _compare("LT"),
-    "maximum": BINARY["maximum"],
-    "minimum": BINARY["minimum"],
-    "multiply": BINARY["multiply"],
-    "ne": _compare("NE"),
     "neg": UNARY["negate"],
     "pow": BINARY["power"],
     "reciprocal": widened(np.reciprocal),
     "relu": widened(_relu),
-    "remainder": BINARY["remainder"],
-    "rsqrt": UNARY["rsqrt"],
     "sigmoid": UNARY["logistic"],
-    "sign": UNARY["sign"],
     "silu": widened(_silu),
     "sin": UNARY["sine"],
-    "sqrt": UNARY["sqrt"],
-    "subtract": BINARY["subtract"],
-    "tan": UNARY["tan"],
-    "tanh": UNARY["tanh"],
     "where": kernels.select,
 }
 """Kernels of the elementwise ops, by ttir mnemonic; conversions need the type too."""
@@ -169,14 +146,13 @@ def _elementwise(
     return (_stretched(op, np.asarray(kernel(*args))),)
 
 
-def _typecast(_: Interpreter, op: Any, args: Values) -> Values:
-    dtype = tensor_of(op.results[0].type)[1]
-    return (_stretched(op, kernels.convert(args[0], dtype)),)
-
-
-def _bitcast(_: Interpreter, op: Any, args: Values) -> Values:
-    dtype = tensor_of(op.results[0].type)[1]
-    return (_stretched(op, kernels.bitcast_convert(args[0], dtype)),)
+def _converted(
+    kernel: Callable[[Array, np.dtype[Any]], Array],
+    _: Interpreter,
+    op: Any,
+    args: Values,
+) -> Values:
+    return (_stretched(op, kernel(args[0], tensor_of(op.results[0].type)[1])),)
 
 
 # reductions
@@ -216,7 +192,7 @@ def _reduction(mnemonic: str, _: Interpreter, op: Any, args: Values) -> Values:
 def _argmax(_: Interpreter, op: Any, args: Values) -> Values:
     x: Array = args[0]
     rank = rank_of(op.input.type)
-    dim = op.dim.value.data if hasattr(op, "dim") else op.reduced_dims()[0]
+    (dim,) = op.reduced_dims()
     shape, dtype = tensor_of(op.results[0].type)
     found = np.argmax(widen(x), axis=dim % rank - rank)
     return (found.astype(dtype).reshape((*x.shape[: x.ndim - rank], *shape)),)
@@ -430,36 +406,22 @@ def _constant(interpreter: Interpreter, op: Any, args: Values) -> Values:
     return (constant_value(interpreter, op, op.value),)
 
 
-def _filled(value: Array, op: Any) -> Values:
+def _filled(number: int, _: Interpreter, op: Any, args: Values) -> Values:
     shape, dtype = tensor_of(op.results[0].type)
-    return (np.broadcast_to(kernels.convert(value, dtype), shape),)
-
-
-def _empty(_: Interpreter, op: Any, args: Values) -> Values:
-    # never read; no memory either
-    return _filled(np.array(0), op)
-
-
-def _zeros(_: Interpreter, op: Any, args: Values) -> Values:
-    return _filled(np.array(0), op)
-
-
-def _ones(_: Interpreter, op: Any, args: Values) -> Values:
-    return _filled(np.array(1), op)
+    return (np.broadcast_to(kernels.convert(np.array(number), dtype), shape),)
 
 
 def _full(_: Interpreter, op: Any, args: Values) -> Values:
-    dtype = tensor_of(op.results[0].type)[1]
-    return _filled(_number(op.fill_value, dtype), op)
+    shape, dtype = tensor_of(op.results[0].type)
+    return (np.broadcast_to(_number(op.fill_value, dtype), shape),)
 
 
 def _arange(_: Interpreter, op: Any, args: Values) -> Values:
     shape, dtype = tensor_of(op.results[0].type)
     start, end, step = (x.value.data for x in (op.start, op.end, op.step))
-    dim = op.arange_dimension.value.data if hasattr(op, "arange_dimension") else 0
     numbers: Array = np.arange(int(start), int(end), int(step))
     line = kernels.convert(numbers, dtype)
-    local = [-1 if at == dim else 1 for at in range(len(shape))]
+    local = [-1 if at == op.dim else 1 for at in range(len(shape))]
     return (np.broadcast_to(line.reshape(local), shape),)
 
 
@@ -520,16 +482,19 @@ def _while(interpreter: Interpreter, op: Any, args: Values) -> Values:
     return run_while(interpreter, op.cond, op.body, args)
 
 
+def _selector(value: Array, type: Attribute) -> Array:
+    """A scalar's value on each device."""
+    return value.reshape(value.shape[: value.ndim - rank_of(type)])
+
+
 def _if(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    pred: Array = args[0]
-    pred = pred.reshape(pred.shape[: pred.ndim - rank_of(op.pred.type)])
     branches = (op.true_branch, op.false_branch)
-    return run_branches(interpreter, branches, np.where(pred, 0, 1), ())
+    index = np.where(_selector(args[0], op.pred.type), 0, 1)
+    return run_branches(interpreter, branches, index, ())
 
 
 def _case(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    index: Array = args[0]
-    index = index.reshape(index.shape[: index.ndim - rank_of(op.index.type)])
+    index = _selector(args[0], op.index.type)
     return run_branches(interpreter, op.branches, index, ())
 
 
@@ -542,7 +507,7 @@ RUNS: dict[str, Run] = {
     **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
     "arange": _arange,
     "argmax": _argmax,
-    "bitcast_convert": _bitcast,
+    "bitcast_convert": partial(_converted, kernels.bitcast_convert),
     "broadcast": _broadcast,
     "case": _case,
     "concat": _concat,
@@ -554,12 +519,12 @@ RUNS: dict[str, Run] = {
     "dequantize": _dequantize,
     "dot_general": _dot_general,
     "embedding": _embedding,
-    "empty": _empty,
+    "empty": partial(_filled, 0),  # never read; no memory either
     "full": _full,
     "gather": _gather,
     "if": _if,
     "matmul": _matmul,
-    "ones": _ones,
+    "ones": partial(_filled, 1),
     "pad": _pad,
     "permute": _permute,
     "quantize": _quantize,
@@ -573,8 +538,8 @@ RUNS: dict[str, Run] = {
     "slice_static": _slice_static,
     "sort": _sort,
     "topk": _topk,
-    "typecast": _typecast,
+    "typecast": partial(_converted, kernels.convert),
     "while": _while,
-    "zeros": _zeros,
+    "zeros": partial(_filled, 0),
 }
-"""How each op is computed, by ttir mnemonic (`repeat` is ttnn's)."""
+"""How each op is computed, by its declaration's name (`repeat` is ttnn's alone)."""

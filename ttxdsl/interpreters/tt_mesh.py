@@ -3,7 +3,7 @@
 Which mesh an op works on is in the encoding of its tensors (`#ttcore.tensor_mesh`),
 whose name `ttcore.meshes` of the module resolves.
 
-Source: the op descriptions of `ttxdsl/dialects/ttir.py`.
+Source: the op descriptions of `ttxdsl/dialects/_tt/collective.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
-from ttxdsl.dialects._tt_attrs import ints
+from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
@@ -136,12 +136,7 @@ def _statistic(kind: ReduceType) -> Reduce:
         wide = widen(x)
         if is_integer(x.dtype):
             wide = wide.astype(np.float64)
-        if kind == ReduceType.MEAN:
-            result = wide.mean(axis=axes, keepdims=True)
-        elif kind == ReduceType.VAR:
-            result = wide.var(axis=axes, keepdims=True)
-        else:
-            result = wide.std(axis=axes, keepdims=True)
+        result = getattr(wide, kind.value)(axis=axes, keepdims=True)
         return result.astype(x.dtype)
 
     return run

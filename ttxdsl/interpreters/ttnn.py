@@ -9,55 +9,16 @@ from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
     PythonValues,
-    ReturnedValues,
-    TerminatorValue,
     impl,
-    impl_terminator,
     register_impls,
 )
-from xdsl.ir import Operation
 
 from ttxdsl.dialects import ttnn
-from ttxdsl.interpreters.tt import RUNS, Run
-from ttxdsl.interpreters.tt_mesh import MESH_RUNS
-
-_ALL: dict[str, Run] = {**RUNS, **MESH_RUNS}
-
-
-def _mnemonic(op_type: type[Operation]) -> str:
-    """The name in the shared tables, which is ttir's."""
-    if issubclass(op_type, ttnn.ElementwiseOp):
-        return op_type.SPEC.ttir
-    return op_type.name.removeprefix("ttnn.")
-
-
-def _with_runs(functions: type[InterpreterFunctions]) -> type[InterpreterFunctions]:
-    """Add an implementation for every op that the tables know."""
-    for op_type in ttnn.TTNN.operations:
-        known = _ALL.get(_mnemonic(op_type))
-        if known is None:
-            continue
-
-        def run(
-            self: InterpreterFunctions,
-            interpreter: Interpreter,
-            op: Operation,
-            args: PythonValues,
-            known: Run = known,
-        ) -> PythonValues:
-            inputs = tuple(
-                value
-                for value, operand in zip(args, op.operands, strict=True)
-                if not isinstance(operand.type, ttnn.DeviceType)
-            )
-            return known(interpreter, op, inputs)
-
-        setattr(functions, f"run {op_type.name}", impl(op_type)(run))
-    return functions
+from ttxdsl.interpreters.tt_ops import with_runs
 
 
 @register_impls
-@_with_runs
+@with_runs(ttnn.TTNNOp.OPS)
 class TTNNFunctions(InterpreterFunctions):
     """Every op by the shared tables, handles, and the terminator."""
 
@@ -67,10 +28,3 @@ class TTNNFunctions(InterpreterFunctions):
     ) -> PythonValues:
         """A handle: nothing."""
         return (None,)
-
-    @impl_terminator(ttnn.YieldOp)
-    def run_yield(
-        self, interpreter: Interpreter, op: ttnn.YieldOp, args: PythonValues
-    ) -> tuple[TerminatorValue, PythonValues]:
-        """Hand the operands back."""
-        return ReturnedValues(args), ()

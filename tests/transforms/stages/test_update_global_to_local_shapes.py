@@ -488,3 +488,26 @@ func.func private @pair(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
 }"""
     )
     assert names_of(stage_11(text)) == ["composite", "sdy.return"]
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "argument", "op"),
+    [
+        ("attributes {sdy.foo}", "", "", ""),
+        ("", "attributes {sdy.foo}", "", ""),
+        ("", "", "{sdy.foo = 1}", ""),
+        ("", "", "", "{sdy.foo}"),
+    ],
+)
+def test_attributes_of_sdy_that_nobody_knows_are_not_in_a_local_program(
+    module: str, function: str, argument: str, op: str
+):
+    program = parse_program(
+        f"""module {module} {{ {MESH}
+        func.func @main(%a: tensor<8xf32> {argument}) -> tensor<8xf32> {function} {{
+          %0 = stablehlo.abs %a {op} : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }} }}"""
+    )
+    TTStableHLOPipelinePass(verify_each=True).apply(make_context(), program)
+    assert "sdy.foo" not in str(program)

@@ -27,13 +27,14 @@ from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import (
     constant_ints,
+    require_element,
     require_results,
     require_shape,
     require_sizes,
     tensors_of,
 )
 from ttxdsl.dialects.stablehlo._regions import check_reducer
-from ttxdsl.dialects.stablehlo._shapes import require
+from ttxdsl.dialects.stablehlo._shapes import require, shapes_fit
 from ttxdsl.dialects.stablehlo.attributes import (
     GatherDimensionNumbersAttr,
     ScatterDimensionNumbersAttr,
@@ -188,3 +189,20 @@ class TorchIndexSelectOp(StableHLOOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        """`dim` behind the batch dimensions, which both have; the result's shape."""
+        operand, index = shape_of(self.operand.type), shape_of(self.index.type)
+        dim, batch = self.dim.value.data, self.batch_dims.value.data
+        require(
+            0 <= batch <= dim < len(operand) and batch <= len(index),
+            f"batch_dims = {batch} and dim = {dim} are no dimensions of operands of"
+            f" ranks {len(operand)} and {len(index)}",
+        )
+        require(
+            shapes_fit(operand[:batch], index[:batch]),
+            "the batch dimensions of the operands differ",
+        )
+        sizes = (*operand[:dim], *index[batch:], *operand[dim + 1 :])
+        require_sizes(self.result.type, sizes)
+        require_element(self.result.type, self.operand.type)

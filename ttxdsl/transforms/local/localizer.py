@@ -330,7 +330,7 @@ class Localizer:
             {
                 name: value
                 for name, value in op.attributes.items()
-                if name not in _SHARDING_ATTRIBUTES
+                if not is_of_sdy(name)
             },
             self.copy_regions(op) if regions is None else regions,
         )
@@ -361,7 +361,7 @@ class Localizer:
             region.clone_into(copy, value_mapper=dict(captured))
             for inner in copy.walk():
                 # propagation also writes on the scalars of a reduction
-                for name in _SHARDING_ATTRIBUTES & inner.attributes.keys():
+                for name in [*filter(is_of_sdy, inner.attributes)]:
                     del inner.attributes[name]
             copies.append(copy)
         return copies
@@ -540,9 +540,9 @@ def sources(op: Operation) -> Sequence[SSAValue]:
     return op.operands
 
 
-_SHARDING_ATTRIBUTES = frozenset(
-    (sdy.SHARDING, sdy.SHARDING_RULE, sdy.PROPAGATION_EDGES)
-)
+def is_of_sdy(name: str) -> bool:
+    """Whether an attribute is one that a local program has not, known or not."""
+    return name.startswith("sdy.")
 
 
 def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:

@@ -36,6 +36,7 @@ from ttxdsl.analysis.symbols import (
 from ttxdsl.compat.locations import ParsedLoc
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.traversal import ops_of_type
 
 _SHARDING = "sdy.sharding"
 
@@ -136,12 +137,17 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> None:
 
 
 class InlinePass(ModulePass):
-    """Inline every `func.call` and drop private functions that are then unused."""
+    """Inline every `func.call` and drop private functions that are then unused.
+
+    Data flow edges of functions, which say what goes in and out at calls, go too.
+    """
 
     name = "inline"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
+        for edge in ops_of_type(op, sdy.FuncDataFlowEdgeOp):
+            Rewriter.replace_op(edge, [], [edge.operand])
         symbols = Symbols(op)
         left = calls_of_private_functions(op)
         for function in callees_first(op):

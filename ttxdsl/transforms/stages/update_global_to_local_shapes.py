@@ -42,6 +42,7 @@ from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
     is_barrier,
+    is_of_sdy,
     local_type,
 )
 from ttxdsl.transforms.local.summands import bring, summed
@@ -49,17 +50,18 @@ from ttxdsl.transforms.local.table import localizer_of
 from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
 
-def _without_sharding(entry: dict[str, Attribute]) -> dict[str, Attribute]:
-    return {name: value for name, value in entry.items() if name != sdy.SHARDING}
+def _without_sdy(entry: dict[str, Attribute]) -> dict[str, Attribute]:
+    return {name: value for name, value in entry.items() if not is_of_sdy(name)}
 
 
 def drop_boundary_shardings(function: FuncOp) -> None:
-    """Remove `sdy.sharding` from the arguments and results of a function."""
+    """Remove what sdy says of a function, its arguments and its results."""
+    function.attributes = _without_sdy(function.attributes)
     set_argument_attributes(
-        function, [_without_sharding(e) for e in argument_attributes(function)]
+        function, [_without_sdy(e) for e in argument_attributes(function)]
     )
     set_result_attributes(
-        function, [_without_sharding(e) for e in result_attributes(function)]
+        function, [_without_sdy(e) for e in result_attributes(function)]
     )
 
 
@@ -187,6 +189,7 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                 asks for contradicts the shardings.
             UnsupportedError: if axes do not divide a dimension.
         """
+        op.attributes = _without_sdy(op.attributes)
         meshes = sdy.mesh_table(op)
         names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
         slices = SliceFunctions(names)

@@ -21,3 +21,14 @@ func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   %7 = sdy.data_flow_edge %5 sharding=<@mesh, [{"b"}]> : tensor<8xf32>
   return %3, %7 : tensor<8xf32>, tensor<8xf32>
 }
+
+// Edges that nothing owns go too, with what they say.
+// CHECK-LABEL: @of_nothing
+// CHECK-NEXT:    %[[R:.*]] = stablehlo.negate %{{.*}} : tensor<8xf32>
+// CHECK-NEXT:    func.return %[[R]]
+func.func @of_nothing(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.data_flow_edge %x : tensor<8xf32>
+  %1 = stablehlo.negate %0 : tensor<8xf32>
+  %2 = sdy.data_flow_edge %1 sharding=<@mesh, [{"b"}]> : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}

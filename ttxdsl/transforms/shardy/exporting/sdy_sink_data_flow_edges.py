@@ -9,10 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects.sdy import (
     PROPAGATION_EDGES,
     SHARDING,
+    DataFlowEdgeOp,
     ManualComputationOp,
     NamedComputationOp,
     PropagationEdgesAttr,
@@ -21,6 +23,7 @@ from ttxdsl.dialects.sdy import (
     set_sharding,
 )
 from ttxdsl.ir.data_flow import data_flow_ops
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.data_flow_edges import (
@@ -92,6 +95,9 @@ class SinkDataFlowEdgesPass(ModulePass):
         for inner in data_flow_ops(op):
             if inner.parent is not None:
                 self._sink(inner)
+        # those that a program has where nothing owns them say nothing to anybody
+        for edge in ops_of_type(op, DataFlowEdgeOp):
+            Rewriter.replace_op(edge, [], [edge.input])
 
     def _sink(self, op: Operation) -> None:
         arguments, results = owned_arguments(op), owned_results(op)

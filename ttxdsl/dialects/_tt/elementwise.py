@@ -1,8 +1,4 @@
-"""One table for the element-by-element ops that ttir and ttnn share.
-
-Both dialects define the same ops, ttnn under slightly different names and without
-the destination operand. The table holds each op once; `ttir.py` and `ttnn.py` make
-their op classes from it, the lowering and the interpreter read it too.
+"""The element-by-element ops: one table, of which each op is a line.
 
 Semantics of every op: the result's element at an index is the function of the
 operands' elements at that index. A dimension of size 1 is stretched to the result's.
@@ -12,8 +8,18 @@ Unless the summary says more, the function is the StableHLO op's of the same mea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import AnyTensorTypeConstr, ComplexType, i1
+from xdsl.ir import Attribute
+from xdsl.irdl import operand_def, result_def
+from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.dialects._tt.op import ComputeOp, TTOp, op_of
+from ttxdsl.dialects._tt.tensors import bit_width, shape_text, tensor_type, tensor_types
 
 
 class Typing(Enum):
@@ -137,28 +143,95 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
 """Every elementwise op of ttir and ttnn, by number of operands, then by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """One reduction over dimensions: its mnemonic and what it computes."""
+class ElementwiseOp(ComputeOp):
+    """Base of the elementwise ops."""
 
-    ttir: str
-    summary: str
-    in_ttnn: bool = True
-    """Whether ttnn has it; else the lowering spells it with others."""
+    SPEC: ClassVar[Elementwise]
+
+    result = result_def(AnyTensorTypeConstr)
+
+    @classmethod
+    def mnemonic(cls) -> str:
+        """ttir's, also of ttnn's op."""
+        return cls.SPEC.ttir
+
+    def verify_shapes(self) -> None:
+        """Operands stretch to the result; element types as the table's typing says."""
+        operands, result = tensor_types(*self.reads), tensor_type(self.result)
+        wanted = result.get_shape()
+        for number, operand in enumerate(operands):
+            shape = operand.get_shape()
+            if len(shape) != len(wanted) or any(
+                size not in (1, full) for size, full in zip(shape, wanted, strict=True)
+            ):
+                raise VerifyException(
+                    f"operand {number} of shape {shape_text(operand)} does not stretch "
+                    f"to the result of shape {shape_text(result)}: same rank, each "
+                    "dimension 1 or equal"
+                )
+        elements = [operand.element_type for operand in operands]
+        _expect_elements(elements, result.element_type, self.SPEC.typing)
 
 
-REDUCTIONS: tuple[Reduction, ...] = (
-    Reduction("max", "The largest; NaN if any is."),
-    Reduction("mean", "The sum divided by the number of elements."),
-    Reduction("min", "The smallest; NaN if any is."),
-    Reduction("prod", "The product; bf16 and f16 accumulate in f32."),
-    Reduction("reduce_and", "Whether all are true (i1).", in_ttnn=False),
-    Reduction("reduce_or", "Whether any is true (i1).", in_ttnn=False),
-    Reduction("sum", "The sum; bf16 and f16 accumulate in f32."),
-)
-"""Reductions with `keep_dim` and `dim_arg`, by name."""
+def _expect_elements(
+    operands: Sequence[Attribute], result: Attribute, typing: Typing
+) -> None:
+    if typing == Typing.CONVERT:
+        return
+    if typing == Typing.BITCAST:
+        if bit_width(operands[0]) != bit_width(result):
+            raise VerifyException(
+                f"{operands[0]} and {result} have different bit widths"
+            )
+        return
+    if typing in (Typing.COMPARE, Typing.LOGICAL) and result != i1:
+        raise VerifyException(f"the result has elements of {result}, expected i1")
+    if typing == Typing.SELECT and operands[0] != i1:
+        raise VerifyException(
+            f"the condition has elements of {operands[0]}, expected i1"
+        )
+    same = operands[1:] if typing == Typing.SELECT else operands
+    if typing == Typing.MAGNITUDE:
+        same = [_magnitude(one) for one in same]
+    if typing != Typing.COMPARE:
+        same = [*same, result]
+    if len(set(same)) > 1:
+        names = ", ".join(str(type) for type in same)
+        raise VerifyException(f"element types must be the same, got {names}")
 
 
-def class_name(mnemonic: str) -> str:
-    """The Python name of an op class: `logical_not` gives `LogicalNotOp`."""
-    return "".join(part.capitalize() for part in mnemonic.split("_")) + "Op"
+def _magnitude(type: Attribute) -> Attribute:
+    """The type of a number's size: of a complex number that of its parts."""
+    if isinstance(type, ComplexType):
+        return cast("ComplexType[Any]", type).element_type
+    return type
+
+
+class UnaryOp(ElementwiseOp):
+    """Base of elementwise ops of one operand."""
+
+    input = operand_def(AnyTensorTypeConstr)
+
+
+class BinaryOp(ElementwiseOp):
+    """Base of elementwise ops of two operands."""
+
+    lhs = operand_def(AnyTensorTypeConstr)
+    rhs = operand_def(AnyTensorTypeConstr)
+
+
+class TernaryOp(ElementwiseOp):
+    """Base of elementwise ops of three operands."""
+
+    first = operand_def(AnyTensorTypeConstr)
+    second = operand_def(AnyTensorTypeConstr)
+    third = operand_def(AnyTensorTypeConstr)
+
+
+def op_of_line(
+    spec: Elementwise, dialect: type[TTOp], name: str
+) -> type[ElementwiseOp]:
+    """The op that a line of the table is in a dialect, which calls it so."""
+    base = (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1]
+    said = {"__annotations__": {"SPEC": "ClassVar[Elementwise]"}, "SPEC": spec}
+    return op_of(base, dialect, name, spec.summary, **said)

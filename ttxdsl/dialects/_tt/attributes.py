@@ -1,12 +1,14 @@
-"""Attribute constructors and type aliases that ttir and ttnn share.
+"""How ttir and ttnn write numbers and shapes: type aliases, makers, and `ints`.
 
 tt-mlir is particular about integer types: dimensions are si32, the mesh axis of a
-collective is ui32, shapes are arrays of i32. These spell them once.
+collective is ui32, shapes are arrays of i32, and ttnn has an attribute for them. These
+spell them once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -14,15 +16,21 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     Signedness,
     i32,
     i64,
 )
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 
 from ttxdsl.errors import UnsupportedError
 
+SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 SI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.SIGNED]]
 UI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.UNSIGNED]]
 SI64: TypeAlias = IntegerType[Literal[64], Literal[Signedness.SIGNED]]
@@ -36,6 +44,51 @@ I32Array: TypeAlias = ArrayAttr[IntegerAttr]
 
 DenseInts: TypeAlias = DenseArrayBase[IntegerType]
 """`array<i64: …>` or `array<i32: …>`."""
+
+
+@dataclass(frozen=True, init=False)  # else the sizes would not be compared
+class Dimensions(ParametrizedAttribute):
+    """Base of attributes that are a list of sizes, `2x4`."""
+
+    sizes: ArrayAttr[IntAttr]
+
+    def values(self) -> tuple[int, ...]:
+        """The sizes as integers."""
+        return tuple(size.data for size in self.sizes)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `2x4`."""
+        return [ArrayAttr(IntAttr(size) for size in parser.parse_dimension_list())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write `2x4`."""
+        printer.print_dimension_list(self.values())
+
+
+@irdl_attr_definition
+class ShapeAttr(Dimensions):
+    """A tensor shape, or factors for each dimension: `#ttnn.shape<16x32>`."""
+
+    name = "ttnn.shape"
+
+    def __init__(self, sizes: Iterable[int]):
+        super().__init__(ArrayAttr(IntAttr(size) for size in sizes))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<16x32>`."""
+        with parser.in_angle_brackets():
+            return super().parse_parameters(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write `<16x32>`."""
+        with printer.in_angle_brackets():
+            super().print_parameters(printer)
+
+
+Sizes: TypeAlias = I32Array | DenseInts | ShapeAttr
+"""The three ways to write several integers."""
 
 
 _remember = lru_cache(maxsize=1 << 14)
@@ -101,8 +154,10 @@ def _require_32_bits(values: tuple[int, ...]) -> None:
             raise UnsupportedError(f"the size {value} does not fit in ttir's 32 bits")
 
 
-def ints(attr: I32Array | DenseInts) -> tuple[int, ...]:
-    """The values of either kind of array."""
+def ints(attr: Sizes) -> tuple[int, ...]:
+    """The integers, however they are written."""
     if isinstance(attr, DenseArrayBase):
         return attr.get_values()
+    if isinstance(attr, ShapeAttr):
+        return attr.values()
     return tuple(element.value.data for element in attr)

@@ -2,24 +2,21 @@
 
 Where tt-mlir has no op for what a program says, and no others spell it exactly, both
 dialects have the op of the same name, fields, constraints and meaning as the StableHLO
-or chlo op that it stands for. `ADDITIONS` lists them; both dialects make their op
-classes from it, the verifier and the interpreter ask the op that it stands for.
+or chlo op that it stands for. `ADDITIONS` lists them; their declarations are made of
+the op that they stand for, which the verifier and the interpreter ask too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.irdl import (
     AnyAttr,
-    AttrSizedOperandSegments,
     IRDLOperation,
-    OpDef,
     OptionalDef,
     VariadicDef,
     operand_def,
@@ -32,6 +29,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from ttxdsl.dialects._tt.op import TTOp, op_of
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.dialects.ttcore import on_host
@@ -118,21 +116,51 @@ def sources() -> dict[str, type[IRDLOperation]]:
     return found
 
 
-def fields_of(addition: Addition, *, destinations: bool) -> dict[str, Any]:
-    """The members of an op class for an addition: its fields under the source's names.
+class AdditionOp(TTOp):
+    """Base of StableHLO's and chlo's ops that tt-mlir has no form of.
 
-    Args:
-        addition: the op.
-        destinations: whether there is an `output` for each tensor that results, after
-            the other operands.
+    Fields, constraints and meaning are the op's that `ADDITION` names.
     """
+
+    ADDITION: ClassVar[Addition]
+
+    def as_source(self) -> Operation:
+        """The op that this one stands for, on tensors without a place.
+
+        It is not part of the program: its operands are arguments of a block of its own.
+        """
+        block = Block(arg_types=[_without_place(value.type) for value in self.reads])
+        properties = dict(self.properties)
+        properties.pop("operandSegmentSizes", None)
+        made = sources()[self.ADDITION.source].create(
+            operands=block.args,
+            result_types=[_without_place(result.type) for result in self.results],
+            properties=properties,
+            attributes=dict(self.attributes),
+            location=self.location,
+        )
+        block.add_op(made)
+        return made
+
+    def verify_shapes(self) -> None:
+        """What the op that this one stands for demands."""
+        self.as_source().verify()
+
+
+def _without_place(type: Attribute) -> Attribute:
+    if isinstance(type, TensorType):
+        return on_host(cast("TensorType[Attribute]", type))
+    return type
+
+
+@cache
+def fields_of(addition: Addition) -> dict[str, Any]:
+    """The fields of its source, under their names."""
     source = sources()[addition.source].get_irdl_definition()
     fields: dict[str, Any] = {}
     for name, definition in source.operands:
         variadic = isinstance(definition, VariadicDef)
         fields[name] = var_operand_def() if variadic else operand_def()
-    if destinations and not addition.token:
-        fields |= _outputs(source)
     for name, definition in source.properties.items():
         define = opt_prop_def if isinstance(definition, OptionalDef) else prop_def
         fields[name] = define(AnyAttr(), prop_name=name)
@@ -141,48 +169,14 @@ def fields_of(addition: Addition, *, destinations: bool) -> dict[str, Any]:
         fields[name] = var_result_def() if variadic else result_def()
     if addition.pure:
         fields["traits"] = traits_def(Pure())
-    several = sum(isinstance(one, VariadicDef) for _, one in source.operands) + any(
-        isinstance(one, VariadicDef) for _, one in source.results
-    )
-    if destinations and several > 1 and not addition.token:
-        fields["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
     return fields
 
 
-def _outputs(source: OpDef) -> dict[str, Any]:
-    """A destination for each result, named after it where there are several."""
-    if len(source.results) == 1:
-        ((_, only),) = source.results
-        if isinstance(only, VariadicDef):
-            return {"destinations": var_operand_def()}
-        return {"output": operand_def()}
-    return {f"{name}_output": operand_def() for name, _ in source.results}
-
-
-def as_source(op: Operation, source: str, inputs: Sequence[SSAValue]) -> Operation:
-    """The op that an addition stands for, on tensors without a place.
-
-    It is not part of the program: its operands are arguments of a block of its own.
-
-    Args:
-        op: the ttir or ttnn op.
-        source: the name of the op that it stands for.
-        inputs: the operands that it reads.
-    """
-
-    def plain(value: SSAValue) -> Any:
-        type = value.type
-        return on_host(type) if isinstance(type, TensorType) else type  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-    block = Block(arg_types=[plain(value) for value in inputs])
-    properties = dict(op.properties)
-    properties.pop("operandSegmentSizes", None)
-    made = sources()[source].create(
-        operands=block.args,
-        result_types=[plain(result) for result in op.results],
-        properties=properties,
-        attributes=dict(op.attributes),
-        location=op.location,
-    )
-    block.add_op(made)
-    return made
+def op_of_line(
+    addition: Addition, dialect: type[TTOp], **fields: Any
+) -> type[AdditionOp]:
+    """The op that an addition is in a dialect, with what it has there alone."""
+    said = {"__annotations__": {"ADDITION": "ClassVar[Addition]"}, "ADDITION": addition}
+    said |= fields_of(addition) | fields
+    summary = f"As `{addition.source}`."
+    return op_of(AdditionOp, dialect, addition.mnemonic, summary, **said)

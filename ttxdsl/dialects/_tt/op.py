@@ -1,0 +1,117 @@
+"""The bases of ttir's and ttnn's ops: how a declaration becomes an op of a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar, cast
+
+from xdsl.dialects.builtin import AnyTensorTypeConstr, TensorType
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
+from ttxdsl.dialects.ttcore import device_mesh_name
+from ttxdsl.ir.verify_once import VerifiedOnce
+
+
+class TTOp(VerifiedOnce):
+    """Base of declarations, which have a `name`, and of bases of a `DIALECT`.
+
+    A class with both is an op: it gets the name `DIALECT.name`, the declaration's
+    docstring unless it has its own, is defined, and is listed in the dialect's `OPS`.
+    Operands come in the order of the class's bases.
+
+    Constraint: all tensors of an op live in one place.
+    """
+
+    DIALECT: ClassVar[str]
+    OPS: ClassVar[list[type[TTOp]]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if hasattr(cls, "name") and hasattr(cls, "DIALECT"):
+            cls.__doc__ = next(base.__doc__ for base in cls.mro() if base.__doc__)
+            cls.name = f"{cls.DIALECT}.{cls.name}"
+            cls.OPS.append(irdl_op_definition(cls))
+
+    @classmethod
+    def mnemonic(cls) -> str:
+        """The name by which both dialects know the op: its own without the dialect's."""
+        return cls.name.partition(".")[2]
+
+    @property
+    def reads(self) -> Sequence[SSAValue]:
+        """The operands that are read: all but destinations and device handles."""
+        return self.operands
+
+    def verify_(self) -> None:
+        """Check what holds for all ops, then the op's own shapes."""
+        self.verify_places()
+        self.verify_shapes()
+
+    def verify_places(self) -> None:
+        """All tensors live in one place."""
+        self.mesh_name()
+
+    def verify_shapes(self) -> None:
+        """The constraints of the op itself."""
+
+    def mesh_name(self) -> str | None:
+        """The name of the mesh that all tensors live on, None on the host.
+
+        Raises:
+            VerifyException: they live in different places.
+        """
+        names = {
+            device_mesh_name(value.type)
+            for value in (*self.operands, *self.results)
+            if value.type.name == TensorType.name
+        }
+        if len(names) > 1:
+            places = ", ".join(
+                sorted("the host" if n is None else f'mesh "{n}"' for n in names)
+            )
+            raise VerifyException(
+                f"operands and results live in different places: {places}"
+            )
+        return next(iter(names), None)
+
+
+class ComputeOp(TTOp):
+    """Base of ops that do nothing but compute their results."""
+
+    traits = traits_def(Pure())
+
+
+class OneInputOp(ComputeOp):
+    """Base of ops with one tensor and one result."""
+
+    input = operand_def(AnyTensorTypeConstr)
+    result = result_def(AnyTensorTypeConstr)
+
+    @property
+    def types(self) -> tuple[Tensor, Tensor]:
+        """The types of input and result."""
+        return tensor_type(self.input), tensor_type(self.result)
+
+
+_Op = TypeVar("_Op", bound=TTOp)
+
+
+def op_of(
+    declaration: type[_Op], dialect: type[TTOp], name: str, summary: str, **fields: Any
+) -> type[_Op]:
+    """The op of a line of a table; `logical_not` becomes the class `LogicalNotOp`.
+
+    Args:
+        declaration: what the ops of the table have in common.
+        dialect: the dialect's base.
+        name: the op's mnemonic.
+        summary: its docstring.
+        fields: what it has beside both.
+    """
+    said = {"name": name, "__doc__": summary, "__module__": dialect.__module__}
+    title = "".join(part.capitalize() for part in name.split("_")) + "Op"
+    return cast(type[_Op], type(title, (declaration, dialect), {**said, **fields}))

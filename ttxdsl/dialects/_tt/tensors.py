@@ -1,0 +1,104 @@
+"""Tensor types, and what ops demand of them, with the message if it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+Tensor = TensorType[Attribute]
+
+
+def tensor_type(value: SSAValue) -> Tensor:
+    """The type of a value that the op's definition already says is a tensor."""
+    return cast(Tensor, value.type)
+
+
+def tensor_types(*values: SSAValue) -> tuple[Tensor, ...]:
+    """The types of several such values."""
+    return tuple(cast(Tensor, value.type) for value in values)
+
+
+def bit_width(type: Attribute) -> int | None:
+    """Bits of one element, None when that is not a plain number type."""
+    return type.bitwidth if isinstance(type, IntegerType | AnyFloat) else None
+
+
+def shape_text(type: Tensor) -> str:
+    """A shape as messages write it: `2x3`, or `scalar`."""
+    return _sizes_text(type.get_shape())
+
+
+def _sizes_text(sizes: Sequence[int]) -> str:
+    return "x".join(str(size) for size in sizes) or "scalar"
+
+
+def expect_shape(found: Tensor, wanted: Sequence[int], what: str) -> None:
+    """The result has the shape that `what` gives."""
+    if found.get_shape() != tuple(wanted):
+        raise VerifyException(
+            f"the result has shape {shape_text(found)}, "
+            f"expected {_sizes_text(wanted)}: {what}"
+        )
+
+
+def expect_element_type(found: Tensor, wanted: Tensor) -> None:
+    """The result has the operand's element type."""
+    if found.element_type != wanted.element_type:
+        raise VerifyException(
+            f"the result has elements of {found.element_type}, "
+            f"the operand of {wanted.element_type}: they must be the same"
+        )
+
+
+def expect_type(found: Tensor, wanted: Tensor, what: str) -> None:
+    """The result has the operand's element type and shape."""
+    expect_element_type(found, wanted)
+    expect_shape(found, wanted.get_shape(), what)
+
+
+def expect_dim(type: Tensor, dim: int, name: str) -> None:
+    """The tensor has that dimension."""
+    rank = len(type.get_shape())
+    if not 0 <= dim < rank:
+        raise VerifyException(
+            f"{name} is {dim}, expected 0 to {rank - 1} for a tensor of rank {rank}"
+        )
+
+
+def expect_indices(type: Tensor) -> None:
+    """Elements are integers."""
+    if not isinstance(type.element_type, IntegerType):
+        raise VerifyException(f"indices have elements of {type.element_type}")
+
+
+def expect_along(input: Tensor, result: Tensor, dim: int) -> None:
+    """The result has the operand's type, and the op works along a dimension of it."""
+    expect_dim(input, dim, "dim")
+    expect_type(result, input, "the operand's shape")
+
+
+def differ_only_in(dim: int, one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same rank and sizes, but for one dimension."""
+    mine, theirs = one.get_shape(), other.get_shape()
+    return (
+        len(mine) == len(theirs)
+        and mine[:dim] == theirs[:dim]
+        and mine[dim + 1 :] == theirs[dim + 1 :]
+    )
+
+
+def resized(type: Tensor, dim: int, size: int) -> tuple[int, ...]:
+    """A tensor's shape with another size of one dimension."""
+    shape = type.get_shape()
+    return (*shape[:dim], size, *shape[dim + 1 :])
+
+
+def exactly(count: int, name: str, values: Sequence[int]) -> Sequence[int]:
+    """The values, if there are that many."""
+    if len(values) != count:
+        raise VerifyException(f"{name} has {len(values)} entries, expected {count}")
+    return values
