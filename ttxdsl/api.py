@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl import __version__
 from ttxdsl.collector import freeing_old_bodies, without_collections
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.files import require_writable, write_whole
 from ttxdsl.program import (
     Form,
@@ -206,6 +206,7 @@ class Program:
 
     # --- compiling ----------------------------------------------------------
 
+    @memory_errors()
     def partition(
         self,
         *,
@@ -310,6 +311,7 @@ class Program:
             program = program._lowered(lowering, num_links, copy=program is self)
         return program
 
+    @memory_errors()
     def _lowered(
         self, lowering: ModulePass, num_links: int, *, copy: bool = True
     ) -> Program:
@@ -337,14 +339,35 @@ class Program:
 
     # --- running ------------------------------------------------------------
 
-    def random_inputs(self, seed: int = 0) -> list[Array]:
-        """One array an argument: normal floats, small integers, fair booleans."""
+    @memory_errors()
+    def random_inputs(
+        self, seed: int = 0, *, max_memory: int | str | None = None
+    ) -> list[Array]:
+        """One array an argument: normal floats, small integers, fair booleans.
+
+        Args:
+            seed: of the random numbers.
+            max_memory: see `simulate`.
+
+        Raises:
+            CompileError: an argument is no tensor of static shape, or they take more
+                memory than they may.
+        """
         from ttxdsl.interpreters.inputs import random_inputs
+        from ttxdsl.interpreters.limits import Limits
         from ttxdsl.interpreters.run import entry_function
 
-        return random_inputs(entry_function(self._module), seed)
+        function = entry_function(self._module)
+        Limits.of(max_memory).require_inputs(function)
+        return random_inputs(function, seed)
 
-    def simulate(self, *arrays: ArrayLike | object) -> tuple[Array, ...]:
+    @memory_errors()
+    def simulate(
+        self,
+        *arrays: ArrayLike | object,
+        max_memory: int | str | None = None,
+        max_steps: int | None = None,
+    ) -> tuple[Array, ...]:
         """The results, computed on a virtual mesh with NumPy.
 
         Arguments and results are global arrays in every form. Arguments may be nested
@@ -354,16 +377,30 @@ class Program:
         Args:
             arrays: one an argument, of the argument's shape and element type; anything
                 that NumPy reads, JAX arrays too.
+            max_memory: bytes (`8 << 30` or `"8GiB"`) that all values may take at once,
+                as they are added up before the run starts; by default three quarters
+                of what is free.
+            max_steps: turns that all loops together may take; by default any number.
 
         Raises:
-            CompileError: the arrays do not fit, or an op cannot be run.
+            CompileError: the arrays do not fit, an op cannot be run, or the run needs
+                more than it may have.
         """
+        from ttxdsl.interpreters.limits import Limits
         from ttxdsl.interpreters.run import run_module
 
-        return run_module(self._module, _leaves(arrays))
+        limits = Limits.of(max_memory, max_steps)
+        return run_module(self._module, _leaves(arrays), limits=limits)
 
+    @memory_errors()
     def check(
-        self, *, seeds: Sequence[int] = (0,), minimize: bool = True, **options: Any
+        self,
+        *,
+        seeds: Sequence[int] = (0,),
+        minimize: bool = True,
+        max_memory: int | str | None = None,
+        max_steps: int | None = None,
+        **options: Any,
     ) -> CheckReport:
         """Run the program after every stage and lowering; stop at the first wrong one.
 
@@ -373,6 +410,9 @@ class Program:
         Args:
             seeds: of random inputs; inputs tagged with their index are tried besides.
             minimize: whether to look for a small program that shows a failure.
+            max_memory: see `simulate`; what the inputs and results that are compared
+                take counts as well.
+            max_steps: see `simulate`.
             options: of `partition`, for a program that is not partitioned yet: `mesh`,
                 `argument_types`, `automatic_arg_analysis`, `result_presharded`.
 
@@ -381,11 +421,16 @@ class Program:
         """
         from ttxdsl.checking.check import check_steps
         from ttxdsl.checking.steps import pipeline_steps
+        from ttxdsl.interpreters.limits import Limits
 
         start, pipeline = self._from_the_start(options)
         steps = pipeline_steps(start._module, pipeline, self._history.num_links)
-        return check_steps(start._module, steps, seeds=seeds, minimize=minimize)
+        limits = Limits.of(max_memory, max_steps)
+        return check_steps(
+            start._module, steps, seeds=seeds, minimize=minimize, limits=limits
+        )
 
+    @memory_errors()
     def report_data(
         self,
         *,

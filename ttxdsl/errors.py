@@ -9,6 +9,8 @@ command print them as diagnostics and not as tracebacks.
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -64,3 +66,20 @@ class CompileError(DiagnosticException):
 
 class UnsupportedError(CompileError):
     """A valid program that this version cannot translate or run yet."""
+
+
+@contextmanager
+def memory_errors() -> Generator[None]:
+    """Tell what is done here, or in a function that this decorates, by a diagnostic.
+
+    Raises:
+        CompileError: Python or NumPy got no memory for it.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        reason = str(error).rstrip(".")
+        raise CompileError(
+            "there is not enough memory" + (f": {reason}" if reason else ""),
+            hint="a smaller program, or smaller values, would do",
+        ) from error

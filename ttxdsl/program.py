@@ -20,7 +20,7 @@ from ttxdsl.compat import mend_xdsl
 from ttxdsl.compat.dominance import DominanceError, verify_dominance
 from ttxdsl.compat.lexing import BYTE_ORDER_MARK
 from ttxdsl.dialects.traversal import all_ops
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.universe import DIALECTS, load
 from ttxdsl.visible import visible
 
@@ -60,6 +60,7 @@ def make_context() -> Context:
     return context
 
 
+@memory_errors()
 @without_collections()
 def parse_program(
     text: str, source: str = "<text>", *, context: Context | None = None
@@ -135,7 +136,8 @@ def read_text(path: Path) -> str:
         CompileError: the file cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with memory_errors():
+            return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = (
             error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -80,7 +80,11 @@ def runnable_program(seed: int) -> str:
 
 def random_case(seed: int) -> tuple[ModuleOp, list[Array], bool]:
     """A program, its arguments, and whether they are tagged with their indices."""
-    module = with_even_borders(parse_program(runnable_program(seed)))
-    module = with_statuses(module, seed)
+    return case_of(runnable_program(seed), seed)
+
+
+def case_of(text: str, seed: int) -> tuple[ModuleOp, list[Array], bool]:
+    """The same of the text of a program."""
+    module = with_statuses(with_even_borders(parse_program(text)), seed)
     tagged = only_moves(module)
     return module, arguments_of(module, seed, tagged=tagged), tagged

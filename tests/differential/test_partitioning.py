@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -26,7 +27,8 @@ from tests.differential.partitioning import (
     reason_of,
     sharded_program,
 )
-from tests.differential.random_cases import random_case
+from tests.differential.random_cases import case_of, options_of, random_case
+from tests.differential.random_programs import random_program
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.program import parse_program
 
@@ -52,9 +54,7 @@ def check_unreduced(seed: int) -> list[Outcome]:
     text = random_program(seed, replace(options_of(seed), unreduced=True))
     if "unreduced=" not in text:
         return [("inputs", "nothing is unreduced")]
-    module = with_statuses(with_even_borders(parse_program(text)), seed)
-    tagged = only_moves(module)
-    arguments = arguments_of(module, seed, tagged=tagged)
+    module, arguments, tagged = case_of(text, seed)
     return compare_forms(module, arguments, None, tagged=tagged, every_form=True)
 
 

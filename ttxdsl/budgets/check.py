@@ -21,8 +21,8 @@ from ttxdsl.errors import CompileError
 from ttxdsl.program import parse_program, read_text, split_programs
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
-from ttxdsl.reporting.units import bytes_text
 from ttxdsl.sharding.spec import Mesh
+from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, styled
 
 _LAST_STAGE = 13

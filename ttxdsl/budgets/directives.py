@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ttxdsl.errors import CompileError
-from ttxdsl.reporting.units import parse_bytes
+from ttxdsl.sharding.units import parse_bytes
 
 KINDS = (
     "all_gather",

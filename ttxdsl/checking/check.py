@@ -16,6 +16,7 @@ from ttxdsl.checking.judge import Judge
 from ttxdsl.checking.minimize import Minimizer, pipeline_text
 from ttxdsl.checking.steps import Step
 from ttxdsl.checking.trials import trials_of
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
 
@@ -70,6 +71,7 @@ def check_steps(
     seeds: Sequence[int] = (0,),
     minimize: bool = True,
     seconds: float = 60.0,
+    limits: Limits = NO_LIMITS,
     on_step: Callable[[Step], None] | None = None,
 ) -> CheckReport:
     """Take steps with a program as long as they leave its results as they are.
@@ -80,14 +82,15 @@ def check_steps(
         seeds: of random inputs; index-tagged inputs are tried besides.
         minimize: whether to look for a small program that shows a failure.
         seconds: how long to look for it.
+        limits: how far each run may go.
         on_step: called before each step.
 
     Raises:
         CompileError: the program cannot be run as it is, or a step refuses it.
     """
-    trials = trials_of(module, seeds)
+    trials = trials_of(module, seeds, limits=limits)
     names = tuple(trial.name for trial in trials)
-    judge = Judge(trials, make_context())
+    judge = Judge(trials, make_context(), limits)
     current = module.clone()
     before: list[ModuleOp] = []
     for count, step in enumerate(steps, 1):
@@ -102,17 +105,17 @@ def check_steps(
         reproducer = None
         if minimize:
             blamed = taken.index(failure.step)
-            reproducer = _reproducer(before[blamed], taken[blamed:], failure, seconds)
+            minimizer = Minimizer(taken[blamed:], failure, seconds, limits)
+            reproducer = _reproducer(before[blamed], minimizer)
         return CheckReport(taken, names, failure, reproducer)
     return CheckReport(tuple(steps), names)
 
 
-def _reproducer(
-    module: ModuleOp, steps: Sequence[Step], failure: Failure, seconds: float
-) -> Reproducer:
-    small, shown = Minimizer(steps, failure, seconds).minimize(module)
+def _reproducer(module: ModuleOp, minimizer: Minimizer) -> Reproducer:
+    small, shown = minimizer.minimize(module)
     stream = StringIO()
-    stream.write(f"// RUN: ttxdsl check %s -p '{pipeline_text(steps)}'\n//\n")
+    passes = pipeline_text(minimizer.steps)
+    stream.write(f"// RUN: ttxdsl check %s -p '{passes}'\n//\n")
     for line in str(shown).splitlines():
         stream.write(f"// {line}".rstrip() + "\n")
     stream.write("\n")

@@ -30,8 +30,10 @@ from ttxdsl.checking.trials import Trial
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.compare import compare
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.mesh import same_values
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.regions import LimitError
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.boundary import results_of
 from ttxdsl.reporting.collectives import meshes_of
@@ -47,12 +49,14 @@ class Judge:
     Attributes:
         trials: what the program has to compute.
         context: the dialects.
+        limits: how far each run may go.
         names: the axes of the mesh, for forms of the program that do not name them.
         reshards: the last stage that put reshards in, to blame if they are not right.
     """
 
     trials: Sequence[Trial]
     context: Context
+    limits: Limits = NO_LIMITS
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
 
@@ -112,7 +116,9 @@ class Judge:
     def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
         """Hold the program that a step made against one trial."""
         try:
-            results = run_module(module, trial.inputs)
+            results = run_module(module, trial.inputs, limits=self.limits)
+        except LimitError:
+            raise
         except ReplicaMismatchError as error:
             return self._replicas(step, module, trial, error)
         except (CompileError, InterpretationError, ValueError) as error:

@@ -18,6 +18,7 @@ from ttxdsl.checking.failure import Failure, Kind
 from ttxdsl.checking.judge import Judge
 from ttxdsl.checking.steps import Step, pass_text
 from ttxdsl.checking.trials import trials_of
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
@@ -30,7 +31,10 @@ Fails = Callable[[ModuleOp], Failure | None]
 
 
 def take_steps(
-    module: ModuleOp, steps: Sequence[Step], like: Failure
+    module: ModuleOp,
+    steps: Sequence[Step],
+    like: Failure,
+    limits: Limits = NO_LIMITS,
 ) -> Failure | None:
     """The failure of a program of its own under some steps, if it is like another.
 
@@ -40,12 +44,13 @@ def take_steps(
         module: stays as it is.
         steps: to take in order.
         like: the failure to look for: the same kind at the same step.
+        limits: how far each run may go.
     """
     try:
         module.verify()
         seeds = () if like.trial is None or like.tagged else (0,)
-        trials = trials_of(module, seeds, tagged=like.tagged)
-        judge = Judge(trials, make_context())
+        trials = trials_of(module, seeds, tagged=like.tagged, limits=limits)
+        judge = Judge(trials, make_context(), limits)
         taken = module.clone()
         for step in steps:
             failure = judge.take(step, taken)
@@ -73,12 +78,14 @@ class Minimizer:
         steps: those that fail on the program.
         failure: how they fail.
         seconds: when to stop and be content with what was found.
+        limits: how far each run may go.
         tries: programs that were tried.
     """
 
     steps: Sequence[Step]
     failure: Failure
     seconds: float = 60.0
+    limits: Limits = NO_LIMITS
     tries: int = 0
     _end: float = field(default=0.0, init=False)
 
@@ -98,7 +105,7 @@ class Minimizer:
     def _fails(self, module: ModuleOp) -> Failure | None:
         self.tries += 1
         with collect_remarks():
-            return take_steps(module, self.steps, self.failure)
+            return take_steps(module, self.steps, self.failure, self.limits)
 
     def _in_time(self) -> bool:
         return time.monotonic() < self._end

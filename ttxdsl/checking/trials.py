@@ -19,7 +19,8 @@ from xdsl.traits import SymbolTable
 
 from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
 from ttxdsl.interpreters.inputs import random_inputs, tagged_inputs
-from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits, beside_comparison
+from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.reductions import summed_numbers
 
 Array = NDArray[Any]
@@ -137,14 +138,22 @@ def exact_results(function: FuncOp) -> tuple[bool, ...]:
 
 
 def trials_of(
-    module: ModuleOp, seeds: Sequence[int] = (0,), *, tagged: bool = True
+    module: ModuleOp,
+    seeds: Sequence[int] = (0,),
+    *,
+    tagged: bool = True,
+    limits: Limits = NO_LIMITS,
 ) -> list[Trial]:
     """Tagged and random inputs with what the program as it is makes of them.
 
     Raises:
-        CompileError: the program cannot be run as it is.
+        CompileError: the program cannot be run as it is, or needs more than `limits`
+            allow; before inputs are made if that is memory.
     """
-    function = entry_function(module)
+    runner = Runner(module, limits=limits)
+    function, count = runner.function, tagged + len(seeds)
+    if count:
+        limits.require_room(beside_comparison(runner.footprint, function, count))
     exact, summed = exact_results(function), summed_numbers(module)
     given: list[tuple[str, list[Array], bool]] = []
     if tagged:
@@ -154,6 +163,6 @@ def trials_of(
         for seed in seeds
     )
     return [
-        Trial(name, tuple(x), run_module(module, x), exact, summed, tags)
+        Trial(name, tuple(x), runner.run(x), exact, summed, tags)
         for name, x, tags in given
     ]

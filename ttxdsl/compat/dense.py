@@ -25,6 +25,8 @@ from xdsl.printer import Printer
 from xdsl.utils.lexer import Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from ttxdsl.compat.splats import elements
+
 _CHUNK = 1 << 20
 """Hexadecimal digits, or bytes, to convert at a time."""
 
@@ -111,7 +113,7 @@ def _hexadecimal(self: Dense) -> Iterator[str]:
 
 def _print_without_type(self: Dense, printer: Printer) -> None:
     printer.print_string("dense")
-    length = len(self)
+    length = elements(self)
     with printer.in_angle_brackets():
         if length == 0:
             return

@@ -9,16 +9,21 @@ A quotation mark without a second one in its line takes xDSL a time that doubles
 each character behind it, by the expression that it looks for strings with: the same one
 is used without going back over what it has read, which never finds anything.
 
-A byte order mark, which editors on Windows put before the text, is not part of it.
+from contextlib import suppress
+from typing import Any
+
+from xdsl.utils.lexer import Input, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 from xdsl.utils.lexer import Input, Span, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 _Kind = MLIRTokenKind
 
@@ -90,6 +95,15 @@ def mend() -> None:
     Input.__post_init__ = without_mark
     MLIRLexer._unescaped_characters_regex = _string  # pyright: ignore[reportPrivateUsage]
     lex = MLIRLexer.lex
+    lex_string = MLIRLexer._lex_string_literal  # pyright: ignore[reportPrivateUsage]
+
+    def lex_string_literal(self: MLIRLexer, start_pos: int) -> Token[MLIRTokenKind]:
+        token = lex_string(self, start_pos)
+        if token.kind is _Kind.BYTES_LIT:
+            with suppress(UnicodeDecodeError):
+                StringLiteral.from_span(token.span).bytes_contents.decode()
+                return Token(_Kind.STRING_LIT, token.span)
+        return token
 
     def lex_token(self: MLIRLexer) -> Token[MLIRTokenKind]:
         if type(self) is not MLIRLexer:  # one with tokens of its own
@@ -109,3 +123,4 @@ def mend() -> None:
         return Token(kind, Span(start, end, source))
 
     MLIRLexer.lex = lex_token
+    MLIRLexer._lex_string_literal = lex_string_literal  # pyright: ignore[reportPrivateUsage]

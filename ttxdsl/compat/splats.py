@@ -9,7 +9,6 @@ constants stay equal; `len` and all that lists elements answer as before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
 from math import prod
 from typing import Any, cast
 
@@ -37,8 +36,11 @@ def is_splat(value: Dense) -> bool:
     return len(value.data.data) == value.type.element_type.compile_time_size
 
 
-def _count(value: Dense) -> int:
-    """Elements of the type; a constant of unknown shape has those that it holds."""
+def elements(value: Dense) -> int:
+    """How many elements there are, also where `len` can count no so many.
+
+    A constant of unknown shape has those that it holds.
+    """
     size = value.type.element_type.compile_time_size
     shape = value.type.get_shape()
     if len(value.data.data) == size and all(extent >= 0 for extent in shape):
@@ -74,7 +76,7 @@ def _hold_once(value: Dense) -> None:
 
 def _listed(value: Dense, read: Callable[[Any, bytes, int], tuple[Any, ...]]) -> Any:
     """All elements, each read as xDSL reads what is held."""
-    data, count = value.data.data, _count(value)
+    data, count = value.data.data, elements(value)
     size = value.type.element_type.compile_time_size
     held = read(value.get_element_type(), data, len(data) // size)
     if count > max(len(held), _MOST_LISTED):
@@ -96,7 +98,7 @@ def mend() -> None:
     def verify(self: Dense) -> None:
         if not self.type.get_shape() and not is_splat(self):
             raise VerifyException(
-                f"A zero-rank {self.type.name} can only hold 1 value but {_count(self)}"
+                f"A zero-rank {self.type.name} can only hold 1 value but {elements(self)}"
                 " were given."
             )
 
@@ -119,13 +121,16 @@ def mend() -> None:
 
     def iter_values(self: Dense) -> Iterator[Any]:
         held = self.get_element_type().iter_unpack(self.data.data)
-        return repeat(next(held), _count(self)) if is_splat(self) else held
+        if not is_splat(self):
+            return held
+        one = next(held)
+        return (one for _ in range(elements(self)))
 
     def iter_attrs(self: Dense) -> Iterator[Any]:
         return iter(get_attrs(self))
 
     mended.__post_init__ = hold_once
-    mended.__len__ = _count
+    mended.__len__ = elements
     mended.verify = verify
     mended.is_splat = is_splat
     mended.from_list = staticmethod(one_for_all)

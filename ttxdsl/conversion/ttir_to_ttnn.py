@@ -311,9 +311,9 @@ def _mnemonic(target: type[Operation]) -> str:
 
 def _twins() -> Iterator[tuple[str, TTNNRule]]:
     """Rules for the ops that both dialects have of one declaration."""
-    theirs = {op.declaration(): op for op in ttnn.TTNNOp.OPS}
+    theirs = {(op.mnemonic(), op.__bases__[0]): op for op in ttnn.TTNNOp.OPS}
     for op in ttir.TTIROp.OPS:
-        twin = theirs.get(op.declaration())
+        twin = theirs.get((op.mnemonic(), op.__bases__[0]))
         if twin is not None:
             yield op.name, _rebuilt(twin)
 

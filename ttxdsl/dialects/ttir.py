@@ -58,7 +58,7 @@ from ttxdsl.dialects._tt import (
     quantization,
     reduction,
 )
-from ttxdsl.dialects._tt.additions import AdditionOp, sources
+from ttxdsl.dialects._tt.additions import Addition, AdditionOp, sources
 from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
 from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import ComputeOp, OneInputOp, TTOp, op_of
@@ -128,13 +128,14 @@ class SortedDestinations(DPSOp):
 
 
 ELEMENTWISE_OPS = {
-    name: op_of(declared, Destination)
-    for name, declared in elementwise.DECLARED.items()
+    one.ttir: elementwise.op_of_line(one, Destination, one.ttir)
+    for one in elementwise.ELEMENTWISE
 }
 """The elementwise op classes by mnemonic: `ELEMENTWISE_OPS["add"]` is `ttir.add`."""
 
 REDUCTION_OPS = {
-    name: op_of(declared, Destination) for name, declared in reduction.DECLARED.items()
+    one.ttir: op_of(reduction.DimsReductionOp, Destination, one.ttir, one.summary)
+    for one in reduction.REDUCTIONS
 }
 """The reduction op classes by mnemonic: `REDUCTION_OPS["sum"]` is `ttir.sum`."""
 
@@ -347,15 +348,15 @@ class MeshShardOp(collective.MeshShard, Destination):
 # --- what tt-mlir has no op for ------------------------------------------------
 
 
-def _with_destinations(declared: type[AdditionOp]) -> type[AdditionOp]:
+def _with_destinations(addition: Addition) -> type[AdditionOp]:
     """An addition with a destination for each result, but tokens.
 
     Where there are several they are named after their results.
     """
-    source = sources()[declared.ADDITION.source].get_irdl_definition()
+    source = sources()[addition.source].get_irdl_definition()
     outputs: dict[str, Any] = {}
     several = [name for name, one in source.operands if isinstance(one, VariadicDef)]
-    for name, one in () if declared.ADDITION.token else source.results:
+    for name, one in () if addition.token else source.results:
         if isinstance(one, VariadicDef):
             outputs["destinations"] = var_operand_def()
             several.append(name)
@@ -366,15 +367,12 @@ def _with_destinations(declared: type[AdditionOp]) -> type[AdditionOp]:
     if outputs and len(several) > 1:
         options["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
     if [*outputs] == ["output"]:
-        return op_of(declared, Destination, **options)
+        return additions.op_of_line(addition, Destination, **options)
     base = type("Destinations", (DPSOp,), {"__module__": __name__, **outputs})
-    return op_of(declared, base, **options)
+    return additions.op_of_line(addition, base, **options)
 
 
-ADDITION_OPS = {
-    source: _with_destinations(declared)
-    for source, declared in additions.DECLARED.items()
-}
+ADDITION_OPS = {one.source: _with_destinations(one) for one in additions.ADDITIONS}
 """Their classes by the name of the op that they stand for."""
 
 

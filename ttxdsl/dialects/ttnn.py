@@ -196,14 +196,14 @@ class GetDeviceOp(TTNNOp):
 
 
 ELEMENTWISE_OPS = {
-    name: op_of(declared, TTNNOp, declared.SPEC.ttnn)
-    for name, declared in elementwise.DECLARED.items()
+    one.ttir: elementwise.op_of_line(one, TTNNOp, one.ttnn)
+    for one in elementwise.ELEMENTWISE
 }
 """The elementwise op classes by *ttir* mnemonic: `ELEMENTWISE_OPS["div"]` is
 `ttnn.divide`."""
 
 REDUCTION_OPS = {
-    one.ttir: op_of(reduction.DECLARED[one.ttir], TTNNOp)
+    one.ttir: op_of(reduction.DimsReductionOp, TTNNOp, one.ttir, one.summary)
     for one in reduction.REDUCTIONS
     if one.in_ttnn
 }
@@ -383,7 +383,7 @@ class ArangeOp(creation.Arange, TTNNOp):
 
 
 ADDITION_OPS = {
-    source: op_of(declared, TTNNOp) for source, declared in additions.DECLARED.items()
+    one.source: additions.op_of_line(one, TTNNOp) for one in additions.ADDITIONS
 }
 """Their classes by the name of the op that they stand for."""
 

@@ -61,6 +61,10 @@ def tolerance(dtype: DType, reduction_length: int = 1) -> float:
     return epsilon(dtype) * (_ROUNDINGS + 4 * sqrt(max(1, reduction_length)))
 
 
+COMPARED_BYTES = 96
+"""What `compare` takes an element on the way, at least: twelve of its wide copies."""
+
+
 def compare(
     found: Array,
     expected: Array,

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.kernels import Array, expand_scalar, select
-from ttxdsl.interpreters.regions import Values, run_region
+from ttxdsl.interpreters.regions import LimitError, Values, run_region, session
 
 
 def _scalar(x: Array, rank: int) -> Array:
@@ -51,8 +51,26 @@ def run_while(
         active = holds if active is None else active & holds
         if not bool(active.any()):
             return state
+        _take_turn(interpreter, body)
         new = run_region(interpreter, body, state, "body")
         state = new if bool(active.all()) else _kept(active, new, state, types)
+
+
+def _take_turn(interpreter: Interpreter, body: Region) -> None:
+    """Count a turn of a loop.
+
+    Raises:
+        LimitError: there were as many as there may be.
+    """
+    state = session(interpreter)
+    if state.steps == state.max_steps:
+        raise LimitError(
+            f"the loop goes on after {state.steps} turns of all loops, the most that are"
+            " allowed",
+            body.parent_op(),
+            hint="--max-steps (max_steps= in Python) says how many may be taken",
+        )
+    state.steps += 1
 
 
 def run_branches(

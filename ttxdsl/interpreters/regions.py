@@ -48,12 +48,16 @@ class LocatedError(CompileError, InterpretationError):
     """A run that failed in one op, which the message names."""
 
 
+class LimitError(LocatedError):
+    """A run that needs more memory or more turns of a loop than it may have."""
+
+
 class Nothing(LocatedError):
     """A process waits for what was not sent (yet)."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class Step:
     """An op of a region, what its results must look like, and what dies with it."""
 
     op: Operation
@@ -73,7 +77,7 @@ class Session:
 
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
     """The devices of the code that runs now; no axes outside of a mesh."""
-    plans: dict[Region, list[_Step]] = field(default_factory=dict[Region, list[_Step]])
+    plans: dict[Region, list[Step]] = field(default_factory=dict[Region, list[Step]])
     captures: dict[Region, tuple[SSAValue, ...]] = field(
         default_factory=dict[Region, tuple[SSAValue, ...]]
     )
@@ -93,6 +97,10 @@ class Session:
     """Functions whose results the coming infeeds read."""
     probes: dict[str, list[Array]] = field(default_factory=dict[str, list[Array]])
     """What each probe has seen."""
+    max_steps: int | None = None
+    """Turns that all loops together may take."""
+    steps: int = 0
+    """Turns that they have taken."""
 
 
 class _SessionKey(InterpreterFunctions):
@@ -131,7 +139,7 @@ def _uses(op: Operation) -> Iterator[SSAValue]:
         yield from inner.operands
 
 
-def _plan(region: Region) -> list[_Step]:
+def _plan(region: Region) -> list[Step]:
     block = region.block
     last: dict[SSAValue, Operation] = {}
     mine: set[SSAValue] = set(block.args)
@@ -143,15 +151,23 @@ def _plan(region: Region) -> list[_Step]:
     dying: dict[Operation, list[SSAValue]] = {}
     for value, op in last.items():
         dying.setdefault(op, []).append(value)
-    steps: list[_Step] = []
+    steps: list[Step] = []
     for op in block.ops:
         dead = dying.get(op, [])
         dead += [result for result in op.results if result not in last]
-        expected = tuple((result, *_expected(result.type)) for result in op.results)
+        results = tuple((result, *expected(result.type)) for result in op.results)
         shadow = quantized.on_floats(op)
         returns = op.has_trait(IsTerminator)
         last_use = _last_used(op, set(dead))
-        steps.append(_Step(op, expected, tuple(dead), shadow, returns, last_use))
+        steps.append(Step(op, results, tuple(dead), shadow, returns, last_use))
+    return steps
+
+
+def plan_of(interpreter: Interpreter, region: Region) -> list[Step]:
+    """What there is to do in the one block of a region, found out once."""
+    plans = session(interpreter).plans
+    if (steps := plans.get(region)) is None:
+        steps = plans[region] = _plan(region)
     return steps
 
 
@@ -190,7 +206,7 @@ def _free(inputs: Values, at: Sequence[int]) -> list[Array]:
     return found
 
 
-def _expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
+def expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
     """Shape and dtype that a value must have; no dtype where that cannot be said."""
     try:
         shape, dtype = tensor_of(type)
@@ -212,9 +228,7 @@ def run_region(
     """
     if len(region.blocks) != 1:
         return interpreter.run_ssacfg_region(region, tuple(args), name)
-    plans = session(interpreter).plans
-    if (steps := plans.get(region)) is None:
-        steps = plans[region] = _plan(region)
+    steps = plan_of(interpreter, region)
     state = session(interpreter)
     interpreter.push_scope(name)
     try:
@@ -263,6 +277,9 @@ def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
     except (ValueError, TypeError, IndexError, KeyError, np.exceptions.AxisError) as e:
         shapes = ", ".join(f"{getattr(x, 'shape', x)}" for x in inputs)
         raise LocatedError(f"cannot be computed of {shapes}: {e}", op) from e
+    except MemoryError as e:
+        reason = str(e).rstrip(".") or "no more is left"
+        raise LimitError(f"needs more memory than there is: {reason}", op) from e
 
 
 def _compressed(interpreter: Interpreter, x: Array, rank: int) -> Array:

@@ -12,6 +12,7 @@ or, inside an interpreter of one's own:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,8 @@ from ttxdsl.interpreters.elements import (
     is_integer,
     tensor_of,
 )
+from ttxdsl.interpreters.footprint import Footprint, footprint
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.regions import session
 
 Array = NDArray[Any]
@@ -141,7 +144,11 @@ def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
 
 
 def run_module(
-    module: ModuleOp, inputs: Sequence[ArrayLike | None], *, entry: str | None = None
+    module: ModuleOp,
+    inputs: Sequence[ArrayLike | None],
+    *,
+    entry: str | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> tuple[Any, ...]:
     """The results of the entry function for global arrays `inputs`, None for tokens.
 
@@ -150,14 +157,17 @@ def run_module(
         inputs: one array an argument, of the argument's shape and type; None for a
             token.
         entry: which function; `main` or the only public one unless given.
+        limits: how far the run may go.
 
     Raises:
         CompileError: the inputs do not fit, or an op cannot be run (the message names
             it).
+        LimitError: a `CompileError` of a run that goes beyond a limit; before it starts
+            if memory is not enough.
         ReplicaMismatchError: devices differ where a sharding says that they hold the
             same value.
     """
-    return Runner(module, entry).run(inputs)
+    return Runner(module, entry, limits).run(inputs)
 
 
 class Runner:
@@ -167,11 +177,30 @@ class Runner:
     module must not change in between.
     """
 
-    def __init__(self, module: ModuleOp, entry: str | None = None) -> None:
+    def __init__(
+        self, module: ModuleOp, entry: str | None = None, limits: Limits = NO_LIMITS
+    ) -> None:
         """Find the entry function: `entry`, or `main` or the only public one."""
         self.function = entry_function(module, entry)
+        self.limits = limits
         self.interpreter = Interpreter(module)
         register_implementations(self.interpreter)
+
+    @cached_property
+    def footprint(self) -> Footprint:
+        """The memory that a run holds, its arguments and results included."""
+        return footprint(self.interpreter, self.function)
+
+    def require_room(self, there: int = 0) -> None:
+        """Refuse a run that needs more memory than it may have.
+
+        Args:
+            there: bytes that its arguments take already.
+
+        Raises:
+            LimitError: it does.
+        """
+        self.limits.require_room(self.footprint, there)
 
     def run(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
         """The results for global arrays `inputs`; see `run_module`."""
@@ -184,7 +213,9 @@ class Runner:
                 function,
             )
         args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
+        self.require_room(bytes_of(args))
         state = session(self.interpreter)
+        state.max_steps, state.steps = self.limits.steps, 0
         state.channels.clear()
         state.probes.clear()
         results = self.interpreter.call_op(function, args)

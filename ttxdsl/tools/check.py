@@ -17,6 +17,8 @@ from ttxdsl.tools.options import (
     add_compiler_options,
     add_file_option,
     add_json_option,
+    add_limit_options,
+    limits_of,
     print_json,
     require_outputs,
 )
@@ -54,6 +56,7 @@ def execute(options: argparse.Namespace) -> int:
             seeds=range(options.seed, options.seed + options.runs),
             minimize=options.minimize,
             seconds=options.minimize_seconds,
+            limits=limits_of(options),
             on_step=on_step,
         )
     if options.json:
@@ -155,5 +158,6 @@ def add_command(commands: Any) -> None:
         help="where to write it (NAME.reproducer.mlir)",
     )
     add_compiler_options(parser)
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -14,14 +14,16 @@ from rich.table import Table
 from ttxdsl.api import Program, load
 from ttxdsl.errors import CompileError
 from ttxdsl.frontends.jax import from_jax
-from ttxdsl.interpreters.run import entry_function
+from ttxdsl.interpreters.run import Runner
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     add_compiler_options,
     add_json_option,
+    add_limit_options,
     add_source_option,
+    limits_of,
     partition_options,
     print_json,
 )
@@ -158,12 +160,16 @@ def _collective_table(comparison: XlaComparison) -> Table:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     program = _program(options)
-    inputs = None
+    limits = limits_of(options)
+    runner = Runner(program.module, limits=limits)
+    runner.require_room()
     if options.inputs is not None:
-        inputs = load_inputs(options.inputs, entry_function(program.module))
+        inputs = load_inputs(options.inputs, runner.function)
     else:
-        inputs = program.random_inputs(options.seed)
-    comparison = compare_with_xla(program, inputs, **partition_options(options))
+        inputs = program.random_inputs(options.seed, max_memory=limits.memory)
+    comparison = compare_with_xla(
+        program, inputs, limits=limits, **partition_options(options)
+    )
     if options.json:
         print_json(_json(comparison))
     else:
@@ -207,5 +213,6 @@ def add_command(commands: Any) -> None:
         "--devices", type=int, default=8, help="JAX devices for FILE.py:FUNCTION (8)"
     )
     add_compiler_options(parser)
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -28,7 +28,7 @@ from ttxdsl.program import read_program
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
-from ttxdsl.reporting.units import bytes_text
+from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal
 from ttxdsl.tools.console import print_remark, report_console, working
 from ttxdsl.tools.options import add_json_option, add_source_option, print_json, sizes

@@ -21,37 +21,22 @@ from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
 from ttxdsl.doctoring.groups import Family, divisors
 from ttxdsl.doctoring.measure import Machine
 from ttxdsl.program import read_program
-from ttxdsl.reporting.units import bytes_text, parse_bytes, seconds_text
+from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.options import (
     add_file_option,
     add_json_option,
     add_link_options,
+    count_of,
     link_of,
     positive,
     print_json,
+    size_of,
 )
 
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_bytes(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _positive(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
-    return number
 
 
 # Tables
@@ -380,17 +365,17 @@ def add_command(commands: Any) -> None:
     )
     add_file_option(parser)
     parser.add_argument(
-        "--devices", type=_positive, required=True, metavar="N", help="how many"
+        "--devices", type=count_of, required=True, metavar="N", help="how many"
     )
     parser.add_argument(
         "--memory",
-        type=_size,
+        type=size_of,
         metavar="SIZE",
         help="of one device, 16GiB; what needs more is ranked last",
     )
     parser.add_argument(
         "--candidates",
-        type=_positive,
+        type=count_of,
         metavar="N",
         help=(
             "compile at most so many meshes, the best by an estimate"
@@ -404,7 +389,7 @@ def add_command(commands: Any) -> None:
         help="remove the program's own shardings and choose from scratch",
     )
     parser.add_argument(
-        "--top", type=_positive, default=8, metavar="N", help="rows to print (8)"
+        "--top", type=count_of, default=8, metavar="N", help="rows to print (8)"
     )
     parser.add_argument(
         "--operations",
@@ -423,7 +408,7 @@ def add_command(commands: Any) -> None:
     add_link_options(parser)
     parser.add_argument(
         "--jobs",
-        type=_positive,
+        type=count_of,
         default=os.cpu_count() or 1,
         metavar="N",
         help="processes to compile in when that pays (one a core)",

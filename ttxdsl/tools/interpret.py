@@ -28,12 +28,14 @@ from ttxdsl.files import write_whole
 from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
-from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.program import make_context, parse_program, read_text, split_programs
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     add_file_option,
     add_json_option,
+    add_limit_options,
+    limits_of,
     print_json,
     require_outputs,
 )
@@ -78,12 +80,15 @@ def _dense_arguments(text: str) -> list[Array]:
     return [constant(cast(Any, item)) for item in items]
 
 
-def _inputs(options: argparse.Namespace, function: FuncOp) -> Sequence[Array]:
+def _inputs(options: argparse.Namespace, runner: Runner) -> Sequence[Array]:
+    function = runner.function
+    runner.require_room()
     if options.args is not None:
         if options.args.lstrip().startswith("["):
             return _dense_arguments(options.args.strip())
         return load_inputs(Path(options.args), function)
     if options.seed is not None:
+        runner.limits.require_inputs(function)
         return random_inputs(function, options.seed)
     count = len(function.function_type.inputs.data)
     if count:
@@ -149,8 +154,8 @@ def execute(options: argparse.Namespace) -> int:
         module = parse_program(text, str(options.file))
         for function in _entries(module, options.entry):
             name = function.sym_name.data
-            inputs = _inputs(options, function)
-            results = run_module(module, inputs, entry=name)
+            runner = Runner(module, name, limits_of(options))
+            results = runner.run(_inputs(options, runner))
             types = function.function_type.outputs.data
             pairs = tuple(zip(results, types, strict=True))
             if options.json or options.output is not None:
@@ -209,5 +214,6 @@ def add_command(commands: Any) -> None:
         metavar="NPZ",
         help="write result0, result1, … there, print nothing; see docs/cli.md",
     )
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -91,6 +91,7 @@ def _execute(words: Sequence[str]) -> int:
 
     from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+    from ttxdsl.errors import memory_errors
     from ttxdsl.tools.console import diagnostic_text, output_text, print_error
     from ttxdsl.tools.options import sources_of
 
@@ -98,7 +99,8 @@ def _execute(words: Sequence[str]) -> int:
     try:
         try:
             parser.parse_args(words, options)
-            return options.execute(options)
+            with memory_errors():
+                return options.execute(options)
         finally:
             sys.stdout.flush()
     except (DiagnosticException, ParseError) as error:

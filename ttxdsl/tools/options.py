@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 
 from ttxdsl.files import require_writable
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.units import parse_bytes
 from ttxdsl.tools.excerpts import Sources
 from ttxdsl.visible import visible
+
+# commands that run nothing start faster without
+if TYPE_CHECKING:
+    from ttxdsl.interpreters.limits import Limits
 
 FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
@@ -163,6 +168,56 @@ def partition_options(options: argparse.Namespace) -> dict[str, Any]:
         "automatic_arg_analysis": options.automatic_arg_analysis,
         "result_presharded": options.result_presharded,
     }
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    """Add how far a run may go."""
+    parser.add_argument(
+        "--max-memory",
+        type=size_of,
+        metavar="SIZE",
+        help="refuse what needs more memory, 8GiB (three quarters of what is free)",
+    )
+    parser.add_argument(
+        "--max-steps",
+        type=count_of,
+        metavar="N",
+        help="turns that the loops of a run may take together (any number)",
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """What `add_limit_options` read."""
+    from ttxdsl.interpreters.limits import Limits
+
+    return Limits(options.max_memory, options.max_steps)
+
+
+def size_of(text: str) -> int:
+    """A number of bytes like `8GiB`.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no size.
+    """
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def count_of(text: str) -> int:
+    """A whole number from 1 up.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is no such number.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 up")
+    return number
 
 
 def positive(text: str) -> float:

@@ -17,10 +17,12 @@ from ttxdsl.api import Program, Stage, load
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
-from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.interpreters.inputs import random_inputs
+from ttxdsl.interpreters.limits import beside_comparison
+from ttxdsl.interpreters.run import Runner, run_module
 from ttxdsl.reporting.collectives import Collective
 from ttxdsl.reporting.reductions import summed_numbers
-from ttxdsl.reporting.units import bytes_text
+from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.inputs import load_inputs
@@ -30,8 +32,10 @@ from ttxdsl.tools.options import (
     add_compiler_options,
     add_file_option,
     add_json_option,
+    add_limit_options,
     add_stage_options,
     finite,
+    limits_of,
     partition_options,
     print_json,
     require_outputs,
@@ -151,10 +155,13 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
     }
 
 
-def _inputs(options: argparse.Namespace, program: Program) -> list[Array]:
+def _inputs(options: argparse.Namespace, runner: Runner) -> list[Array]:
+    needs = beside_comparison(runner.footprint, runner.function)
+    runner.limits.require_room(needs)
     if options.inputs is not None:
-        return load_inputs(options.inputs, entry_function(program.module))
-    return program.random_inputs(options.seed)
+        return load_inputs(options.inputs, runner.function)
+    runner.limits.require_inputs(runner.function)
+    return random_inputs(runner.function, options.seed)
 
 
 def _compiled(
@@ -189,19 +196,20 @@ def execute(options: argparse.Namespace) -> int:
         )
     emit: str | None = options.emit or ("ttnn" if options.output else None)
     program = load(options.file)
-    inputs = _inputs(options, program)
-    reference = program.module
-    summed = summed_numbers(reference)
+    limits = limits_of(options)
+    reference = Runner(program.module, limits=limits)
+    inputs = _inputs(options, reference)
+    summed = summed_numbers(program.module)
     to_stderr = options.json or (emit is not None and options.output is None)
     with progress(_STEPS, "single device") as step:
         start = time.perf_counter()
-        expected = run_module(reference, inputs)
+        expected = reference.run(inputs)
         reference_seconds = time.perf_counter() - start
         forms = _compiled(program, options, step)
         step("simulation")
         simulated = forms["ttnn"].module
         start = time.perf_counter()
-        found = run_module(simulated, inputs)
+        found = run_module(simulated, inputs, limits=limits)
         simulation_seconds = time.perf_counter() - start
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
@@ -256,5 +264,6 @@ def add_command(commands: Any) -> None:
     )
     add_compiler_options(parser)
     add_stage_options(parser)
+    add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -26,8 +26,8 @@ from ttxdsl.explaining.answers import (
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program, read_text
-from ttxdsl.reporting.units import bytes_text, seconds_text
 from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import styled
 from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import (

@@ -27,7 +27,8 @@ from ttxdsl.api import Program
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, compare
-from ttxdsl.interpreters.run import entry_function, run_module
+from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
+from ttxdsl.interpreters.run import Runner, entry_function, run_module
 from ttxdsl.reporting.collectives import Collective, meshes_of
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.axes import Axes
@@ -254,13 +255,18 @@ def _text(module: ModuleOp) -> str:
 
 
 def compare_with_xla(
-    program: Program, inputs: Sequence[Array] | None = None, **partition: Any
+    program: Program,
+    inputs: Sequence[Array] | None = None,
+    *,
+    limits: Limits = NO_LIMITS,
+    **partition: Any,
 ) -> XlaComparison:
     """Compile and run a program with both compilers.
 
     Args:
         program: as it was loaded, not partitioned.
         inputs: global arrays, one an argument; random ones if not given.
+        limits: how far our runs may go; XLA's has none.
         partition: options of `Program.partition`.
 
     Raises:
@@ -271,16 +277,18 @@ def compare_with_xla(
             f"'{program.source}' is partitioned already: there is nothing to compare",
             hint="compare the program that it was made of",
         )
+    original = Runner(program.module, limits=limits)
+    original.require_room(bytes_of(inputs or ()))
     arrays = list(program.random_inputs() if inputs is None else inputs)
-    original = program.module
+    # first ours, whose loops may have an end that XLA's have not
+    expected = original.run(arrays)
     lowered = program.partition(**partition).lower("ttnn")
+    found = run_module(lowered.module, arrays, limits=limits)
     shown = _shown_to_xla(program, partition)
     meshes = list(meshes_of(shown).values())
     devices = max((prod(size for _, size in mesh.axes) for mesh in meshes), default=1)
     run = run_with_xla(_text(shown), entry_function(shown), arrays, devices)
-    expected = run_module(original, arrays)
-    found = run_module(lowered.module, arrays)
-    summed = summed_numbers(original)
+    summed = summed_numbers(program.module)
     rows = zip(found, expected, run.results, strict=True)
     return XlaComparison(
         source=program.source,

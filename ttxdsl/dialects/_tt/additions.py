@@ -29,7 +29,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from ttxdsl.dialects._tt.op import TTOp, declare
+from ttxdsl.dialects._tt.op import TTOp, op_of
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.dialects.ttcore import on_host
@@ -153,13 +153,11 @@ def _without_place(type: Attribute) -> Attribute:
     return type
 
 
-def _declare(addition: Addition) -> type[AdditionOp]:
-    """The op's fields under the source's names."""
+@cache
+def fields_of(addition: Addition) -> dict[str, Any]:
+    """The fields of its source, under their names."""
     source = sources()[addition.source].get_irdl_definition()
-    fields: dict[str, Any] = {
-        "__annotations__": {"ADDITION": "ClassVar[Addition]"},
-        "ADDITION": addition,
-    }
+    fields: dict[str, Any] = {}
     for name, definition in source.operands:
         variadic = isinstance(definition, VariadicDef)
         fields[name] = var_operand_def() if variadic else operand_def()
@@ -171,9 +169,14 @@ def _declare(addition: Addition) -> type[AdditionOp]:
         fields[name] = var_result_def() if variadic else result_def()
     if addition.pure:
         fields["traits"] = traits_def(Pure())
+    return fields
+
+
+def op_of_line(
+    addition: Addition, dialect: type[TTOp], **fields: Any
+) -> type[AdditionOp]:
+    """The op that an addition is in a dialect, with what it has there alone."""
+    said = {"__annotations__": {"ADDITION": "ClassVar[Addition]"}, "ADDITION": addition}
+    said |= fields_of(addition) | fields
     summary = f"As `{addition.source}`."
-    return declare(AdditionOp, addition.mnemonic, summary, **fields)
-
-
-DECLARED: dict[str, type[AdditionOp]] = {one.source: _declare(one) for one in ADDITIONS}
-"""Their declarations by the name of the op that they stand for."""
+    return op_of(AdditionOp, dialect, addition.mnemonic, summary, **said)

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._tt.op import ComputeOp, declare
+from ttxdsl.dialects._tt.op import ComputeOp, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import bit_width, shape_text, tensor_type, tensor_types
 
 
@@ -150,6 +150,11 @@ class ElementwiseOp(ComputeOp):
 
     result = result_def(AnyTensorTypeConstr)
 
+    @classmethod
+    def mnemonic(cls) -> str:
+        """ttir's, also of ttnn's op."""
+        return cls.SPEC.ttir
+
     def verify_shapes(self) -> None:
         """Operands stretch to the result; element types as the table's typing says."""
         operands, result = tensor_types(*self.reads), tensor_type(self.result)
@@ -223,14 +228,10 @@ class TernaryOp(ElementwiseOp):
     third = operand_def(AnyTensorTypeConstr)
 
 
-DECLARED: dict[str, type[ElementwiseOp]] = {
-    spec.ttir: declare(
-        (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1],
-        spec.ttir,
-        spec.summary,
-        __annotations__={"SPEC": "ClassVar[Elementwise]"},
-        SPEC=spec,
-    )
-    for spec in ELEMENTWISE
-}
-"""Their declarations by ttir's mnemonic."""
+def op_of_line(
+    spec: Elementwise, dialect: type[TTOp], name: str
+) -> type[ElementwiseOp]:
+    """The op that a line of the table is in a dialect, which calls it so."""
+    base = (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1]
+    said = {"__annotations__": {"SPEC": "ClassVar[Elementwise]"}, "SPEC": spec}
+    return op_of(base, dialect, name, spec.summary, **said)

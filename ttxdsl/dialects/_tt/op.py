@@ -37,15 +37,9 @@ class TTOp(VerifiedOnce):
             cls.OPS.append(irdl_op_definition(cls))
 
     @classmethod
-    def declaration(cls) -> type[TTOp]:
-        """The class that declares an op for both dialects; else the op's own."""
-        bases = (base for base in cls.mro()[1:] if issubclass(base, TTOp))
-        return next((base for base in bases if "name" in base.__dict__), cls)
-
-    @classmethod
     def mnemonic(cls) -> str:
-        """The declaration's name, the same in both dialects."""
-        return cls.declaration().name.rpartition(".")[2]
+        """The name by which both dialects know the op: its own without the dialect's."""
+        return cls.name.partition(".")[2]
 
     @property
     def reads(self) -> Sequence[SSAValue]:
@@ -106,29 +100,18 @@ class OneInputOp(ComputeOp):
 _Op = TypeVar("_Op", bound=TTOp)
 
 
-def declare(base: type[_Op], name: str, summary: str, **fields: Any) -> type[_Op]:
-    """The declaration that a line of a table says: a base with a name and fields."""
-    return _made((base,), name, {"__doc__": summary, **fields})
-
-
 def op_of(
-    declared: type[_Op], dialect: type[TTOp], name: str = "", **fields: Any
+    declaration: type[_Op], dialect: type[TTOp], name: str, summary: str, **fields: Any
 ) -> type[_Op]:
-    """The op that such a declaration is in a dialect.
+    """The op of a line of a table; `logical_not` becomes the class `LogicalNotOp`.
 
     Args:
-        declared: the declaration.
+        declaration: what the ops of the table have in common.
         dialect: the dialect's base.
-        name: the op's mnemonic if it is not the declaration's.
-        fields: what the op has beside both.
+        name: the op's mnemonic.
+        summary: its docstring.
+        fields: what it has beside both.
     """
-    return _made((declared, dialect), name or declared.name, fields)
-
-
-def _made(
-    bases: tuple[type[_Op], *tuple[type[TTOp], ...]], name: str, fields: Any
-) -> type[_Op]:
-    """A class called as its op: `logical_not` gives `LogicalNotOp`."""
+    said = {"name": name, "__doc__": summary, "__module__": dialect.__module__}
     title = "".join(part.capitalize() for part in name.split("_")) + "Op"
-    said = {"name": name, "__module__": bases[-1].__module__, **fields}
-    return cast(type[_Op], type(title, bases, said))
+    return cast(type[_Op], type(title, (declaration, dialect), {**said, **fields}))

@@ -10,7 +10,7 @@ from xdsl.irdl import opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import I32Array, ints
-from ttxdsl.dialects._tt.op import OneInputOp, declare
+from ttxdsl.dialects._tt.op import OneInputOp
 from ttxdsl.dialects._tt.tensors import expect_dim, expect_shape
 
 
@@ -100,8 +100,3 @@ REDUCTIONS: tuple[Reduction, ...] = (
     Reduction("sum", "The sum; bf16 and f16 accumulate in f32."),
 )
 """Reductions with `keep_dim` and `dim_arg`, by name."""
-
-DECLARED: dict[str, type[DimsReductionOp]] = {
-    one.ttir: declare(DimsReductionOp, one.ttir, one.summary) for one in REDUCTIONS
-}
-"""Their declarations by mnemonic."""

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     BoolAttr,
+    BytesAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FloatAttr,
@@ -142,8 +143,9 @@ class CustomCallOp(StableHLOOp):
     inputs = var_operand_def(CUSTOM_CALL_VALUE)
     call_target_name = prop_def(String)
     has_side_effect = opt_prop_def(Bool, _FALSE)
+    # bytes are a string that is no UTF-8, such as a kernel that JAX compiled
     backend_config = opt_prop_def(
-        AnyOf((BaseAttr(StringAttr), BaseAttr(DictionaryAttr)))
+        AnyOf((BaseAttr(StringAttr), BaseAttr(BytesAttr), BaseAttr(DictionaryAttr)))
     )
     api_version = opt_prop_def(IntegerOf(32, 0, 4), ORIGINAL_API)
     called_computations = opt_prop_def(Array, _NO_ITEMS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.reporting.units import bytes_text, parse_bytes, seconds_text
+from ttxdsl.sharding.units import bytes_text, parse_bytes, seconds_text
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def parse_bytes(text: str) -> int:
     if match is None or unit is None:
         raise ValueError(f"'{text}' is no size: write a number and B, KiB, MiB or GiB")
     size = float(match[1]) * unit
-    if size != int(size):
+    if not size.is_integer():
         raise ValueError(f"'{text}' is no whole number of bytes")
     return int(size)
 
