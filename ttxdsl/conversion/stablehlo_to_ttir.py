@@ -57,6 +57,7 @@ from ttxdsl.conversion.placement import (
 )
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.dialects.ttcore import (
@@ -130,6 +131,7 @@ class _ModuleLowering:
         private = StringAttr("private")
         for function in self.functions.values():
             if function.sym_visibility != private and not function.is_declaration:
+                require_tensors([function])
                 self._function(function)
         called = _called_from_outside(self.module)
         for op in list(self.module.ops):
