@@ -55,6 +55,7 @@ from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.dialects.replica_groups import counts_replicas
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
@@ -131,6 +132,7 @@ class _ModuleLowering:
         private = StringAttr("private")
         for function in self.functions.values():
             if function.sym_visibility != private and not function.is_declaration:
+                require_tensors([function])
                 self._function(function)
         called = _called_from_outside(self.module)
         for op in list(self.module.ops):
