@@ -30,22 +30,41 @@ def source_position(location: Attribute) -> str | None:
     A call site answers with its callee (the innermost frame, as MLIR's own
     diagnostics do); a fused location with the first part that knows a position.
     """
-    match location:
-        case FileLineColLoc() | FileLineColRange():
-            file, line, column = location.filename, location.line, location.column
-            return f"{file.data}:{line.data}:{column.data}"
-        case ParsedLoc():
-            return location.position
-        case NameLoc():
-            return source_position(location.location)
-        case CallSiteLoc():
-            return source_position(location.callee) or source_position(location.caller)
-        case FusedLoc():
-            parts = cast(ArrayAttr[Attribute], location.locations)
-            found = (source_position(part) for part in parts)
-            return next((position for position in found if position), None)
-        case _:
-            return None
+    pending = [location]
+    seen: set[int] = set()  # a part that several share is looked at once
+    while pending:
+        part = pending.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        match part:
+            case FileLineColLoc() | FileLineColRange():
+                file, line, column = part.filename, part.line, part.column
+                return f"{file.data}:{line.data}:{column.data}"
+            case ParsedLoc():
+                return part.position
+            case NameLoc():
+                pending.append(part.location)
+            case CallSiteLoc():
+                pending += (part.caller, part.callee)
+            case FusedLoc():
+                parts = cast(ArrayAttr[Attribute], part.locations)
+                pending += reversed(parts.data)
+            case _:
+                continue
+    return None
+
+
+_LONGEST = 4_000
+"""Characters of a message; a type or a name in it may have a million."""
+
+
+def _shortened(message: str) -> str:
+    left_out = len(message) - _LONGEST
+    if left_out <= 0:
+        return message
+    half = _LONGEST // 2
+    return f"{message[:half]} [… {left_out} characters …] {message[-half:]}"
 
 
 class CompileError(DiagnosticException):
@@ -66,7 +85,7 @@ class CompileError(DiagnosticException):
         hint: str | None = None,
         position: str | None = None,
     ):
-        self.message = message
+        self.message = _shortened(message)
         self.hint = hint
         if isinstance(where, SSAValue):
             owner = where.owner

@@ -8,23 +8,27 @@ mend comes with a probe that shows the fault on the unmended xDSL;
 from __future__ import annotations
 
 from ttxdsl.compat import (
+    aliases,
     constraints,
     dense,
     depth,
     functions,
     lexing,
+    linear,
     lines,
     locations,
     operations,
     printing,
     scopes,
     types,
+    walking,
 )
 
 _MENDS = (
     dense.mend,
     depth.mend,
     locations.mend,
+    aliases.mend,
     constraints.mend,
     functions.mend,
     lexing.mend,
@@ -33,6 +37,8 @@ _MENDS = (
     operations.mend,
     lines.mend,
     printing.mend,
+    walking.mend,
+    linear.mend,
 )
 _applied = False
 

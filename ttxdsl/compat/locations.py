@@ -136,9 +136,13 @@ Location = (
 
 @dataclass
 class _AliasTable:
-    """Location aliases of one text, found by one scan and parsed when first used."""
+    """Location aliases of one text, found by one scan and parsed when first used.
+
+    `parsing` are those whose definition is being read.
+    """
 
     offsets: dict[str, int]
+    parsing: set[str] = field(default_factory=set[str])
     parsed: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
 
 
@@ -163,10 +167,14 @@ def location_of_alias(parser: AttrParser, name: str) -> Attribute | None:
         return known
     if (offset := table.offsets.get(name)) is None:
         return None
+    if name in table.parsing:
+        parser.raise_error(f"location alias '{name}' is defined by itself")
+    table.parsing.add(name)
     parser._resume_from(offset)  # pyright: ignore[reportPrivateUsage]
     location = parser.parse_optional_location()
     assert location is not None
     table.parsed[name] = location
+    table.parsing.remove(name)
     return location
 
 

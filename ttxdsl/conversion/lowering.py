@@ -26,6 +26,7 @@ from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
+from ttxdsl.dialects._tt_attrs import I32, NumberError
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
@@ -117,7 +118,8 @@ class Lowering:
         """Write the ttir form of an op and remember its results.
 
         Raises:
-            UnsupportedError: there is no rule for the op, or its types have no ttir form.
+            UnsupportedError: there is no rule for the op, or its types have no ttir form,
+                or its numbers do not fit into those of ttir.
         """
         rule = self.table.get(op.name)
         if rule is None:
@@ -130,11 +132,14 @@ class Lowering:
             check_type(value, op)
         self.builder.location = op.location
         floats = quantized.on_floats(op)
-        results = (
-            as_results(rule.lower(self, op))
-            if floats is None
-            else self._quantized(rule, op, floats)
-        )
+        try:
+            results = (
+                as_results(rule.lower(self, op))
+                if floats is None
+                else self._quantized(rule, op, floats)
+            )
+        except NumberError as error:
+            raise UnsupportedError(f"has no form in ttir: {error}", op) from error
         for old, new in zip(op.results, results, strict=True):
             self.values[old] = new
 
@@ -199,7 +204,8 @@ def check_type(value: SSAValue, op: Operation) -> None:
     """Refuse what ttir has no type for.
 
     Raises:
-        UnsupportedError: neither a token nor a tensor, or of dynamic shape.
+        UnsupportedError: neither a token nor a tensor, or of dynamic shape, or with a
+            dimension that ttir cannot count.
     """
     if value.type.name != TensorType.name:
         if isinstance(value.type, TokenType | FutureType):
@@ -211,6 +217,11 @@ def check_type(value: SSAValue, op: Operation) -> None:
             f"{type} has a dynamic shape",
             op,
             hint="export the program for fixed shapes",
+        )
+    largest = max(type.get_shape(), default=0)
+    if largest not in I32:
+        raise UnsupportedError(
+            f"a dimension of {largest} elements: ttir counts in 32 bits", op
         )
 
 

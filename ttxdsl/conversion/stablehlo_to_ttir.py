@@ -57,6 +57,7 @@ from ttxdsl.conversion.placement import (
 )
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt_verify import Tensor, tensor_type
+from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.dialects.ttcore import (
@@ -127,6 +128,7 @@ class _ModuleLowering:
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
+        require_few_copies(self.module)
         private = StringAttr("private")
         for function in self.functions.values():
             if function.sym_visibility != private and not function.is_declaration:

@@ -36,6 +36,20 @@ DenseInts: TypeAlias = DenseArrayBase[IntegerType]
 """`array<i64: …>` or `array<i32: …>`."""
 
 
+I32 = range(-(1 << 31), 1 << 31)
+"""The numbers of 32 bits. xDSL takes one more bit for i32, and changes the sign."""
+
+
+class NumberError(ValueError):
+    """A number that does not fit into what tt-mlir keeps it in."""
+
+
+def _require_i32(values: Iterable[int]) -> None:
+    for value in values:
+        if value not in I32:
+            raise NumberError(f"{value} does not fit in 32 bits")
+
+
 _remember = lru_cache(maxsize=1 << 14)
 """Attributes never change, and programs ask for the same few over and over."""
 
@@ -43,6 +57,7 @@ _remember = lru_cache(maxsize=1 << 14)
 @_remember
 def si32_attr(value: int) -> IntegerAttr[SI32]:
     """`value : si32`."""
+    _require_i32((value,))
     return IntegerAttr(value, si32)
 
 
@@ -81,11 +96,14 @@ def dense_i64(values: Iterable[int]) -> DenseInts:
 
 @_remember
 def _i32_array(values: tuple[int, ...]) -> I32Array:
+    _require_i32(values)
     return ArrayAttr(IntegerAttr(value, i32) for value in values)
 
 
 @_remember
 def _dense(element: IntegerType, values: tuple[int, ...]) -> DenseInts:
+    if element is i32:
+        _require_i32(values)
     return DenseArrayBase.from_list(element, values)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from math import prod
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -29,6 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects._verify_once import looks_around
+from ttxdsl.sharding.spec import MOST_DEVICES
 
 MESHES_ATTRIBUTE = "ttcore.meshes"
 """Name of the module attribute that lists the meshes of a ttir or ttnn module."""
@@ -241,6 +243,11 @@ class MeshAttr(ParametrizedAttribute):
                     f'mesh "{self.mesh_name.data}": axis {axis} has size {size}, '
                     "expected at least 1"
                 )
+        if (devices := prod(self.get_shape())) > MOST_DEVICES:
+            raise VerifyException(
+                f'mesh "{self.mesh_name.data}" has {devices} devices: at most '
+                f"{MOST_DEVICES} are supported"
+            )
 
     @classmethod
     def _parse_body(cls, parser: AttrParser) -> tuple[StringAttr, ArrayAttr[IntAttr]]:

@@ -7,9 +7,10 @@ in the order of its explicit `device_ids`.
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 
-from ttxdsl.sharding.axes import Axes, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.axes import Axes, split_mesh_at, total_size
+from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.layout import Layout
 
 Groups = tuple[tuple[int, ...], ...]
@@ -19,10 +20,18 @@ Groups = tuple[tuple[int, ...], ...]
 @cache
 def indices_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
     """For each mesh position, row-major, its index along `axes`, major first."""
-    sharding = TensorSharding("", (DimSharding(axes),))
-    return tuple(
-        sharding.shard_index(position, mesh)[0] for position in mesh_positions(mesh)
-    )
+    devices = mesh.total_size
+    found = [0] * devices
+    for axis in axes:
+        whole, size = mesh.axis_size(axis.name), axis.size_in(mesh)
+        inner = prod(mesh.axis_sizes[mesh.axis_index(axis.name) + 1 :])
+        inner *= whole // axis.next_pre_size_in(mesh)
+        along = [index for index in range(size) for _ in range(inner)]
+        along *= devices // len(along)
+        found = [
+            major * size + minor for major, minor in zip(found, along, strict=True)
+        ]
+    return tuple(found)
 
 
 @cache
@@ -37,17 +46,17 @@ def replica_groups(mesh: Mesh, axes: Axes) -> Groups:
         for part in split_mesh_at(mesh, axes)
         if not any(axis.overlaps(part) for axis in axes)
     )
-    groups: dict[int, dict[int, int]] = {}
+    size = total_size(axes, mesh)
+    members = [0] * mesh.total_size
     for device, group, place in zip(
         mesh.devices(),
         indices_along(mesh, rest),
         indices_along(mesh, axes),
         strict=True,
     ):
-        groups.setdefault(group, {})[place] = device
+        members[group * size + place] = device
     return tuple(
-        tuple(device for _, device in sorted(members.items()))
-        for _, members in sorted(groups.items())
+        tuple(members[start : start + size]) for start in range(0, len(members), size)
     )
 
 
