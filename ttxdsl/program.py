@@ -89,7 +89,7 @@ def parse_program(
         raise _of_dominance(error) from error
     except RecursionError as error:
         offset = parser.pos if parser is not None else 0
-        message = "regions are nested too deeply to be read"
+        message = "the program is nested too deeply to be read"
         raise _at(text, source, message, offset, offset + 1) from error
     except _XDSL_FAULTS as error:
         # xDSL lets these through for some malformed text; the parser stands near it

@@ -16,6 +16,9 @@ from math import prod
 from ttxdsl.sharding.axes import Axes, AxisRef, split_mesh_at, total_size
 from ttxdsl.sharding.text import quoted, symbol
 
+MOST_DEVICES = 1 << 20
+"""Devices of a mesh: replica groups and device orders list them one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
