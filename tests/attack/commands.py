@@ -131,6 +131,8 @@ def examine(words: Sequence[str], answer: Answer) -> str:
 
 # What is asked of the commands
 
+LIMITS = ("--max-steps", "2000", "--max-memory", "1GiB")
+
 
 def _numbers(rng: random.Random) -> str:
     return rng.choice((*"0000111123", "13", "-1", "99999999999999999999", "x", ""))
@@ -180,7 +182,7 @@ def _words(rng: random.Random, command: str) -> list[str]:
             if rng.random() < 0.3:
                 form = rng.choice(("sdy", "stablehlo", "ttir", "ttnn"))
                 some += ["--emit", form, "-o", "out.mlir"]
-            return [*some, *json_, "--seed", str(rng.randrange(9))]
+            return [*some, *json_, *LIMITS, "--seed", str(rng.randrange(9))]
         case "compile":
             form = rng.choice(("sdy", "stablehlo", "ttir", "ttnn"))
             some += ["-o", "out.mlir"] if rng.random() < 0.5 else []
@@ -189,9 +191,10 @@ def _words(rng: random.Random, command: str) -> list[str]:
             some += ["--dump-dir", "stages"] if rng.random() < 0.1 else []
             return [*some, "--emit", form]
         case "check":
-            return [*some, *json_, "--minimize-seconds", "1", "-o", "small.mlir"]
+            small = ["--minimize-seconds", "1", "-o", "small.mlir"]
+            return [*some, *json_, *LIMITS, *small]
         case "interpret":
-            return [*json_, "--seed", "0"]
+            return [*json_, *LIMITS, "--seed", "0"]
         case "report":
             some += ["--format", "model-explorer"] if rng.random() < 0.3 else []
             return [*some, *(json_ or ["-o", "out.html"])]

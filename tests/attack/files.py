@@ -75,21 +75,21 @@ def _members(rng: random.Random) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for name, array in ARRAYS.items():
         stream = io.BytesIO()
-        if rng.random() < 0.2:
+        if rng.random() < 0.08:
             array = rng.choice(_STRANGE)
         np.lib.format.write_array(stream, array, allow_pickle=False)
         content = stream.getvalue()
-        if rng.random() < 0.2:
+        if rng.random() < 0.06:
             content = _npy(
                 rng.choice(_HEADERS), content[-96:], rng.choice((1, 2, 3, 9))
             )
-        if rng.random() < 0.05:
+        if rng.random() < 0.02:
             continue
-        if rng.random() < 0.1:
+        if rng.random() < 0.04:
             name = rng.choice(
                 ("arg7", "arr_0", "../arg0", "arg0", "", "\x1b[31m", "[/]", "é")
             )
-        found[name if rng.random() < 0.05 else f"{name}.npy"] = content
+        found[name if rng.random() < 0.02 else f"{name}.npy"] = content
     return found
 
 
@@ -102,7 +102,7 @@ def archive_of(seed: int) -> bytes:
         for name, content in _members(rng).items():
             archive.writestr(name, content)
     content = bytearray(stream.getvalue())
-    for _ in range(rng.choice((0, 0, 1, 1, 2, 8))):
+    for _ in range(rng.choice((0, 0, 0, 1, 1, 2, 8))):
         at = rng.randrange(len(content))
         match rng.randrange(5):
             case 0:

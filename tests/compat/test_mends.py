@@ -14,7 +14,7 @@ from xdsl.dialects import builtin, func, test
 from xdsl.dialects.builtin import ComplexType, DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.hints import isa
 
 from tests.differential.oracle import Oracle
@@ -171,6 +171,28 @@ def test_declarations_keep_their_attributes(oracle: Oracle, text: str):
 
 
 @pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ('sym_visibility = "publi"', "expected one of public, private, nested"),
+        ('sym_visibility = ""', "expected one of"),
+        ("arg_attrs = []", "0 argument attributes for 1 arguments"),
+        ("arg_attrs = [{}, {}]", "2 argument attributes for 1 arguments"),
+        ("res_attrs = [{}]", "1 result attributes for 0 results"),
+    ],
+)
+def test_borders_of_functions_are_verified(
+    oracle: Oracle, properties: str, message: str
+):
+    text = f""""func.func"() <{{sym_name = "f", function_type = (i32) -> (), {properties}}}> ({{
+      ^bb0(%a: i32):
+        "func.return"() : () -> ()
+      }}) : () -> ()"""
+    with pytest.raises(VerifyException, match=message):
+        parse(text).verify()
+    assert not oracle.accepts(text)
+
+
+@pytest.mark.parametrize(
     ("digits", "type"),
     [
         ("FF", "tensor<200xi1>"),
@@ -231,7 +253,7 @@ def test_large_constant_costs_little_more_than_itself():
     assert copy.is_structurally_equivalent(module)
 
 
-PROBE = """
+PROBE = '''
 from xdsl.context import Context
 from xdsl.dialects import builtin, test
 from xdsl.parser import Parser
@@ -256,6 +278,9 @@ from xdsl.dialects import func
 ctx.load_dialect(func.Func)
 module = Parser(ctx, 'func.func private @f(i32 {a.b})').parse_module()
 print("declarations", module.ops.first.arg_attrs is None)
+text = """"func.func"() <{sym_name = "f", function_type = () -> (), sym_visibility = "x",
+arg_attrs = [{}]}> ({ "func.return"() : () -> () }) : () -> ()"""
+print("borders", Parser(ctx, text).parse_module().verify() is None)
 module = Parser(ctx, '"test.op"() {v = dense<"0x0E"> : tensor<i4>} : () -> ()').parse_module()
 print("bits", module.ops.first.attributes["v"].get_values() == (14,))
 text = 'func.func @f() {\\n%0 = "test.op"(%0) : (i1) -> i1\\nfunc.return }'
@@ -263,7 +288,7 @@ module = Parser(ctx, text).parse_module()
 print("dominance", module.verify() is None)
 module = Parser(ctx, '"test.op"() {v = dense<1> : tensor<9xi8>} : () -> ()').parse_module()
 print("splats", len(module.ops.first.attributes["v"].data.data) == 9)
-"""
+'''
 
 
 def test_xdsl_alone_still_needs_each_mend():
@@ -275,7 +300,7 @@ def test_xdsl_alone_still_needs_each_mend():
     assert faults == dict.fromkeys(
         (
             *("dense", "alias", "range", "isa", "declarations", "bits", "dominance"),
-            "splats",
+            *("splats", "borders"),
         ),
         "True",
     )

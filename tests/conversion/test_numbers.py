@@ -46,8 +46,15 @@ OF_NOTES: dict[str, set[str]] = {
     "psum_groups": {"all_gather", "embedding", "sum"},
     "scatter_apply": {"slice_dynamic", "while"},
     "scatter_sub": {"eq", "lt", "slice_dynamic", "while"},
-    "sort_complex": {"logical_not", "scatter", "sum"},
-    "sort_keys": {"logical_not", "logical_or", "logical_and", "sum", "scatter"},
+    "sort_complex": {"logical_not", "logical_xor", "scatter", "sum"},
+    "sort_keys": {
+        "logical_not",
+        "logical_or",
+        "logical_and",
+        "logical_xor",
+        "sum",
+        "scatter",
+    },
 }
 """Ops of the cases that the page says in words, by program."""
 

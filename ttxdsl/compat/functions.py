@@ -15,6 +15,9 @@ from xdsl.dialects.utils import format as function_format
 from xdsl.ir import Attribute, Region
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+_VISIBILITIES = ("public", "private", "nested")
 
 _RESERVED = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
 
@@ -91,9 +94,27 @@ def _print_declaration(function: FuncOp, printer: Printer) -> None:
     )
 
 
+def _verify_border(function: FuncOp) -> None:
+    visibility = function.sym_visibility
+    if visibility is not None and visibility.data not in _VISIBILITIES:
+        raise VerifyException(
+            f"visibility is {visibility}, expected one of {', '.join(_VISIBILITIES)}"
+        )
+    type_ = function.function_type
+    for what, entries, types in (
+        ("argument", function.arg_attrs, type_.inputs),
+        ("result", function.res_attrs, type_.outputs),
+    ):
+        if entries is not None and len(entries) != len(types):
+            raise VerifyException(
+                f"{len(entries)} {what} attributes for {len(types)} {what}s"
+            )
+
+
 def mend() -> None:
-    """Keep the attributes of declarations."""
+    """Keep the attributes of declarations, and verify those of all functions."""
     parse_definition = FuncOp.parse
+    verify_definition = FuncOp.verify_
     print_definition = FuncOp.print
 
     def parse(cls: type[FuncOp], parser: Parser) -> FuncOp:
@@ -105,5 +126,10 @@ def mend() -> None:
         else:
             _print_declaration(self, printer)
 
+    def verify(self: FuncOp) -> None:
+        verify_definition(self)
+        _verify_border(self)
+
+    FuncOp.verify_ = verify
     FuncOp.parse = cast(Any, classmethod(parse))
     FuncOp.print = print_function

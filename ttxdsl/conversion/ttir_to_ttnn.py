@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.passes import ModulePass
 
 from ttxdsl.conversion.lowered import Lowered, as_results
@@ -331,11 +331,19 @@ def _shape(attr: Attribute) -> Attribute:
     return _shape_attr(ints(cast("Any", attr)))
 
 
+def _is_destination(use: Use) -> bool:
+    """Whether a result is written there, and nothing is read."""
+    user = use.operation
+    return isinstance(user, ttir.DPSOp) and use.index >= len(user.reads)
+
+
 def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
-    """Nothing: only destination operands use it, and ttnn has none of these."""
-    del low
-    # results of ops that vanish are never looked up; the op stands for itself
-    return op.results
+    """Nothing where it is only a destination, which ttnn has not; else zeros."""
+    if all(map(_is_destination, op.result.uses)):
+        # destinations are never looked up; the op stands for itself
+        return op.results
+    shape = {"shape": _shape_attr(tensor_type(op.result).get_shape())}
+    return [low.one(ttnn.ZerosOp, [], op.result.type, shape)]
 
 
 def _broadcast(low: Lowering, op: ttir.BroadcastOp) -> SSAValue:
@@ -551,7 +559,7 @@ TABLE: dict[str, TTNNRule] = {
     "ttir.cumsum": _rebuilt(ttnn.CumSumOp, dim=_si32),
     "ttir.dequantize": _quantization(ttnn.DequantizeOp),
     "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
-    "ttir.empty": TTNNRule(_empty, ()),
+    "ttir.empty": TTNNRule(_empty, ("zeros",)),
     "ttir.full": _rebuilt(ttnn.FullOp, shape=_shape),
     "ttir.gather": _rebuilt(ttnn.GatherOp, dim=_si32),
     "ttir.ones": _rebuilt(ttnn.OnesOp, shape=_shape),

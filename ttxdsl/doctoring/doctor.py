@@ -20,9 +20,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
-from ttxdsl.analysis.function_attributes import argument_attributes, result_attributes
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    entry_functions,
+    result_attributes,
+)
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.doctoring.groups import Analysis, analyze
 from ttxdsl.doctoring.measure import (
     Machine,
@@ -288,6 +293,7 @@ def diagnose(
         CompileError: the program cannot be analyzed, is partitioned already, or no mesh
             can be tried.
     """
+    require_tensors(entry_functions(module))
     if devices < 2:
         raise CompileError(f"there is no mesh to choose for {devices} device(s)")
     if limit is not None and limit < 1:

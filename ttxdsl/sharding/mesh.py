@@ -11,6 +11,9 @@ from math import prod
 
 from ttxdsl.sharding.text import quoted
 
+MOST_DEVICES = 1 << 20
+"""Devices of a mesh: replica groups and device orders list them one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mesh:

@@ -39,12 +39,17 @@ class DimSharding:
         return total_size(self.axes, mesh)
 
     def with_axes(self, axes: Axes) -> DimSharding:
-        """The same openness and priority with other axes."""
-        return DimSharding(axes, self.closed, self.priority)
+        """The same openness and priority with other axes.
+
+        Closed and without axes it has nothing left to propagate, so that it loses its
+        priority: the dialect refuses one there.
+        """
+        priority = None if self.closed and not axes else self.priority
+        return DimSharding(axes, self.closed, priority)
 
     def closed_like(self) -> DimSharding:
-        """The same axes and priority, closed."""
-        return DimSharding(self.axes, True, self.priority)
+        """The same axes and priority, closed; without axes there is no priority."""
+        return DimSharding(self.axes, True, self.priority if self.axes else None)
 
     def without_priority(self) -> DimSharding:
         """The same axes and openness, no priority."""

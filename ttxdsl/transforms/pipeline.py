@@ -51,8 +51,10 @@ from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 from xdsl.transforms.canonicalize import CanonicalizePass
 
+from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.ir.collector import without_collections
@@ -243,6 +245,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
+        require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         written = _WrittenShardings()

@@ -15,6 +15,7 @@ from ttxdsl.analysis.call_graph import (
     set_callee,
 )
 from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.dialects.copies import require_few_copies
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class FlattenCallGraphPass(ModulePass):
         """Change the module in place.
 
         Raises:
-            UnsupportedError: if a function calls itself.
+            UnsupportedError: if a function calls itself, or there would be too many ops.
         """
+        require_few_copies(op)
         symbols = Symbols(op)
         called: set[str] = set()
         for function in callees_first(op):
