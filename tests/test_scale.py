@@ -5,11 +5,14 @@ from __future__ import annotations
 import tracemalloc
 from io import StringIO
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from tests.attack.bombs.deep import nested_calls, nested_regions
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.run import run_module
 from ttxdsl.program import parse_program
 
 
@@ -60,7 +63,7 @@ def test_parse_verify_print_and_clone(text: str):
 
 def test_too_deep_is_a_diagnostic():
     with pytest.raises(CompileError, match="nested too deeply"):
-        parse_program(nest(5000))
+        parse_program(nest(20_000))
 
 
 def test_memory_is_linear():
@@ -81,3 +84,14 @@ def test_memory_is_linear():
     small, large = bytes_an_op(1000), bytes_an_op(8000)
     assert large < 1.1 * small
     assert large < 2000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [nested_calls(2_000), nested_regions("while", 1_000)],
+    ids=["2,000 calls", "1,000 loops"],
+)
+def test_deep_programs_run(text: str):
+    module = parse_program(text)
+    (result,) = run_module(module, [np.zeros((8, 8), np.float32)])
+    assert np.all(result == 0)

@@ -25,6 +25,18 @@ def _below(text: str) -> str:
     return re.sub(r"\n(?=\S)", "\n  ", visible_lines(text))
 
 
+_LONGEST = 4_000
+"""Characters of a message; a type or a name in it may have a million."""
+
+
+def _shortened(message: str) -> str:
+    left_out = len(message) - _LONGEST
+    if left_out <= 0:
+        return message
+    half = _LONGEST // 2
+    return f"{message[:half]} [… {left_out} characters …] {message[-half:]}"
+
+
 class CompileError(DiagnosticException):
     """A program that the compiler cannot take, with its place and a way out.
 
@@ -43,7 +55,7 @@ class CompileError(DiagnosticException):
         hint: str | None = None,
         position: str | None = None,
     ):
-        self.message = message
+        self.message = _shortened(message)
         self.hint = hint
         if isinstance(where, SSAValue):
             owner = where.owner

@@ -11,6 +11,7 @@ from typing import Literal
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -19,7 +20,7 @@ from ttxdsl.collector import without_collections
 from ttxdsl.compat import mend_xdsl
 from ttxdsl.compat.dominance import DominanceError, verify_dominance
 from ttxdsl.compat.lexing import BYTE_ORDER_MARK
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import all_ops, all_ops_inside_out
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.universe import DIALECTS, load
 from ttxdsl.visible import visible
@@ -88,7 +89,7 @@ def parse_program(
         raise _of_dominance(error) from error
     except RecursionError as error:
         offset = parser.pos if parser is not None else 0
-        message = "regions are nested too deeply to be read"
+        message = "the program is nested too deeply to be read"
         raise _at(text, source, message, offset, offset + 1) from error
     except _XDSL_FAULTS as error:
         # xDSL lets these through for some malformed text; the parser stands near it
@@ -97,9 +98,21 @@ def parse_program(
         raise _at(text, source, message, offset, offset + 1) from error
     try:
         module.verify()
-    except (VerifyException, *_XDSL_FAULTS) as error:
-        raise CompileError(str(error).strip(), position=source) from error
+    except _XDSL_FAULTS as error:
+        where = _first_wrong(module)
+        position = source if where is None else None
+        raise CompileError(str(error).strip(), where, position=position) from error
     return module
+
+
+def _first_wrong(module: ModuleOp) -> Operation | None:
+    """The first op inside that breaks a rule by itself, which xDSL does not tell."""
+    for op in all_ops_inside_out(module):
+        try:
+            op.verify(verify_nested_ops=False)
+        except _XDSL_FAULTS:
+            return None if op is module else op
+    return None
 
 
 def require_dominance(module: ModuleOp) -> None:

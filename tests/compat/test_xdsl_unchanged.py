@@ -45,6 +45,18 @@ READ = {
     # compat/printing.py
     "xdsl.printer:Printer.print_attribute": "dcb4fade9403",
     "xdsl.dialects.builtin:TensorType.print_builtin": "36c0d24f3b66",
+    # compat/walking.py
+    "xdsl.ir:Operation.walk": "3f4d2b10c043",
+    "xdsl.ir:Block.walk": "82efe713adda",
+    "xdsl.ir:Region.walk": "b101b6485383",
+    "xdsl.ir.core:_BlockOpsIterator": "062c5b387c7e",
+    # compat/linear.py
+    "xdsl.traits:SymbolTable.lookup_symbol": "82e0e8ad6186",
+    "xdsl.ir:Operation.emit_error": "033544fbc6b4",
+    "xdsl.ir.core:_IRNode.is_ancestor": "bb895e8a1d89",
+    "xdsl.transforms.dead_code_elimination:LiveSet": "67d118011252",
+    # compat/aliases.py
+    "xdsl.parser:Parser._parse_alias_def": "880cab42892f",
     # dialects/_verify_once.py
     "xdsl.ir:Operation.verify": "00ad60dfd578",
     "xdsl.irdl.operations:OpDef.verify": "29961dbe29f2",

@@ -42,6 +42,7 @@ UNCHECKED = {
 """Ops of which C++ takes all."""
 
 STRICTER = UNCHECKED | {
+    "stablehlo.compare": "C3: C++ leaves it to XLA to look at compare_type",
     "stablehlo.bitcast_convert": "C1: C++ compares sizes of equal width only up to "
     "the shorter shape",
     "stablehlo.dynamic_conv": "C25: C++ does not compare the result with the shape "

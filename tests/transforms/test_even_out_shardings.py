@@ -7,7 +7,7 @@ import pytest
 
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.run import run_module
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.program import make_context, parse_program, program_text
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import Mesh
@@ -120,3 +120,38 @@ def test_even_shardings_stay_as_they_are():
 }"""
     )
     assert evened(text) == (str(parse_program(text)), [])
+
+
+def test_closed_dimension_without_axes_loses_its_priority():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}p1, {"x"}p2]>}) -> tensor<6x8xf32> {
+  return %a : tensor<6x8xf32>
+}"""
+    )
+    module = parse_program(text)
+    with collect_remarks():
+        even_out_shardings(module)
+    module.verify()
+    assert '[{}, {"x"}p2]' in program_text(module)
+
+
+@pytest.mark.parametrize("side", ["operand", "result"])
+def test_collective_over_uneven_shards_is_refused(side: str):
+    op = {
+        "operand": 'sdy.all_gather [{}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {}]>',
+        "result": 'sdy.all_slice [{}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]>',
+    }[side]
+    second = '{"y"}' if side == "operand" else "{}"
+    text = (
+        MESH
+        + f"""func.func @main(%a: tensor<8x6xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {second}]>}}) -> tensor<8x6xf32> {{
+  %0 = {op} : tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}}"""
+    )
+    module = parse_program(text, "in.mlir")
+    with pytest.raises(
+        UnsupportedError, match=rf"^in.mlir:3:3: .*dimension 1 of the {side}"
+    ):
+        even_out_shardings(module)

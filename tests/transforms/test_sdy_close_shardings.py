@@ -10,7 +10,6 @@ from tests.transforms.constraint_programs import constraint_program
 from tests.transforms.run_pass import run_passes
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.sdy_close_shardings import closed
 
 NAME = "sdy-close-shardings"
 
@@ -66,5 +65,5 @@ def test_closed():
         unreduced=(y,),
     )
     dims = (DimSharding((x,), priority=1), DimSharding())
-    assert closed(sharding) == TensorSharding("mesh", dims, (), (y,))
-    assert closed(closed(sharding)) == closed(sharding)
+    assert sharding.closed_like() == TensorSharding("mesh", dims, (), (y,))
+    assert sharding.closed_like().closed_like() == sharding.closed_like()

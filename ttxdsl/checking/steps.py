@@ -13,7 +13,9 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.errors import CompileError
+from ttxdsl.transforms.function_attributes import entry_functions
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.pipeline import (
     FIRST_SHARDING_STAGE,
@@ -78,6 +80,9 @@ def pipeline_steps(
         pipeline: options of the stages; all stages up to `last_stage` are taken, and
             the lowerings if that is the last.
         num_links: of the collectives in ttnn.
+
+    Raises:
+        UnsupportedError: it takes or returns what is no tensor.
     """
     dialects = {op.name.partition(".")[0] for op in module.walk()}
     lowerings: list[ModulePass] = [ConvertTTIRToTTNNPass(num_links)]
@@ -93,6 +98,7 @@ def pipeline_steps(
 
 
 def _stages(module: ModuleOp, pipeline: TTStableHLOPipelinePass) -> list[Step]:
+    require_tensors(entry_functions(module))
     names = [stage.name for stage in pipeline.stages()]
     # on its way a program may look solved; that is asked at the start only
     early = pipeline.first_stage <= FIRST_SHARDING_STAGE

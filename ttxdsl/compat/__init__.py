@@ -8,12 +8,14 @@ mend comes with a probe that shows the fault on the unmended xDSL;
 from __future__ import annotations
 
 from ttxdsl.compat import (
+    aliases,
     constraints,
     dense,
     depth,
     dominance,
     functions,
     lexing,
+    linear,
     lines,
     literals,
     locations,
@@ -22,6 +24,7 @@ from ttxdsl.compat import (
     scopes,
     splats,
     types,
+    walking,
 )
 
 _MENDS = (
@@ -31,6 +34,7 @@ _MENDS = (
     depth.mend,
     dominance.mend,
     locations.mend,
+    aliases.mend,
     constraints.mend,
     functions.mend,
     lexing.mend,
@@ -39,6 +43,8 @@ _MENDS = (
     operations.mend,
     lines.mend,
     printing.mend,
+    walking.mend,
+    linear.mend,
 )
 _applied = False
 

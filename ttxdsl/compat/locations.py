@@ -141,29 +141,40 @@ def source_position(location: Attribute) -> str | None:
     A call site answers with its callee (the innermost frame, as MLIR's own
     diagnostics do); a fused location with the first part that knows a position.
     """
-    match location:
-        case FileLineColLoc() | FileLineColRange():
-            file, line, column = location.filename, location.line, location.column
-            return f"{file.data}:{line.data}:{column.data}"
-        case ParsedLoc():
-            return location.position
-        case NameLoc():
-            return source_position(location.location)
-        case CallSiteLoc():
-            return source_position(location.callee) or source_position(location.caller)
-        case FusedLoc():
-            parts = cast(ArrayAttr[Attribute], location.locations)
-            found = (source_position(part) for part in parts)
-            return next((position for position in found if position), None)
-        case _:
-            return None
+    pending = [location]
+    seen: set[int] = set()  # a part that several share is looked at once
+    while pending:
+        part = pending.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        match part:
+            case FileLineColLoc() | FileLineColRange():
+                file, line, column = part.filename, part.line, part.column
+                return f"{file.data}:{line.data}:{column.data}"
+            case ParsedLoc():
+                return part.position
+            case NameLoc():
+                pending.append(part.location)
+            case CallSiteLoc():
+                pending += (part.caller, part.callee)
+            case FusedLoc():
+                parts = cast(ArrayAttr[Attribute], part.locations)
+                pending += reversed(parts.data)
+            case _:
+                continue
+    return None
 
 
 @dataclass
 class _AliasTable:
-    """Location aliases of one text, found by one scan and parsed when first used."""
+    """Location aliases of one text, found by one scan and parsed when first used.
+
+    `parsing` are those whose definition is being read.
+    """
 
     offsets: dict[str, int]
+    parsing: set[str] = field(default_factory=set[str])
     parsed: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
 
 
@@ -188,10 +199,14 @@ def location_of_alias(parser: AttrParser, name: str) -> Attribute | None:
         return known
     if (offset := table.offsets.get(name)) is None:
         return None
+    if name in table.parsing:
+        parser.raise_error(f"location alias '{name}' is defined by itself")
+    table.parsing.add(name)
     parser._resume_from(offset)  # pyright: ignore[reportPrivateUsage]
     location = parser.parse_optional_location()
     assert location is not None
     table.parsed[name] = location
+    table.parsing.remove(name)
     return location
 
 

@@ -4,6 +4,8 @@
 program has few different ones. A tensor type whose text depends on nothing around it
 (no alias, no encoding) is parsed once in a process. Equal types are then also the same
 object, which is what comparing and hashing them ask first.
+
+Dimensions beyond 64 bits, which MLIR does not read, are read by xDSL: they are refused.
 """
 
 from __future__ import annotations
@@ -13,8 +15,12 @@ from typing import Any, cast
 
 from xdsl.ir import TypeAttribute
 from xdsl.parser.attribute_parser import AttrParser
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 _MOST_KEPT = 1 << 14
+_LARGEST = (1 << 63) - 1
+_DIGITS = 100
+"""More are not even counted."""
 
 _tensor = re.compile(
     r"tensor<(?:(?:[0-9]+|\?)x)*+(?:[a-z][a-zA-Z0-9]*|complex<[a-z][0-9]+>)>"
@@ -42,4 +48,16 @@ def mend() -> None:
             _types[text] = parsed
         return parsed
 
+    parse_dimension = AttrParser.parse_shape_dimension
+
+    def parse_dimension_of_64_bits(self: AttrParser, allow_dynamic: bool = True) -> int:
+        token = self._current_token  # pyright: ignore[reportPrivateUsage]
+        text = token.text  # of `0x4` only the 0 is a dimension
+        if token.kind is MLIRTokenKind.INTEGER_LIT and (
+            len(text) > _DIGITS or ("x" not in text and int(text) > _LARGEST)
+        ):
+            self.raise_error("the dimension does not fit in 64 bits", token.span)
+        return parse_dimension(self, allow_dynamic)
+
     AttrParser.parse_optional_type = cast(Any, parse_remembered)
+    AttrParser.parse_shape_dimension = parse_dimension_of_64_bits

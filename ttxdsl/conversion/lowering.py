@@ -26,6 +26,7 @@ from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
+from ttxdsl.dialects._tt.attributes import NumberError
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
@@ -117,7 +118,8 @@ class Lowering:
         """Write the ttir form of an op and remember its results.
 
         Raises:
-            UnsupportedError: there is no rule for the op, or its types have no ttir form.
+            UnsupportedError: there is no rule for the op, or its types have no ttir form,
+                or its numbers do not fit into those of ttir.
         """
         rule = self.table.get(op.name)
         if rule is None:
@@ -130,11 +132,14 @@ class Lowering:
             check_type(value, op)
         self.builder.location = op.location
         floats = quantized.on_floats(op)
-        results = (
-            as_results(rule.lower(self, op))
-            if floats is None
-            else self._quantized(rule, op, floats)
-        )
+        try:
+            results = (
+                as_results(rule.lower(self, op))
+                if floats is None
+                else self._quantized(rule, op, floats)
+            )
+        except NumberError as error:
+            raise UnsupportedError(f"has no form in ttir: {error}", op) from error
         for old, new in zip(op.results, results, strict=True):
             self.values[old] = new
 

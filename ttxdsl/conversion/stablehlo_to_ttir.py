@@ -55,6 +55,8 @@ from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
+from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.replica_groups import counts_replicas
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.traversal import ops_of_type
@@ -128,9 +130,11 @@ class _ModuleLowering:
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
+        require_few_copies(self.module)
         private = StringAttr("private")
         for function in self.functions.values():
             if function.sym_visibility != private and not function.is_declaration:
+                require_tensors([function])
                 self._function(function)
         called = _called_from_outside(self.module)
         for op in list(self.module.ops):

@@ -187,6 +187,21 @@ def mesh_axis_text(axis: tuple[str, int]) -> str:
     return f"{quoted(axis[0])}={axis[1]}"
 
 
+_PLAIN_NUMBERS = re.compile(
+    r"\[\s*([0-9]{1,18}(?:\s*,\s*[0-9]{1,18})*+)\s*\]", re.ASCII
+)
+
+
+def _plain_numbers(parser: AttrParser) -> tuple[int, ...]:
+    """`[3, 0, 2]` as it is mostly written, a million without a token each; else empty."""
+    text = parser.lexer.input.content
+    found = _PLAIN_NUMBERS.match(text, parser._current_token.span.start)  # pyright: ignore[reportPrivateUsage]
+    if found is None:
+        return ()
+    parser._resume_from(found.end())  # pyright: ignore[reportPrivateUsage]
+    return tuple(map(int, found.group(1).split(",")))
+
+
 def parse_mesh(parser: AttrParser) -> Mesh:
     """`<["x"=2, "y"=4]>` or `<[...], device_ids=[...]>`.
 
@@ -198,8 +213,10 @@ def parse_mesh(parser: AttrParser) -> Mesh:
         if parser.parse_optional_punctuation(",") is not None:
             parser.parse_keyword("device_ids")
             parser.parse_punctuation("=")
-            with parser.in_square_brackets():
-                device_ids = _comma_separated(parser, lambda: parse_number(parser))
+            device_ids = _plain_numbers(parser)
+            if not device_ids:
+                with parser.in_square_brackets():
+                    device_ids = _comma_separated(parser, lambda: parse_number(parser))
     mesh = Mesh(axes, device_ids)
     counts_up = axes and device_ids == tuple(range(len(device_ids)))
     if counts_up and len(device_ids) == mesh.total_size:

@@ -28,8 +28,11 @@ from ttxdsl.sharding.axes import (
     sort_by_mesh,
 )
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import MOST_DEVICES, DimSharding, Mesh, TensorSharding
 from ttxdsl.sharding.text import quoted
+
+_SHOWN = 64
+"""Device ids that a message lists."""
 
 
 def _braced(axes: Iterable[AxisRef]) -> str:
@@ -54,6 +57,14 @@ def mesh_axis_names(mesh: Mesh) -> None:
         seen.add(name)
 
 
+def mesh_devices(mesh: Mesh) -> None:
+    """A mesh has at most `MOST_DEVICES`, which Shardy does not ask for."""
+    if mesh.total_size > MOST_DEVICES:
+        raise VerifyException(
+            f"a mesh of {mesh.total_size} devices: at most {MOST_DEVICES} are supported"
+        )
+
+
 def mesh_device_ids(mesh: Mesh) -> None:
     """Explicit device ids are a permutation of all devices, other than counting up."""
     ids = mesh.device_ids
@@ -76,8 +87,10 @@ def mesh_device_ids(mesh: Mesh) -> None:
             f"{devices} != {len(ids)}"
         )
     if sorted(ids) != list(range(devices)):
+        first = ", ".join(map(str, sorted(ids)[:_SHOWN]))
+        more = ", ..." if devices > _SHOWN else ""
         raise VerifyException(
-            f"sorted device ids must be 0 to {devices - 1}, got: {sorted(ids)}"
+            f"sorted device ids must be 0 to {devices - 1}, got: [{first}{more}]"
         )
     if list(ids) == list(range(devices)):
         raise VerifyException(
@@ -90,6 +103,7 @@ def mesh(mesh: Mesh) -> None:
     for name, size in mesh.axes:
         mesh_axis_size(name, size)
     mesh_axis_names(mesh)
+    mesh_devices(mesh)
     mesh_device_ids(mesh)
 
 

@@ -10,6 +10,7 @@ already lies on the devices is `sharded`, as in the design request; tt-mlir's
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import TypeVar, cast, get_args
 
 from typing_extensions import get_original_bases
@@ -29,6 +30,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects._verify_once import looks_around
+from ttxdsl.sharding.spec import MOST_DEVICES
 
 MESHES_ATTRIBUTE = "ttcore.meshes"
 """Name of the module attribute that lists the meshes of a ttir or ttnn module."""
@@ -213,6 +215,11 @@ class MeshAttr(ParametrizedAttribute):
                     f'mesh "{self.mesh_name.data}": axis {axis} has size {size}, '
                     "expected at least 1"
                 )
+        if (devices := prod(self.get_shape())) > MOST_DEVICES:
+            raise VerifyException(
+                f'mesh "{self.mesh_name.data}" has {devices} devices: at most '
+                f"{MOST_DEVICES} are supported"
+            )
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:

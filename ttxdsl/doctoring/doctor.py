@@ -21,6 +21,7 @@ from xdsl.ir import Operation
 from xdsl.printer import Printer
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.doctoring.groups import Analysis, analyze
 from ttxdsl.doctoring.measure import (
     Machine,
@@ -46,6 +47,7 @@ from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.memory import type_bytes
 from ttxdsl.transforms.function_attributes import (
     argument_attributes,
+    entry_functions,
     result_attributes,
 )
 from ttxdsl.transforms.graph_state import is_solved
@@ -291,6 +293,7 @@ def diagnose(
         CompileError: the program cannot be analyzed, is partitioned already, or no mesh
             can be tried.
     """
+    require_tensors(entry_functions(module))
     if devices < 2:
         raise CompileError(f"there is no mesh to choose for {devices} device(s)")
     if limit is not None and limit < 1:

@@ -404,9 +404,8 @@ class Counterfactuals:
 
 
 def _without(dim: DimSharding, gone: Sequence[AxisRef]) -> DimSharding:
-    """A dimension without some axes; nothing is left to have a priority if it is empty."""
-    new = dim.with_axes(tuple(one for one in dim.axes if one not in gone))
-    return new.without_priority() if not new.axes and new.closed else new
+    """A dimension without some axes."""
+    return dim.with_axes(tuple(one for one in dim.axes if one not in gone))
 
 
 def _following(

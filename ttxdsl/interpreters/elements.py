@@ -159,12 +159,26 @@ def element_dtype(element: Attribute) -> DType:
     )
 
 
+MOST_DIMENSIONS = 64
+"""Of a NumPy array, which has the axes of the mesh in front."""
+
+
 def tensor_of(type: Attribute) -> tuple[tuple[int, ...], DType]:
-    """Shape (-1 where dynamic) and dtype of a ranked tensor type."""
+    """Shape (-1 where dynamic) and dtype of a ranked tensor type.
+
+    Raises:
+        UnsupportedError: it is another type, or NumPy has no arrays of so many
+            dimensions.
+    """
     if not isinstance(type, TensorType):
         raise UnsupportedError(f"a value of type {type} is not a ranked tensor")
     found = cast("TensorType[Attribute]", type)
     shape = tuple(max(size, -1) for size in found.get_shape())
+    if len(shape) > MOST_DIMENSIONS:
+        raise UnsupportedError(
+            f"a tensor of {len(shape)} dimensions cannot be run: NumPy's arrays have at"
+            f" most {MOST_DIMENSIONS}"
+        )
     return shape, element_dtype(found.element_type)
 
 

@@ -8,9 +8,10 @@ whose dimensions are leading ones to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from sys import getrefcount
 from typing import Any, TypeVar, cast
 
@@ -134,18 +135,14 @@ def find_symbol(interpreter: Interpreter, name: str) -> Operation:
     return symbols[name]
 
 
-def _uses(op: Operation) -> Iterator[SSAValue]:
-    for inner in op.walk():
-        yield from inner.operands
-
-
-def _plan(region: Region) -> list[Step]:
+def _plan(interpreter: Interpreter, region: Region) -> list[Step]:
     block = region.block
     last: dict[SSAValue, Operation] = {}
     mine: set[SSAValue] = set(block.args)
     for op in block.ops:
         mine.update(op.results)
-        for value in _uses(op):
+        captured = (captures_of(interpreter, inner) for inner in op.regions)
+        for value in (*op.operands, *chain.from_iterable(captured)):
             if value in mine:
                 last[value] = op
     dying: dict[Operation, list[SSAValue]] = {}
@@ -167,7 +164,7 @@ def plan_of(interpreter: Interpreter, region: Region) -> list[Step]:
     """What there is to do in the one block of a region, found out once."""
     plans = session(interpreter).plans
     if (steps := plans.get(region)) is None:
-        steps = plans[region] = _plan(region)
+        steps = plans[region] = _plan(interpreter, region)
     return steps
 
 
@@ -353,16 +350,31 @@ def captures_of(interpreter: Interpreter, region: Region) -> tuple[SSAValue, ...
     """The values that a region uses but does not define."""
     found = session(interpreter).captures
     if region not in found:
-        inside: set[SSAValue] = set()
-        used: dict[SSAValue, None] = {}
-        for op in region.walk():
-            inside.update(op.results)
-            for inner in op.regions:
-                inside.update(arg for block in inner.blocks for arg in block.args)
-            used.update(dict.fromkeys(op.operands))
-        inside.update(arg for block in region.blocks for arg in block.args)
-        found[region] = tuple(value for value in used if value not in inside)
+        regions, pending = list[Region](), [region]
+        while pending:
+            inner = pending.pop()
+            regions.append(inner)
+            ops = chain.from_iterable(block.ops for block in inner.blocks)
+            pending += (one for op in ops for one in op.regions if one not in found)
+        for inner in reversed(regions):  # those inside others first
+            found[inner] = _captured(inner, found)
     return found[region]
+
+
+def _captured(
+    region: Region, known: Mapping[Region, tuple[SSAValue, ...]]
+) -> tuple[SSAValue, ...]:
+    """What a region captures, from what is known of the regions in it."""
+    inside: set[SSAValue] = set()
+    used: dict[SSAValue, None] = {}
+    for block in region.blocks:
+        inside.update(block.args)
+        for op in block.ops:
+            inside.update(op.results)
+            used.update(dict.fromkeys(op.operands))
+            for inner in op.regions:
+                used.update(dict.fromkeys(known[inner]))
+    return tuple(value for value in used if value not in inside)
 
 
 def body_names(region: Region) -> tuple[str, ...] | None:

@@ -13,10 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import prod
 from typing import Literal
 
-from ttxdsl.sharding.axes import Axes, AxisRef, sort_and_merge, split_mesh_at
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding, mesh_positions
+from ttxdsl.sharding.axes import (
+    Axes,
+    AxisRef,
+    sort_and_merge,
+    split_mesh_at,
+    total_size,
+)
+from ttxdsl.sharding.spec import Mesh
 
 Groups = tuple[tuple[int, ...], ...]
 """Device ids, one tuple a group."""
@@ -72,10 +79,18 @@ def expand_groups(
 @cache
 def indices_along(mesh: Mesh, axes: Axes) -> tuple[int, ...]:
     """For each mesh position, row-major, its index along `axes`, major first."""
-    sharding = TensorSharding("", (DimSharding(axes),))
-    return tuple(
-        sharding.shard_index(position, mesh)[0] for position in mesh_positions(mesh)
-    )
+    devices = mesh.total_size
+    found = [0] * devices
+    for axis in axes:
+        whole, size = mesh.axis_size(axis.name), axis.size_in(mesh)
+        inner = prod(mesh.axis_sizes[mesh.axis_index(axis.name) + 1 :])
+        inner *= whole // axis.next_pre_size_in(mesh)
+        along = [index for index in range(size) for _ in range(inner)]
+        along *= devices // len(along)
+        found = [
+            major * size + minor for major, minor in zip(found, along, strict=True)
+        ]
+    return tuple(found)
 
 
 @cache
@@ -90,17 +105,17 @@ def groups_along(mesh: Mesh, axes: Axes) -> Groups:
         for part in split_mesh_at(mesh, axes)
         if not any(axis.overlaps(part) for axis in axes)
     )
-    groups: dict[int, dict[int, int]] = {}
+    size = total_size(axes, mesh)
+    members = [0] * mesh.total_size
     for device, group, place in zip(
         mesh.devices(),
         indices_along(mesh, rest),
         indices_along(mesh, axes),
         strict=True,
     ):
-        groups.setdefault(group, {})[place] = device
+        members[group * size + place] = device
     return tuple(
-        tuple(device for _, device in sorted(members.items()))
-        for _, members in sorted(groups.items())
+        tuple(members[start : start + size]) for start in range(0, len(members), size)
     )
 
 

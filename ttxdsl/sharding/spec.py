@@ -16,6 +16,9 @@ from math import prod
 from ttxdsl.sharding.axes import Axes, AxisRef, split_mesh_at, total_size
 from ttxdsl.sharding.text import quoted, symbol
 
+MOST_DEVICES = 1 << 20
+"""Devices of a mesh: replica groups and device orders list them one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
@@ -123,12 +126,17 @@ class DimSharding:
         return total_size(self.axes, mesh)
 
     def with_axes(self, axes: Axes) -> DimSharding:
-        """The same openness and priority with other axes."""
-        return DimSharding(axes, self.closed, self.priority)
+        """The same openness and priority with other axes.
+
+        Closed and without axes it has nothing left to propagate, so that it loses its
+        priority: the dialect refuses one there.
+        """
+        priority = None if self.closed and not axes else self.priority
+        return DimSharding(axes, self.closed, priority)
 
     def closed_like(self) -> DimSharding:
-        """The same axes and priority, closed."""
-        return DimSharding(self.axes, True, self.priority)
+        """The same axes and priority, closed; without axes there is no priority."""
+        return DimSharding(self.axes, True, self.priority if self.axes else None)
 
     def opened_like(self) -> DimSharding:
         """The same axes and priority, open."""

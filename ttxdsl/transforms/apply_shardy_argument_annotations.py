@@ -34,7 +34,7 @@ from ttxdsl.dialects.ttcore import (
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import emit_remark
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import MOST_DEVICES, DimSharding, Mesh, TensorSharding
 from ttxdsl.transforms.batch_analysis import (
     find_batch,
     fitting_device_counts,
@@ -102,6 +102,10 @@ def _device_count(mesh_shape: tuple[int, ...]) -> int:
     """
     if any(size < 1 for size in mesh_shape):
         raise CompileError(f"mesh-shape: sizes are at least 1, got {mesh_shape}")
+    if prod(mesh_shape) > MOST_DEVICES:
+        raise CompileError(
+            f"mesh-shape: {prod(mesh_shape)} devices: at most {MOST_DEVICES} are supported"
+        )
     *outer, count = mesh_shape or (1,)
     if len(mesh_shape) > 2 or prod(outer) != 1:
         given = "x".join(map(str, mesh_shape))

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.traversal import all_ops
+from ttxdsl.dialects.traversal import all_ops, ops_of_type
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -68,6 +68,16 @@ def find_uneven_dimension(
         if size % sharding.dims[dim].sharded_size(mesh):
             return dim
     return None
+
+
+def _require_even(
+    sharding: TensorSharding, type_: Attribute, mesh: Mesh, where: Operation, what: str
+) -> None:
+    """Refuse a value that is split by axes that do not divide it."""
+    dim = find_uneven_dimension(sharding, type_, mesh)
+    if dim is not None and isinstance(type_, TensorType):
+        layout = Layout.of(sharding, mesh, type_.get_shape())
+        raise uneven_error(layout, dim, where, what)
 
 
 def _element_bytes(type_: TensorType[Attribute]) -> int:
@@ -230,12 +240,27 @@ def _axes_text(axes: Axes, mesh: Mesh) -> str:
     return "{" + ", ".join(f"{axis}={axis.size_in(mesh)}" for axis in axes) + "}"
 
 
+def _require_even_collectives(module: ModuleOp) -> None:
+    """Refuse collectives over uneven shards: they say themselves how axes move."""
+    mesh_of = mesh_lookup(module)
+    for op in ops_of_type(module, sdy.CollectiveOp):
+        if isinstance(op, sdy.AllReduceOp):
+            continue  # moves no axes of dimensions
+        sides = {"operand": sdy.get_sharding(op.tensor), "result": op.out_sharding.data}
+        for name, sharding in sides.items():
+            if sharding is not None:
+                mesh = mesh_of(sharding)
+                _require_even(sharding, op.result.type, mesh, op, f"the {name}")
+
+
 def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
     """Change all shardings in place and warn of each kind of change once.
 
     Raises:
-        UnsupportedError: with `strict`, instead of the first warning.
+        UnsupportedError: a collective moves axes of a dimension that they do not divide;
+            with `strict`, any such dimension, instead of the first warning.
     """
+    _require_even_collectives(module)
     evener = _Evener(module)
     for op in all_ops(module):
         evener.visit(op)
@@ -279,10 +304,7 @@ def check_boundary_shardings(module: ModuleOp) -> None:
             if sharding is None:
                 continue
             mesh = mesh_of(sharding)
-            dim = find_uneven_dimension(sharding, type_, mesh)
-            if dim is not None and isinstance(type_, TensorType):
-                layout = Layout.of(sharding, mesh, type_.get_shape())
-                raise uneven_error(layout, dim, function, f"{kind} {index}")
+            _require_even(sharding, type_, mesh, function, f"{kind} {index}")
 
     for function in entry_functions(module):
         type_ = function.function_type

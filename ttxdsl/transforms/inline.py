@@ -1,7 +1,8 @@
 """Stage 1: replace every call by the body of the function that it calls.
 
-Callees are inlined before their callers, so each call site copies a body that is
-already free of calls; private functions that nothing refers to any more are removed.
+Callers come before their callees, so that an op goes to its last place at once,
+however many calls are inside each other; private functions that nothing refers to any
+more are removed.
 
 Shardings written on a callee's arguments and results, or on the call, are promises
 about values inside the program. They live on as `sdy.sharding_constraint`s.
@@ -11,6 +12,7 @@ Source: MLIR's `inline` pass; its jaxlib build does not inline `func.call`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from xdsl.context import Context
@@ -29,9 +31,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.compat.locations import ParsedLoc
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.transforms.call_graph import callees_first, calls_in
+from ttxdsl.transforms.call_graph import (
+    callers_first,
+    calls_in,
+)
 from ttxdsl.transforms.symbols import (
     Symbols,
     calls_of_private_functions,
@@ -88,7 +94,7 @@ def _locate_at_call(operations: Iterable[Operation], call: CallOp) -> None:
                 inner.location = CallSiteLoc(inner.location, caller)
 
 
-def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> None:
+def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Operation]:
     """Replace one call by the body of its callee.
 
     Args:
@@ -96,6 +102,9 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> None:
         callee: what it calls.
         move: take the body away from the callee, which nobody else needs, instead of
             copying it.
+
+    Returns:
+        The ops of the body where they are now.
 
     Raises:
         UnsupportedError: the callee has control flow between blocks.
@@ -134,6 +143,32 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> None:
     )
     results = _constrain(results, _call_shardings(call), rewriter, call)
     Rewriter.replace_op(call, [], results)
+    return copied
+
+
+def _inline_all(function: FuncOp, symbols: Symbols, left: Counter[str]) -> None:
+    """Replace the calls in a function, and those that come with the callees' bodies.
+
+    Args:
+        function: where to inline.
+        symbols: the functions of the module.
+        left: how many calls each function has that only calls name; kept true.
+    """
+    pending = calls_in(function)[::-1]
+    while pending:
+        call = pending.pop()
+        name = call.callee.string_value()
+        move = False
+        if name in left:
+            left[name] -= 1
+            move = left[name] == 0
+        inlined = inline_call(call, symbols.callee(call), move=move)
+        calls = [inner for op in inlined for inner in calls_in(op)]
+        if not move:
+            for inner in calls:
+                if (copied := inner.callee.string_value()) in left:
+                    left[copied] += 1
+        pending += reversed(calls)
 
 
 class InlinePass(ModulePass):
@@ -145,15 +180,18 @@ class InlinePass(ModulePass):
     name = "inline"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
+        """Change the module in place.
+
+        Raises:
+            UnsupportedError: a function calls itself, or there would be too many ops.
+        """
         for edge in ops_of_type(op, sdy.FuncDataFlowEdgeOp):
             Rewriter.replace_op(edge, [], [edge.operand])
+        order = callers_first(op)
+        require_few_copies(op)
         symbols = Symbols(op)
         left = calls_of_private_functions(op)
-        for function in callees_first(op):
-            for call in calls_in(function):
-                name = call.callee.string_value()
-                if name in left:
-                    left[name] -= 1
-                inline_call(call, symbols.callee(call), move=left.get(name) == 0)
+        for function in order:
+            if not function.is_declaration:  # its body may have been moved
+                _inline_all(function, symbols, left)
         remove_unused_private_functions(op)

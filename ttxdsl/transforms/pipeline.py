@@ -53,6 +53,7 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.remarks import emit_warning
@@ -69,6 +70,7 @@ from ttxdsl.transforms.even_out_shardings import (
     check_boundary_shardings,
 )
 from ttxdsl.transforms.fold_tuples import FoldTuplesPass
+from ttxdsl.transforms.function_attributes import entry_functions
 from ttxdsl.transforms.graph_state import is_solved
 from ttxdsl.transforms.inline import InlinePass
 from ttxdsl.transforms.open_composites import OpenCompositesPass
@@ -224,6 +226,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
+        require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         written = _WrittenShardings()

@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.transforms.call_graph import (
     callees_first,
     calls_in,
@@ -33,8 +34,9 @@ class FlattenCallGraphPass(ModulePass):
         """Change the module in place.
 
         Raises:
-            UnsupportedError: if a function calls itself.
+            UnsupportedError: if a function calls itself, or there would be too many ops.
         """
+        require_few_copies(op)
         symbols = Symbols(op)
         called: set[str] = set()
         for function in callees_first(op):

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.remarks import emit_warning
@@ -120,9 +121,11 @@ class ImportFuncCallsPass(ModulePass):
         """Change the module in place.
 
         Raises:
-            UnsupportedError: if a function calls itself, or has several blocks.
+            UnsupportedError: if a function calls itself, or has several blocks, or there
+                would be too many ops.
             CompileError: if a called function does not exist.
         """
+        require_few_copies(op)
         importer = _Importer(op)
         for function in callees_first(op):
             for call in calls_in(function):

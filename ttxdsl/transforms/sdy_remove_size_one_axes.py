@@ -3,48 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import transform_shardings
+from ttxdsl.dialects.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
-from ttxdsl.sharding.spec import DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.meshes import mesh_lookup
+
+
+def _larger(axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
+    return concatenate_merged(
+        (), (axis for axis in axes if axis.size_in(mesh) != 1), mesh
+    )
 
 
 def without_size_one_axes(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
     """The same layout without axes of size one.
 
-    Sub-axes that become neighbours are merged, and a dimension that is closed and has
-    no axes left loses its priority: the dialect asks for both. (The C++ pass does not
-    merge, and then fails.)
+    Sub-axes that become neighbours are merged, which the dialect asks for. (The C++ pass
+    does not merge, and then fails.)
     """
 
     def larger(axes: Iterable[AxisRef]) -> Axes:
-        return concatenate_merged(
-            (), (axis for axis in axes if axis.size_in(mesh) != 1), mesh
-        )
-
-    def smaller_dim(dim: DimSharding) -> DimSharding:
-        axes = larger(dim.axes)
-        if dim.closed and not axes:
-            return DimSharding()
-        return dim.with_axes(axes)
+        return _larger(axes, mesh)
 
     return TensorSharding(
         sharding.mesh,
-        tuple(smaller_dim(dim) for dim in sharding.dims),
+        tuple(dim.with_axes(larger(dim.axes)) for dim in sharding.dims),
         larger(sharding.replicated),
         larger(sharding.unreduced),
     )
 
 
+def _change_collective(op: sdy.CollectiveOp, mesh: Mesh) -> None:
+    """Take the axes out of what a collective moves, or all of it if nothing is left."""
+    for name, old in op.properties.items():
+        match old:
+            case sdy.AxisRefListAttr():
+                new = sdy.AxisRefListAttr(_larger(old.data, mesh))
+                left = bool(new.data)
+            case sdy.ListOfAxisRefListsAttr():
+                new = sdy.ListOfAxisRefListsAttr(
+                    _larger(axes, mesh) for axes in old.data
+                )
+                left = any(new.data)
+            case sdy.AllToAllParamListAttr():
+                params = [
+                    replace(param, axes=_larger(param.axes, mesh)) for param in old.data
+                ]
+                new = sdy.AllToAllParamListAttr(param for param in params if param.axes)
+                left = bool(new.data)
+            case _:
+                continue
+        if new != old and not left:
+            op.result.replace_all_uses_with(op.tensor)
+            op.detach()
+            op.erase()
+            return
+        op.properties[name] = new
+
+
 @dataclass(frozen=True)
 class RemoveSizeOneAxesPass(ModulePass):
     """Remove axes of size one from all shardings; meshes and manual axes keep them.
+
+    Collectives no longer move them either; one that moved no others is gone. (The C++
+    pass leaves collectives as they were, which is invalid, and fails.)
 
     Source: Shardy's sdy-remove-size-one-axes.
     """
@@ -62,3 +92,7 @@ class RemoveSizeOneAxesPass(ModulePass):
             return without_size_one_axes(sharding, mesh)
 
         transform_shardings(op, larger_only)
+        for collective in ops_of_type(op, sdy.CollectiveOp):
+            mesh = mesh_of(collective.out_sharding.data)
+            if 1 in mesh.axis_sizes:
+                _change_collective(collective, mesh)

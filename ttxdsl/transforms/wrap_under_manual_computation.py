@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.sharding.spec import Mesh, TensorSharding
 from ttxdsl.transforms.function_attributes import (
@@ -95,22 +96,10 @@ def _boundary_shardings(
     types: Iterable[Attribute],
     entries: Sequence[Mapping[str, Attribute]],
     mesh: str | Mesh,
-    function: FuncOp,
 ) -> list[TensorSharding]:
-    """One sharding a value: the written one, else replicated (tokens have rank 0).
-
-    Raises:
-        UnsupportedError: a value is a tuple, of which nobody says how it is split.
-    """
+    """One sharding a value: the written one, else replicated (tokens have rank 0)."""
     shardings: list[TensorSharding] = []
     for type_, entry in zip(types, entries, strict=True):
-        if isinstance(type_, TupleType):
-            raise UnsupportedError(
-                f"function '@{function.sym_name.data}' takes or returns {type_}:"
-                " the pipeline does not support tuples",
-                function,
-                hint="take and return the elements as values of their own",
-            )
         match entry.get(sdy.SHARDING):
             case sdy.TensorShardingAttr() as written:
                 shardings.append(written.data)
@@ -127,9 +116,11 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
     gets a new entry block.
 
     Raises:
-        UnsupportedError: the function has control flow between blocks, or tuples.
+        UnsupportedError: the function has control flow between blocks, or takes or
+            returns what is no tensor.
         CompileError: there is no mesh to run on.
     """
+    require_tensors([function])
     if len(function.body.blocks) != 1:
         raise UnsupportedError(
             f"function '@{function.sym_name.data}' has more than one block",
@@ -139,10 +130,10 @@ def wrap_function(function: FuncOp, meshes: Mapping[str, Mesh]) -> None:
     mesh = wrapping_mesh(function, meshes)
     types = function.function_type
     in_shardings = _boundary_shardings(
-        types.inputs, argument_attributes(function), mesh, function
+        types.inputs, argument_attributes(function), mesh
     )
     out_shardings = _boundary_shardings(
-        types.outputs, result_attributes(function), mesh, function
+        types.outputs, result_attributes(function), mesh
     )
 
     body = function.body.detach_block(0)

@@ -28,8 +28,6 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ttxdsl.errors import UnsupportedError
-
 SI8: TypeAlias = IntegerType[Literal[8], Literal[Signedness.SIGNED]]
 SI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.SIGNED]]
 UI32: TypeAlias = IntegerType[Literal[32], Literal[Signedness.UNSIGNED]]
@@ -91,6 +89,20 @@ Sizes: TypeAlias = I32Array | DenseInts | ShapeAttr
 """The three ways to write several integers."""
 
 
+I32 = range(-(1 << 31), 1 << 31)
+"""The numbers of 32 bits. xDSL takes one more bit for i32, and changes the sign."""
+
+
+class NumberError(ValueError):
+    """A number that does not fit into what tt-mlir keeps it in."""
+
+
+def _require_i32(values: Iterable[int]) -> None:
+    for value in values:
+        if value not in I32:
+            raise NumberError(f"{value} does not fit in 32 bits")
+
+
 _remember = lru_cache(maxsize=1 << 14)
 """Attributes never change, and programs ask for the same few over and over."""
 
@@ -98,6 +110,7 @@ _remember = lru_cache(maxsize=1 << 14)
 @_remember
 def si32_attr(value: int) -> IntegerAttr[SI32]:
     """`value : si32`."""
+    _require_i32((value,))
     return IntegerAttr(value, si32)
 
 
@@ -136,22 +149,15 @@ def dense_i64(values: Iterable[int]) -> DenseInts:
 
 @_remember
 def _i32_array(values: tuple[int, ...]) -> I32Array:
-    _require_32_bits(values)
+    _require_i32(values)
     return ArrayAttr(IntegerAttr(value, i32) for value in values)
 
 
 @_remember
 def _dense(element: IntegerType, values: tuple[int, ...]) -> DenseInts:
     if element == i32:
-        _require_32_bits(values)
+        _require_i32(values)
     return DenseArrayBase.from_list(element, values)
-
-
-def _require_32_bits(values: tuple[int, ...]) -> None:
-    """xDSL takes unsigned numbers too, which would come back negative."""
-    for value in values:
-        if not -(2**31) <= value < 2**31:
-            raise UnsupportedError(f"the size {value} does not fit in ttir's 32 bits")
 
 
 def ints(attr: Sizes) -> tuple[int, ...]:

@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ComplexType,
     Float32Type,
     Float64Type,
     IntegerAttr,
+    IntegerType,
+    Signedness,
     TensorType,
     f32,
     f64,
@@ -733,6 +736,23 @@ _DIRECTION: Codec = enum_codec(ComparisonDirectionAttr)
 _COMPARE_TYPE: Codec = enum_codec(ComparisonTypeAttr)
 
 
+_NOTYPE = ComparisonType.NOTYPE
+"""As the elements say."""
+
+
+def _compare_types(element: Attribute) -> tuple[ComparisonType, ...]:
+    """What a comparison of such elements may be called; they leave a choice or none."""
+    if isinstance(element, AnyFloat):
+        return ComparisonType.FLOAT, ComparisonType.TOTALORDER
+    if isinstance(element, ComplexType):
+        return (ComparisonType.FLOAT,)
+    if not isinstance(element, IntegerType):
+        return tuple(ComparisonType)
+    integer = cast(IntegerType, element)
+    unsigned = integer.signedness.data == Signedness.UNSIGNED or integer == i1
+    return (ComparisonType.UNSIGNED if unsigned else ComparisonType.SIGNED,)
+
+
 @irdl_op_definition
 class CompareOp(PrettyOp):
     """A relation between elements. Spec section "compare"."""
@@ -797,10 +817,19 @@ class CompareOp(PrettyOp):
         print_signature(printer, self)
 
     def verify_(self) -> None:
-        """C1: operands of one element type; C2: one shape."""
+        """C1: operands of one element type; C2: one shape; C3: their order."""
         require_type(self.rhs.type, self.lhs.type, "rhs (C1, C2)")
         require_shape(self.result.type, self.lhs.type, "result (C2)")
         require_shape(self.result.type, self.rhs.type, "result (C2)")
+        if self.compare_type is None or self.compare_type.data == _NOTYPE:
+            return
+        given, element = self.compare_type.data, element_of(self.lhs.type)
+        fitting = _compare_types(element)
+        require(
+            given in fitting,
+            "elements of type {} are compared as {}, not as {} (C3)",
+            *(element, " or ".join(fitting), given),
+        )
 
 
 # --- three operands ----------------------------------------------------------------

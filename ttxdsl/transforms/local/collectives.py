@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from struct import pack
 
 from xdsl.dialects.builtin import (
+    BytesAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FunctionType,
@@ -322,7 +324,9 @@ def _groups_along(mesh: Mesh, axes: Axes) -> DenseIntOrFPElementsAttr[IntegerTyp
 def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:
     """`dense<[[…], …]> : tensor<…x…xi64>`."""
     type_ = TensorType(i64, [len(rows), len(rows[0])])
-    return DenseIntOrFPElementsAttr.from_list(type_, [n for row in rows for n in row])
+    numbers = [number for row in rows for number in row]
+    data = BytesAttr(pack(f"<{len(numbers)}q", *numbers))  # a million at once
+    return DenseIntOrFPElementsAttr(type_, data)
 
 
 def first_free_channel(root: Operation) -> int:

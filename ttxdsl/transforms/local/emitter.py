@@ -35,6 +35,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonType,
     ComparisonTypeAttr,
 )
+from ttxdsl.errors import UnsupportedError, source_position
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.spec import Mesh
 from ttxdsl.transforms.local.devices import shard_index_of_device
@@ -44,6 +45,7 @@ OpT = TypeVar("OpT", bound=Operation)
 Tensor = TensorType[Attribute]
 
 INDEX = i32
+_LAST_INDEX = (1 << 31) - 1
 """The element type of computed positions; sizes beyond it are refused."""
 
 
@@ -148,7 +150,16 @@ class Emitter:
     # Constants
 
     def integers(self, values: Sequence[int], shape: Sequence[int] = ()) -> SSAValue:
-        """A constant of positions: one value for all elements, or one an element."""
+        """A constant of positions: one value for all elements, or one an element.
+
+        Raises:
+            UnsupportedError: a position that does not fit in `INDEX`.
+        """
+        if values and (largest := max(map(abs, values))) > _LAST_INDEX:
+            raise UnsupportedError(
+                f"element {largest} of a dimension: devices count positions in {INDEX}",
+                position=source_position(self.location),
+            )
         type_ = TensorType(INDEX, list(shape))
         value = DenseIntOrFPElementsAttr.from_list(type_, list(values))
         return self._one(stablehlo.ConstantOp, [], type_, {"value": value})

@@ -1,0 +1,51 @@
+"""Every bomb of a few lines is compiled or refused, at once and with one diagnostic."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+import pytest
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from tests.attack.bombs import BOMBS, CHEAP
+from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+from ttxdsl.program import make_context, parse_program, program_text
+from ttxdsl.remarks import collect_remarks
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+NO_LONGER = 60
+"""Seconds, on a machine that does other things too; what hangs takes far more."""
+
+
+@contextmanager
+def at_most(seconds: int) -> Generator[None]:
+    """What is inside is interrupted when it does not end."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", sorted(CHEAP))
+def test_compiled_or_refused(name: str):
+    context = make_context()
+    with at_most(NO_LONGER), collect_remarks():
+        try:
+            module = parse_program(BOMBS[name](), context=context)
+            TTStableHLOPipelinePass().apply(context, module)
+            ConvertStableHLOToTTIRPass().apply(context, module)
+            ConvertTTIRToTTNNPass().apply(context, module)
+            program_text(module)
+        except (DiagnosticException, ParseError) as error:
+            assert len(str(error)) < 20_000

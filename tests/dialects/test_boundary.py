@@ -1,0 +1,101 @@
+"""Programs take and return tensors: whatever compiles one says which value does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ttxdsl
+from ttxdsl.api import Program
+from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
+from ttxdsl.errors import CompileError
+from ttxdsl.program import parse_program
+from ttxdsl.tools.main import main
+
+TYPES = ("i32", "!stablehlo.future<tensor<8xf32>>", "vector<4xf32>", "none", "index",
+         "tensor<*xf32>", "tensor<?xf32, #stablehlo.bounds<4>>", "tuple<tensor<8xf32>>")  # fmt: skip
+
+T = "tensor<8x4xf32>"
+
+
+def program(type_: str, *, result: bool) -> str:
+    """A program that takes, or takes and returns, a value of a type."""
+    first, second = (
+        ("%b: " + type_, "%a: " + T) if result else ("%a: " + T, "%b: " + type_)
+    )
+    outputs, types = (f"({T}, {type_})", f"{T}, {type_}") if result else (T, T)
+    return (
+        f"\nfunc.func @main({first}, {second}) -> {outputs} {{\n"
+        f"  %0 = stablehlo.add %a, %a : {T}\n"
+        f"  return %0{', %b' if result else ''} : {types}\n}}\n"
+    )
+
+
+WAYS: dict[str, Callable[[Program], object]] = {
+    "partition": lambda p: p.partition(),
+    "over a mesh": lambda p: p.partition(mesh=(1, 2)),
+    "lower": lambda p: p.lower("ttnn"),
+    "check": lambda p: p.check(),
+    "report": lambda p: p.report_data(),
+    "why": lambda p: p.why(),
+    "simulate": lambda p: p.simulate(np.zeros((8, 4), np.float32), 1),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+@pytest.mark.parametrize("type_", TYPES)
+def test_api_names_the_argument(way: Callable[[Program], object], type_: str):
+    loaded = ttxdsl.load(program(type_, result=False))
+    with pytest.raises(CompileError, match=r"^<text>:2:1: .* argument 1 of '?@main"):
+        way(loaded)
+
+
+@pytest.mark.parametrize("type_", TYPES)
+def test_lowering_alone_names_the_argument(type_: str):
+    module = parse_program(program(type_, result=True), "in.mlir")
+    with pytest.raises(CompileError, match=r"^in.mlir:2:1: .* argument 0 of '@main'"):
+        convert_stablehlo_to_ttir(module)
+
+
+COMMANDS = (
+    ["compile"],
+    ["compile", "--emit", "sdy"],
+    ["run"],
+    ["report", "-o", "report.html"],
+    ["why"],
+    ["doctor", "--devices", "2"],
+    ["check"],
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_commands_name_the_argument(
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.chdir(tmp_path)
+    name, *options = command
+    for type_ in TYPES[:2]:
+        Path("in.mlir").write_text(program(type_, result=False))
+        assert main([name, "in.mlir", *options]) == 1
+        told = capsys.readouterr().err
+        assert told.startswith(
+            "in.mlir:2:1: error: 'func.func' op: argument 1 of '@main'"
+        )
+        assert told.count("error:") == 1
+    assert not Path("report.html").exists()
+
+
+def test_result_is_named():
+    text = (
+        f"func.func @main(%a: {T}) -> ({T}, !stablehlo.token, i32) {{\n"
+        f"  %t = stablehlo.create_token : !stablehlo.token\n  %i = arith.constant 1 : i32\n"
+        f"  return %a, %t, %i : {T}, !stablehlo.token, i32\n}}"
+    )
+    with pytest.raises(CompileError, match="result 2 of '@main' is of type i32"):
+        ttxdsl.load(text).partition()

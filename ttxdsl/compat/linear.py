@@ -1,0 +1,94 @@
+"""Mends: where xDSL takes time with the square of a program.
+
+- A symbol is looked up by going through all ops of the module, for every call that is
+  verified. Here the ops are known by their names once they were gone through; what was
+  found is checked against the module as it is now.
+- An error in an op is noted on the exception with the text of the whole module, again
+  by every op around it that the exception passes through. Here by the first.
+- What is dead is found by asking what effects each op has, with those of all that is
+  inside it. Here an op that is used is not asked, which is every one but a few.
+- An op that is put into a block is looked for around that block, on all levels. Here
+  only one with regions is, since nothing is inside the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, cast
+
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.ir import IRNode, Operation
+from xdsl.traits import SymbolOpInterface, SymbolTable
+from xdsl.transforms.dead_code_elimination import LiveSet
+
+_KNOWN = "ttxdsl_symbols"
+"""Where an op that declares symbols keeps them."""
+
+
+def _name_of(op: Operation) -> str | None:
+    trait = op.get_trait(SymbolOpInterface)
+    name = None if trait is None else trait.get_sym_attr_name(op)
+    return None if name is None else name.data
+
+
+def _table_around(op: Operation) -> Operation | None:
+    current: Operation | None = op
+    while current is not None and not current.has_trait(SymbolTable):
+        current = current.parent_op()
+    return current
+
+
+def _known_symbol(table: Operation, name: str) -> Operation | None:
+    """The op of that name; None is not known, there may be one."""
+    block = table.regions[0].blocks.first
+    known = cast(dict[str, Operation], vars(table).get(_KNOWN, {}))
+    found = known.get(name)
+    if found is not None and found.parent is block and _name_of(found) == name:
+        return found
+    fresh: dict[str, Operation] = {}
+    for op in () if block is None else block.ops:
+        if (declared := _name_of(op)) is not None:
+            fresh.setdefault(declared, op)
+    vars(table)[_KNOWN] = fresh
+    return fresh.get(name)
+
+
+def mend() -> None:
+    """Look up, report and look for what is dead in linear time."""
+    look_up = SymbolTable.lookup_symbol
+    emit_error = Operation.emit_error
+    propagate = LiveSet.propagate_op_liveness
+    is_ancestor = Operation.is_ancestor
+
+    def look_up_known(
+        op: Operation, name: str | StringAttr | SymbolRefAttr
+    ) -> Operation | None:
+        if isinstance(name, SymbolRefAttr):
+            text = None if name.nested_references else name.root_reference.data
+        else:
+            text = name if isinstance(name, str) else name.data
+        table = _table_around(op)
+        if text is None or table is None:
+            return look_up(op, name)
+        return _known_symbol(table, text)
+
+    def emit_error_once(
+        self: Operation, message: str, underlying_error: Exception
+    ) -> NoReturn:
+        if getattr(underlying_error, "__notes__", None):
+            raise underlying_error
+        emit_error(self, message, underlying_error)
+
+    def propagate_uses_first(self: LiveSet, op: Operation) -> None:
+        if not self.is_live(op) and any(
+            self.is_live(use.operation) for result in op.results for use in result.uses
+        ):
+            self.set_live(op)
+        propagate(self, op)
+
+    def is_ancestor_with_regions(self: Operation, op: IRNode) -> bool:
+        return is_ancestor(self, op) if self.regions else op is self
+
+    Operation.is_ancestor = is_ancestor_with_regions
+    SymbolTable.lookup_symbol = cast(Any, staticmethod(look_up_known))
+    Operation.emit_error = emit_error_once
+    LiveSet.propagate_op_liveness = propagate_uses_first

@@ -1,0 +1,52 @@
+"""What may pass the border of a program: tensors, and tokens that order effects.
+
+Other types of StableHLO and of MLIR are values between ops only. Whoever compiles asks
+here first, since a stage that meets one later can say less about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.dialects.builtin import NoneAttr, TensorType, TupleType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.errors import UnsupportedError
+
+
+def _boundary(function: FuncOp) -> Iterator[tuple[str, Attribute]]:
+    types = function.function_type
+    for at, type_ in enumerate(types.inputs):
+        yield f"argument {at}", type_
+    for at, type_ in enumerate(types.outputs):
+        yield f"result {at}", type_
+
+
+def require_tensors(functions: Iterable[FuncOp]) -> None:
+    """Hold the functions that callers from outside use to what can be split.
+
+    Raises:
+        UnsupportedError: naming the function, the argument or result, and its type.
+    """
+    for function in functions:
+        for value, type_ in _boundary(function):
+            name = f"{value} of '@{function.sym_name.data}' is of type {type_}"
+            if isinstance(type_, TupleType):
+                raise UnsupportedError(
+                    f"{name}: the pipeline does not support tuples",
+                    function,
+                    hint="take and return the elements as values of their own",
+                )
+            if isinstance(type_, TensorType):
+                if isinstance(type_.encoding, NoneAttr):
+                    continue
+                raise UnsupportedError(
+                    f"{name}: the pipeline does not support encodings of tensors",
+                    function,
+                )
+            if not isinstance(type_, TokenType):
+                raise UnsupportedError(
+                    f"{name}: programs take and return ranked tensors", function
+                )
