@@ -58,3 +58,16 @@ def test_excerpt_of_a_long_line_is_cut():
 def test_file_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(CompileError, match="Is a directory"):
         read_program(tmp_path)
+
+
+def test_op_that_breaks_a_rule_is_named_with_its_place():
+    text = (
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+        "  %0 = stablehlo.abs %a : tensor<2xf32>\n"
+        "  %1 = stablehlo.abs %0 : (tensor<2xf32>) -> tensor<3xf32>\n"
+        "  return %0 : tensor<2xf32>\n}"
+    )
+    with pytest.raises(CompileError) as raised:
+        parse_program(text, "in.mlir")
+    place = "in.mlir:3:3: error: 'stablehlo.abs' op: "
+    assert str(raised.value).startswith(place)
