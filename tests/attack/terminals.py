@@ -58,7 +58,7 @@ def hostile_program(seed: int) -> str:
     )
     label = name("value")
     return f"""\
-// COMM: all_reduce<=0, axis={rng.choice(("x", *HOSTILE))}
+// COMM: all_reduce<=0, axis={name("x")}
 module @"{name("module")}" attributes {{"{name("a.attribute")}" = "{name("text")}"}} {{
 sdy.mesh @"{mesh}" = <["{axis}"=2, "{name("y")}"=2]>
 func.func @"{entry}"(%arg0: {type_} {{sdy.sharding = {sharding}}} loc("{label}"), %arg1: tensor<8x8xf32> {{sdy.sharding = {sharding}, "{name("jax.arg")}" = "{name("w")}"}}) -> ({type_} {{jax.result_info = "{name("result")}"}}) {{

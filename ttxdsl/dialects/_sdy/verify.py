@@ -29,7 +29,7 @@ from ttxdsl.sharding.axes import (
 )
 from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import MOST_DEVICES, Mesh
+from ttxdsl.sharding.mesh import MOST_AXES, MOST_DEVICES, Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.text import quoted
 
@@ -60,7 +60,11 @@ def mesh_axis_names(mesh: Mesh) -> None:
 
 
 def mesh_devices(mesh: Mesh) -> None:
-    """A mesh has at most `MOST_DEVICES`, which Shardy does not ask for."""
+    """A mesh has at most `MOST_DEVICES` and `MOST_AXES`; Shardy has no such limits."""
+    if len(mesh.axes) > MOST_AXES:
+        raise VerifyException(
+            f"a mesh of {len(mesh.axes)} axes: at most {MOST_AXES} are supported"
+        )
     if mesh.total_size > MOST_DEVICES:
         raise VerifyException(
             f"a mesh of {mesh.total_size} devices: at most {MOST_DEVICES} are supported"
