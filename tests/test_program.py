@@ -91,3 +91,16 @@ def test_byte_order_mark_before_the_first_line(tmp_path: Path):
         parse_program("\ufeff  $", "in.mlir")
     # where the parser is another tool's, as in xdsl-opt
     assert Parser(make_context(), "\ufeffmodule {}").parse_module().ops.first is None
+
+
+def test_op_that_breaks_a_rule_is_named_with_its_place():
+    text = (
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+        "  %0 = stablehlo.abs %a : tensor<2xf32>\n"
+        "  %1 = stablehlo.abs %0 : (tensor<2xf32>) -> tensor<3xf32>\n"
+        "  return %0 : tensor<2xf32>\n}"
+    )
+    with pytest.raises(CompileError) as raised:
+        parse_program(text, "in.mlir")
+    place = "in.mlir:3:3: error: 'stablehlo.abs' op: "
+    assert str(raised.value).startswith(place)

@@ -28,6 +28,11 @@ def test_more(sizes: list[int]):
         parse_program(on_mesh(axes(sizes), "[{}, {}]"))
 
 
+def test_more_axes():
+    with pytest.raises(CompileError, match="a mesh of 1025 axes: at most 1024"):
+        parse_program(on_mesh(axes([1] * 1025), "[{}, {}]"))
+
+
 def test_more_wherever_a_mesh_is_written():
     with pytest.raises(VerifyException, match="a mesh of 10000000000 devices"):
         MeshAttr(Mesh((("x", 10**5), ("y", 10**5))))

@@ -28,7 +28,13 @@ from ttxdsl.sharding.axes import (
     sort_by_mesh,
 )
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.spec import MOST_DEVICES, DimSharding, Mesh, TensorSharding
+from ttxdsl.sharding.spec import (
+    MOST_AXES,
+    MOST_DEVICES,
+    DimSharding,
+    Mesh,
+    TensorSharding,
+)
 from ttxdsl.sharding.text import quoted
 
 _SHOWN = 64
@@ -58,7 +64,11 @@ def mesh_axis_names(mesh: Mesh) -> None:
 
 
 def mesh_devices(mesh: Mesh) -> None:
-    """A mesh has at most `MOST_DEVICES`, which Shardy does not ask for."""
+    """A mesh has at most `MOST_DEVICES` and `MOST_AXES`; Shardy has no such limits."""
+    if len(mesh.axes) > MOST_AXES:
+        raise VerifyException(
+            f"a mesh of {len(mesh.axes)} axes: at most {MOST_AXES} are supported"
+        )
     if mesh.total_size > MOST_DEVICES:
         raise VerifyException(
             f"a mesh of {mesh.total_size} devices: at most {MOST_DEVICES} are supported"

@@ -475,7 +475,7 @@ class ShardingsVerify(OpTrait):
 def verify_shardings(module: ModuleOp) -> None:
     """Check every `sdy.` attribute in a module: of functions and of any dialect's ops.
 
-    One walk; each distinct sharding is checked once (`_sdy_verify.tensor_sharding`).
+    One walk, which leaves out modules inside; each distinct sharding is checked once (`_sdy_verify.tensor_sharding`).
     Ops of the sdy dialect check their own properties when they are verified.
 
     Raises:
@@ -489,8 +489,7 @@ def _verify_nested(
     ops: Iterable[Operation], meshes: dict[str, Mesh], bound: frozenset[str]
 ) -> None:
     for op in ops:
-        if isinstance(op, ModuleOp):
-            verify_shardings(op)
+        if isinstance(op, ModuleOp):  # it has meshes of its own, and this trait
             continue
         try:
             if isinstance(op, FuncOp):

@@ -19,6 +19,9 @@ from ttxdsl.sharding.text import quoted, symbol
 MOST_DEVICES = 1 << 20
 """Devices of a mesh: replica groups and device orders list them one by one."""
 
+MOST_AXES = 1 << 10
+"""Axes of a mesh, nearly all of size one then; they are looked for one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
