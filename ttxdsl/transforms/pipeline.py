@@ -23,6 +23,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Where there is more than one device, composites that nobody gave a rule are opened
   before stage 1 (`open-composites`), so that what they are made of is split.
 - Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
+- What sdy says in bodies of reductions and the like goes too
+  (`drop-shardings-of-scalars`): it says nothing of any tensor.
 - Meshes that are written inside shardings get a name before stage 4.
 - Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
   one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
@@ -65,6 +67,7 @@ from ttxdsl.transforms.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
+from ttxdsl.transforms.drop_shardings_of_scalars import DropShardingsOfScalarsPass
 from ttxdsl.transforms.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
@@ -84,7 +87,10 @@ from ttxdsl.transforms.sdy_insert_explicit_reshards import InsertExplicitReshard
 from ttxdsl.transforms.sdy_lift_inlined_meshes import LiftInlinedMeshesPass
 from ttxdsl.transforms.sdy_manual_axes_cleanup import ManualAxesCleanupPass
 from ttxdsl.transforms.sdy_remove_sharding_groups import RemoveShardingGroupsPass
-from ttxdsl.transforms.sdy_reshard_to_collectives import ReshardToCollectivesPass
+from ttxdsl.transforms.sdy_reshard_to_collectives import (
+    ReshardToCollectivesPass,
+    check_reshards,
+)
 from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
     ShardingConstraintToReshardPass,
 )
@@ -102,6 +108,7 @@ from ttxdsl.transforms.wrap_under_manual_computation import (
 from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
+COLLECTIVES_STAGE = 10
 LAST_SHARDING_STAGE = 12
 
 
@@ -204,7 +211,7 @@ class TTStableHLOPipelinePass(ModulePass):
         """What cleans up behind a stage."""
         match number:
             case 1:
-                return [FoldTuplesPass()]
+                return [FoldTuplesPass(), DropShardingsOfScalarsPass()]
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
@@ -246,6 +253,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 with without_collections():
                     for one in (*before, stage, *self._after(number)):
                         one.apply(ctx, module)
+                if number == COLLECTIVES_STAGE:
+                    check_reshards(module)
             seconds = time.perf_counter() - start
             if self.verify_each:
                 module.verify()
