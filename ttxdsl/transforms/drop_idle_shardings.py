@@ -1,15 +1,15 @@
-"""`drop-shardings-of-scalars`: nothing of sdy in bodies that work on single numbers.
+"""`drop-idle-shardings`: nothing of sdy where nothing can be split.
 
 The body of a reduction, a sort or a scatter says what to do with two numbers, wherever
 they are. A constraint, a barrier or a collective there is an identity on a scalar that no
 device shares with another; Shardy would make an all-reduce of a constraint to partial
-sums, once a pair of elements. They go after stage 1, in solved programs too.
+sums, once a pair of elements. Neither have they to say anything in a computation that is
+manual on all axes. They go after stage 1, as solved programs come by no later one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -21,6 +21,7 @@ from xdsl.rewriter import Rewriter
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.data_flow import data_flow_of
 from ttxdsl.dialects.traversal import ops_of_type
+from ttxdsl.transforms.graph_state import is_manual, leaves_axes_free
 
 
 def _is_scalar(type_: Attribute) -> bool:
@@ -38,37 +39,44 @@ def _is_body_of_scalars(holder: Operation) -> bool:
     )
 
 
-def _search() -> Callable[[Operation], bool]:
-    """Whether an op is in such a body; what holds many ops is looked at once."""
+def _is_idle(holder: Operation) -> bool:
+    """Whether nothing in an op's regions can be split."""
+    if isinstance(holder, sdy.ManualComputationOp):
+        return is_manual(holder) and not leaves_axes_free(holder)
+    return not isinstance(holder, FuncOp) and _is_body_of_scalars(holder)
 
-    @cache
-    def holds_scalars(holder: Operation) -> bool:
-        if isinstance(holder, FuncOp | ModuleOp):
-            return False
-        outer = holder.parent_op()
-        return _is_body_of_scalars(holder) or (
-            outer is not None and holds_scalars(outer)
-        )
 
-    def is_inside(op: Operation) -> bool:
+@dataclass
+class _Search:
+    """Finds out where ops are, and looks once at each op that is around some."""
+
+    known: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
+
+    def is_idle_at(self, op: Operation) -> bool:
+        """Whether nothing can be split where an op is."""
+        around: list[Operation] = []
         holder = op.parent_op()
-        return holder is not None and holds_scalars(holder)
+        while holder is not None and holder not in self.known:
+            around.append(holder)
+            holder = holder.parent_op()
+        answer = holder is not None and self.known[holder]
+        for one in reversed(around):
+            answer = self.known[one] = answer or _is_idle(one)
+        return answer
 
-    return is_inside
 
+class DropIdleShardingsPass(ModulePass):
+    """Replace the ops of sdy by their operands where nothing can be split."""
 
-class DropShardingsOfScalarsPass(ModulePass):
-    """Replace the ops of sdy in bodies of scalars by their operands."""
-
-    name = "drop-shardings-of-scalars"
+    name = "drop-idle-shardings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        is_inside = _search()
+        search = _Search()
         kinds = sdy.ShardingOp, sdy.PropagationBarrierOp, sdy.CollectiveOp
         for identity in ops_of_type(op, *kinds, sdy.DataFlowEdgeOp):
-            if is_inside(identity):
+            if search.is_idle_at(identity):
                 Rewriter.replace_op(identity, [], [identity.operands[0]])
         for group in ops_of_type(op, sdy.ShardingGroupOp):
-            if is_inside(group):
+            if search.is_idle_at(group):
                 Rewriter.erase_op(group)
