@@ -218,6 +218,11 @@ class Runner:
         state.max_steps, state.steps = self.limits.steps, 0
         state.channels.clear()
         state.probes.clear()
-        results = self.interpreter.call_op(function, args)
+        try:
+            results = self.interpreter.call_op(function, args)
+        except RecursionError as error:
+            raise CompileError(
+                "the program calls itself, or nests too deeply", function
+            ) from error
         # a token is nothing
         return tuple(x if x is None else np.asarray(x) for x in results)

@@ -55,7 +55,8 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_no_module_inside, require_tensors
+from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.remarks import emit_warning
@@ -233,6 +234,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
+        require_no_module_inside(module)
         require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
@@ -243,6 +245,7 @@ class TTStableHLOPipelinePass(ModulePass):
             if number == FIRST_SHARDING_STAGE:
                 solved = is_solved(module)
                 if not solved:
+                    require_one_replica(module)
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
