@@ -4,12 +4,14 @@ The body of a reduction, a sort or a scatter says what to do with two numbers, w
 they are. A constraint, a barrier or a collective there is an identity on a scalar that no
 device shares with another; Shardy would make an all-reduce of a constraint to partial
 sums, once a pair of elements. Neither have they to say anything in a computation that is
-manual on all axes. They go after stage 1, as solved programs come by no later one.
+manual on all axes, nor is anything left that could split its border: it is closed. All
+of this happens after stage 1, as solved programs come by no later one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -20,7 +22,7 @@ from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.data_flow import data_flow_of
-from ttxdsl.dialects.traversal import ops_of_type
+from ttxdsl.dialects.traversal import all_ops, ops_of_type
 from ttxdsl.transforms.graph_state import is_manual, leaves_axes_free
 
 
@@ -80,3 +82,18 @@ class DropIdleShardingsPass(ModulePass):
         for group in ops_of_type(op, sdy.ShardingGroupOp):
             if search.is_idle_at(group):
                 Rewriter.erase_op(group)
+        for computation in ops_of_type(op, sdy.ManualComputationOp):
+            if _is_idle(computation):
+                _clear(computation)
+
+
+def _clear(computation: sdy.ManualComputationOp) -> None:
+    """Close the border of an idle computation, and take what sdy says out of its body."""
+    for name in ("in_shardings", "out_shardings"):
+        shardings = cast(sdy.TensorShardingPerValueAttr, computation.properties[name])
+        closed = (sharding.closed_like() for sharding in shardings.data)
+        computation.properties[name] = sdy.TensorShardingPerValueAttr(closed)
+    for inner in all_ops(computation):
+        if inner is not computation:
+            for name in [*filter(sdy.is_of_sdy, inner.attributes)]:
+                del inner.attributes[name]
