@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import ttxdsl
-from ttxdsl.errors import CompileError
 from ttxdsl.tools.main import main
 
 UNEVEN = """\
@@ -82,17 +79,9 @@ def test_a_program_that_calls_itself(
 ):
     path = tmp_path / "p.mlir"
     path.write_text(CALL)
-    with pytest.raises(CompileError, match="calls itself, or nests too deeply"):
-        ttxdsl.load(path).simulate(np.zeros(6, np.float32))
     assert main(["run", str(path)]) == 1
-<<<<<<< HEAD
-    assert capsys.readouterr().err.startswith(
-        f"{path}:1:1: error: 'func.func' op: the program calls itself, or nests too"
-        " deeply\n"
-=======
     first = capsys.readouterr().err.splitlines()[0]
     assert first == (
         f"{path}:1:1: error: 'func.func' op: the program calls itself, or nests too"
         " deeply to be run"
->>>>>>> main
     )
