@@ -89,9 +89,11 @@ def _has_edges(program: Program) -> bool:
     return any(isinstance(op, sdy.DataFlowEdgeOp) for op in program.module.walk())
 
 
-def _is_invalid_inlined(program: Program) -> bool:
-    """Whether a constant that is an argument of a call breaks a rule of who uses it."""
-    module = program.module
+def is_invalid_inlined(module: ModuleOp) -> bool:
+    """Whether a constant that goes through a call breaks a rule of who uses it.
+
+    The module is changed.
+    """
     try:
         InlinePass().apply(make_context(), module)
         module.verify()
@@ -213,7 +215,7 @@ def attack_numbers(text: str, seed: int) -> list[Outcome]:
         outcomes: list[Outcome] = [("reading", "valid")]
         if _has_edges(program):
             return [*outcomes, ("stage 13", "has data flow edges")]
-        if _is_invalid_inlined(program):
+        if is_invalid_inlined(program.module):
             return [*outcomes, ("inlined", "invalid")]
         numbers = _runs_on_one_device(program, seed)
         outcomes.append(
