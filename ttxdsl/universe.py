@@ -54,7 +54,7 @@ PASSES: dict[str, str] = {
     "open-composites": f"{_TRANSFORMS}.open_composites:OpenCompositesPass",
     "simplify-reshards": f"{_TRANSFORMS}.simplify_reshards:SimplifyReshardsPass",
     "fold-tuples": f"{_TRANSFORMS}.fold_tuples:FoldTuplesPass",
-    "drop-shardings-of-scalars": f"{_TRANSFORMS}.drop_shardings_of_scalars:DropShardingsOfScalarsPass",
+    "drop-idle-shardings": f"{_TRANSFORMS}.drop_idle_shardings:DropIdleShardingsPass",
     "even-out-shardings": f"{_TRANSFORMS}.even_out_shardings:EvenOutShardingsPass",
     "verify-stage": f"{_TRANSFORMS}.verify_stage:VerifyStagePass",
     "sdy-drop-sharding-rules": f"{_TRANSFORMS}.sdy_drop_sharding_rules:DropShardingRulesPass",

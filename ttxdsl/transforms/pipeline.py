@@ -23,8 +23,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Where there is more than one device, composites that nobody gave a rule are opened
   before stage 1 (`open-composites`), so that what they are made of is split.
 - Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
-- What sdy says in bodies of reductions and the like goes too
-  (`drop-shardings-of-scalars`): it says nothing of any tensor.
+- What sdy says in bodies of reductions and the like, or where all axes are manual, goes
+  too (`drop-idle-shardings`): nothing can be split there.
 - Meshes that are written inside shardings get a name before stage 4.
 - Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
   one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
@@ -55,7 +55,8 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_no_module_inside, require_tensors
+from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.remarks import emit_warning
@@ -67,7 +68,7 @@ from ttxdsl.transforms.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
-from ttxdsl.transforms.drop_shardings_of_scalars import DropShardingsOfScalarsPass
+from ttxdsl.transforms.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
@@ -211,7 +212,7 @@ class TTStableHLOPipelinePass(ModulePass):
         """What cleans up behind a stage."""
         match number:
             case 1:
-                return [FoldTuplesPass(), DropShardingsOfScalarsPass()]
+                return [FoldTuplesPass(), DropIdleShardingsPass()]
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
@@ -233,6 +234,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
+        require_no_module_inside(module)
         require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
@@ -243,6 +245,7 @@ class TTStableHLOPipelinePass(ModulePass):
             if number == FIRST_SHARDING_STAGE:
                 solved = is_solved(module)
                 if not solved:
+                    require_one_replica(module)
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()

@@ -199,6 +199,7 @@ from ttxdsl.dialects.stablehlo.windowed import (
     SelectAndScatterOp,
     padding_attr,
     padding_pairs,
+    window_flips,
     window_values,
 )
 
@@ -374,6 +375,7 @@ __all__ = [
     "padding_pairs",
     "reducer_of",
     "single_op_of",
+    "window_flips",
     "window_values",
 ]
 

@@ -329,7 +329,7 @@ class Localizer:
             {
                 name: value
                 for name, value in op.attributes.items()
-                if not is_of_sdy(name)
+                if not sdy.is_of_sdy(name)
             },
             self.copy_regions(op) if regions is None else regions,
         )
@@ -360,7 +360,7 @@ class Localizer:
             region.clone_into(copy, value_mapper=dict(captured))
             for inner in copy.walk():
                 # propagation also writes on the scalars of a reduction
-                for name in [*filter(is_of_sdy, inner.attributes)]:
+                for name in [*filter(sdy.is_of_sdy, inner.attributes)]:
                     del inner.attributes[name]
             copies.append(copy)
         return copies
@@ -546,11 +546,6 @@ def behind_barriers(value: SSAValue) -> SSAValue:
     ):
         value = value.op.input
     return value
-
-
-def is_of_sdy(name: str) -> bool:
-    """Whether an attribute is one that a local program has not, known or not."""
-    return name.startswith("sdy.")
 
 
 def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:

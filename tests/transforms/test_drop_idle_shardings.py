@@ -1,4 +1,4 @@
-"""What sdy says of single numbers goes; programs with it compute what they did."""
+"""What sdy says where nothing is split goes; programs compute what they did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<8x8xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}},
 )
 def test_ops_in_the_body_of_a_sort(op: str):
     text = SORT.format(op)
-    body = run_passes(text, "drop-shardings-of-scalars").split("^bb0")[1]
+    body = run_passes(text, "drop-idle-shardings").split("^bb0")[1]
     assert "sdy." not in body.split("}) :")[0]
     program = ttxdsl.load(text)
     x = np.random.default_rng(0).integers(0, 99, (8, 8), np.int32)
@@ -57,4 +57,24 @@ def test_ops_of_tensors_stay():
       }) : (tensor<i32>) -> tensor<8xf32>
       return %1, %0 : tensor<8xf32>, tensor<i32>
     }"""
-    assert run_passes(text, "drop-shardings-of-scalars").count("constraint") == 2
+    assert run_passes(text, "drop-idle-shardings").count("constraint") == 2
+
+
+@pytest.mark.parametrize("open_", ["", ", ?"])
+def test_a_program_that_is_manual_on_all_axes(open_: str):
+    text = f"""
+    sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {{
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{"x"{open_}}}, {{}}]>] out_shardings=[<@mesh, [{{"x"{open_}}}, {{}}]>] manual_axes={{"x", "y"}} (%i: tensor<4x8xf32>) {{
+        %1 = sdy.all_gather [{{}}, {{}}] %i out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x8xf32>
+        sdy.sharding_group %1 group_id = 0 : tensor<4x8xf32>
+        %2 = sdy.sharding_constraint %1 <@mesh, [{{}}, {{}}]> : tensor<4x8xf32>
+        %3 = stablehlo.negate %2 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{?}}, {{}}]>]>}} : tensor<4x8xf32>
+        sdy.return %3 : tensor<4x8xf32>
+      }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }}"""
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    program = ttxdsl.load(text).partition()
+    assert "sdy.all_gather" not in program.text
+    np.testing.assert_array_equal(program.lower("ttnn").simulate(x)[0], -x)
