@@ -14,7 +14,7 @@ test: $(MARK)-test
 	$(BIN)/python -m pytest -n auto --dist loadfile --durations=10
 
 lint: $(MARK)-dev
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 

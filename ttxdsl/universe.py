@@ -58,6 +58,7 @@ PASSES: dict[str, str] = {
     "open-composites": f"{_STAGES}.open_composites:OpenCompositesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",
+    "drop-idle-shardings": f"{_STAGES}.drop_idle_shardings:DropIdleShardingsPass",
     "even-out-shardings": f"{_STAGES}.even_out_shardings:EvenOutShardingsPass",
     "verify-stage": f"{_STAGES}.verify_stage:VerifyStagePass",
     "sdy-drop-sharding-rules": f"{_EXPORTING}.sdy_drop_sharding_rules:DropShardingRulesPass",

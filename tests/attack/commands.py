@@ -28,7 +28,8 @@ from ttxdsl.tools.main import main
 
 FILE = "mutant.mlir"
 
-_DIAGNOSTIC = re.compile(r"^(?:.*?[:\s])?error: ", re.MULTILINE)
+_DIAGNOSTIC = re.compile(r"^(?:\S.*?[:\s])?error: ", re.MULTILINE)
+"""The start of a diagnostic; the lines that it quotes are indented."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys: everything but line ends and tabs."""
 

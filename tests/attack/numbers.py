@@ -6,9 +6,10 @@ outcomes = check_numbers(7)
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import prod
 from typing import TypeVar
+from unittest import mock
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -28,7 +29,10 @@ from tests.differential.forms import (
 )
 from tests.differential.partitioning import REFUSED, arguments_of, only_moves
 from ttxdsl.api import Program
+from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters import indexing
+from ttxdsl.interpreters.mesh import same_values
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.regions import LimitError
 from ttxdsl.program import make_context
@@ -76,9 +80,20 @@ def _attempt(step: str, work: Callable[[], T]) -> T | Outcome:
         return step, REFUSED
 
 
-def _is_invalid_inlined(program: Program) -> bool:
-    """Whether a constant that is an argument of a call breaks a rule of who uses it."""
-    module = program.module
+def _has_edges(program: Program) -> bool:
+    """Whether the program is half-way through propagation.
+
+    What its data flow edges say may contradict the ops that they are of: no verifier
+    looks at that, neither in C++, before the edges are sunk.
+    """
+    return any(isinstance(op, sdy.DataFlowEdgeOp) for op in program.module.walk())
+
+
+def is_invalid_inlined(module: ModuleOp) -> bool:
+    """Whether a constant that goes through a call breaks a rule of who uses it.
+
+    The module is changed.
+    """
     try:
         InlinePass().apply(make_context(), module)
         module.verify()
@@ -115,6 +130,13 @@ def _elements(module: ModuleOp) -> int:
     return max((prod(shape) for shape in shapes if -1 not in shape), default=0)
 
 
+def _neighbours(size: int) -> Iterator[tuple[Array, Array]]:
+    """Rounds that sort by exchanging neighbours only, see `indexing.merge_exchange`."""
+    for turn in range(size):
+        low = np.arange(turn % 2, size - 1, 2)
+        yield low, low + 1
+
+
 class _Numbers:
     """One program in all its forms."""
 
@@ -138,6 +160,13 @@ class _Numbers:
         return program.simulate(
             self.arguments, max_steps=MAX_STEPS, max_memory=MAX_MEMORY
         )
+
+    def has_order(self) -> bool:
+        """Whether sorts give the same in another way, as they do by any order."""
+        with mock.patch.object(indexing, "merge_exchange", _neighbours):
+            again = self.run(self.program)
+        pairs = zip(again, self.wanted, strict=True)
+        return all(bool(same_values(one, other).all()) for one, other in pairs)
 
     def hold(self, form: str, program: Program) -> Outcome:
         """Run a form of the program and hold it against one device.
@@ -166,9 +195,8 @@ class _Numbers:
                 bits=self.bits,
             )
         except AssertionError as error:
-            numbers = (*found, *self.wanted)
-            if self.sorts and any(bool(np.any(x != x)) for x in numbers):
-                return form, "sorts NaN, which has no order"
+            if self.sorts and not self.has_order():
+                return form, "sorts by what is no order"
             raise Finding(f"{form}: a number is wrong") from error
         return form, outcome
 
@@ -185,7 +213,9 @@ def attack_numbers(text: str, seed: int) -> list[Outcome]:
         if isinstance(program, tuple):
             return [program]
         outcomes: list[Outcome] = [("reading", "valid")]
-        if _is_invalid_inlined(program):
+        if _has_edges(program):
+            return [*outcomes, ("stage 13", "has data flow edges")]
+        if is_invalid_inlined(program.module):
             return [*outcomes, ("inlined", "invalid")]
         numbers = _runs_on_one_device(program, seed)
         outcomes.append(

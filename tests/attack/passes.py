@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.attack.isolation import Finding
 from tests.attack.mutants import mutant_of
-from tests.attack.numbers import refusal
+from tests.attack.numbers import is_invalid_inlined, refusal
 from tests.differential.campaign import Outcome
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import REFUSED
@@ -120,6 +120,8 @@ def attack_passes(text: str, passes: Sequence[ModulePass]) -> list[Outcome]:
             except VerifyException as error:
                 if _is_invalid_in_cpp(before, one):
                     return [*outcomes, (one.name, "invalid, as in C++")]
+                if is_invalid_inlined(parse_program(before)):
+                    return [*outcomes, (one.name, "invalid inlined")]
                 raise Finding(f"invalid after {one.name}") from error
             printed = program_text(module)
             try:

@@ -99,3 +99,9 @@ def test_result_is_named():
     )
     with pytest.raises(CompileError, match="result 2 of '@main' is of type i32"):
         ttxdsl.load(text).partition()
+
+
+def test_a_module_inside_of_a_module_is_refused():
+    inner = f"module {{ func.func @main(%a: {T}) -> {T} {{ return %a : {T} }} }}"
+    with pytest.raises(CompileError, match="a module inside of a module"):
+        ttxdsl.load(f"module {{ {inner} }}").partition()

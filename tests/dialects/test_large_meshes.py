@@ -13,7 +13,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import MOST_DEVICES, Mesh
-from ttxdsl.transforms.local.devices import indices_along, replica_groups
+from ttxdsl.sharding.replica_groups import groups_along, indices_along
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -55,5 +55,5 @@ def test_device_ids_are_read_and_told_briefly():
 def test_lists_of_devices_take_one_call_a_group():
     mesh = Mesh((("x", 2**14),))
     assert calls(lambda: indices_along.__wrapped__(mesh, (AxisRef("x"),))) < 100
-    assert len(replica_groups(mesh, (AxisRef("x"),))[0]) == 2**14
+    assert len(groups_along(mesh, (AxisRef("x"),))[0]) == 2**14
     assert MOST_DEVICES == 2**20

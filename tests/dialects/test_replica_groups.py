@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import ttxdsl
 from tests.dialects.tt_text import parse
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import device_groups
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.replica_groups import Groups
 
 ROWS = ((0, 1, 2, 3), (4, 5, 6, 7))
@@ -110,3 +112,18 @@ def test_an_exchange_with_a_channel_is_between_partitions():
 def test_what_contradicts_itself_is_refused(groups: str, message: str):
     with pytest.raises(ValueError, match=message):
         groups_of(groups)
+
+
+def test_replicas_of_a_program_that_is_split_are_refused():
+    """In ttir devices would be numbered as replicas, and the numbers be wrong."""
+    program = ttxdsl.load("""
+        module attributes {mhlo.num_replicas = 2 : i32} {
+          sdy.mesh @mesh = <["x"=2, "y"=2]>
+          func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x6xf32> {
+            %0 = stablehlo.iota dim = 0 : tensor<4x6xf32>
+            %1 = stablehlo.add %a, %0 : tensor<4x6xf32>
+            return %1 : tensor<4x6xf32>
+          }
+        }""")
+    with pytest.raises(UnsupportedError, match="num_replicas is 2"):
+        program.partition()

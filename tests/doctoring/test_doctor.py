@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ttxdsl
+from tests.attack.bombs import meshes
 from tests.doctoring.jax_models import text_of
 from ttxdsl.doctoring.doctor import Diagnosis, default_limit, diagnose, mesh_shapes
 from ttxdsl.doctoring.groups import Analysis, Family, analyze
@@ -283,6 +284,18 @@ def test_shapes():
     assert mesh_shapes(6) == ((6,), (3, 2))
     assert all(prod(shape) == 16 for shape in mesh_shapes(16))
     assert mesh_shapes(7) == ((7,),)
+    assert mesh_shapes(1) == ((),)
+    assert len(mesh_shapes(2**20)) == 627  # the partitions of 20; ordered: 137 billion
+
+
+def test_too_many_devices_or_sizes():
+    module = parse_program(meshes.on_mesh(meshes.axes([2] + [1] * 200), "[{}, {}]"))
+    with pytest.raises(CompileError, match="1073741824 devices: at most 1048576"):
+        diagnose(module, 2**30)
+    with pytest.raises(
+        CompileError, match="201 axes can have 20301 sizes of 4 devices"
+    ):
+        diagnose(module, 4)
 
 
 @pytest.mark.parametrize(

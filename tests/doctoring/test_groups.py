@@ -8,6 +8,7 @@ import pytest
 
 from tests.doctoring.jax_models import text_of
 from ttxdsl.doctoring.groups import Analysis, Family, analyze, divisors, short_name
+from ttxdsl.doctoring.meshes import count_factorizations, factorizations
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.transforms.stages.inline import InlinePass
@@ -121,6 +122,9 @@ func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
 def test_divisors():
     assert divisors(30) == (1, 2, 3, 5, 6, 10, 15, 30)
     assert divisors(1) == (1,)
+    assert divisors(2**40)[-1] == 2**40
+    assert divisors(3 * 2**60)[-1] == 2**20  # the largest that a mesh may have
+    assert count_factorizations(720, 3) == sum(1 for _ in factorizations(720, 3))
     with pytest.raises(ValueError, match="0 has no divisors"):
         divisors(0)
 

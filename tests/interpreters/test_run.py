@@ -281,3 +281,17 @@ def test_a_result_goes_where_an_operand_dies():
     tracemalloc.stop()
     assert float(found[0, 0]) == 6
     assert peak < 1.5 * x.nbytes
+
+
+def test_a_function_that_calls_itself_is_a_diagnostic():
+    module = parse_program("""
+        func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = func.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }
+        func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = func.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }""")
+    with pytest.raises(CompileError, match="calls itself"):
+        run_module(module, [np.zeros(2, np.float32)])

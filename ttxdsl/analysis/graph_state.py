@@ -14,7 +14,7 @@ from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
 
 
-def _leaves_axes_free(manual: sdy.ManualComputationOp) -> bool:
+def leaves_axes_free(manual: sdy.ManualComputationOp) -> bool:
     """Whether an axis of more than one device is not in `manual_axes`."""
     shardings = (*manual.in_shardings.data, *manual.out_shardings.data)
     if not shardings:
@@ -51,7 +51,7 @@ def is_function_solved(function: FuncOp) -> bool:
                 if outside:
                     return False
             case sdy.ManualComputationOp() if is_manual(op):
-                if _leaves_axes_free(op):
+                if leaves_axes_free(op):
                     return False
                 found = True
             case _:

@@ -21,7 +21,6 @@ from ttxdsl.checking.failure import (
     wrong_element,
 )
 from ttxdsl.checking.steps import (
-    COLLECTIVES_STAGE,
     INSERT_RESHARDS_STAGE,
     LOCAL_STAGE,
     Step,
@@ -40,6 +39,7 @@ from ttxdsl.reporting.boundary import results_of
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.layout import without_trivial
+from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 

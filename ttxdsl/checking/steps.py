@@ -27,7 +27,6 @@ from ttxdsl.universe import PASSES, load
 
 INSERT_RESHARDS_STAGE = 8
 """The stage that makes shardings fit together; later ones take them as they are."""
-COLLECTIVES_STAGE = 10
 LOCAL_STAGE = 11
 """The stage that relies on it."""
 

@@ -26,7 +26,11 @@ from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import dense_i32
 from ttxdsl.dialects._tt.tensors import tensor_type
-from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
+from ttxdsl.dialects.stablehlo.windowed import (
+    padding_pairs,
+    window_flips,
+    window_values,
+)
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
 
@@ -64,8 +68,8 @@ def _convolution(low: Lowering, op: stablehlo.ConvolutionOp) -> SSAValue:
             *numbers.kernel_spatial_dimensions,
         ],
     )
-    reversal = window_values(op.window_reversal, spatial) if op.window_reversal else ()
-    kernel = build.reverse(kernel, [2 + d for d, flip in enumerate(reversal) if flip])
+    flips = window_flips(op.window_reversal, spatial)
+    kernel = build.reverse(kernel, [2 + d for d, flip in enumerate(flips) if flip])
 
     groups = op.feature_group_count.value.data
     batches = op.batch_group_count.value.data

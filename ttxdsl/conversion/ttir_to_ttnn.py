@@ -27,13 +27,13 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     ModuleOp,
     RankedStructure,
-    Signedness,
     StringAttr,
     TensorType,
     i32,
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
+from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
 from xdsl.passes import ModulePass
 
 from ttxdsl.conversion.lowered import Lowered, as_results
@@ -271,23 +271,25 @@ def _shape_attr(sizes: tuple[int, ...]) -> ttnn.ShapeAttr:
 # --- rules ------------------------------------------------------------------
 
 
-def _rebuilt(
-    target: type[TTOp], **written: Callable[[Attribute], Attribute]
-) -> TTNNRule:
-    """The op of the same declaration, on the device and with links if it takes them.
-
-    Args:
-        target: the op in ttnn.
-        written: how ttnn writes a property that it writes in another way.
-    """
+def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
+    """ttnn's op of the same declaration, with device and links if it takes them."""
+    ours, theirs = (
+        op.get_irdl_definition().properties.items() for op in (source, target)
+    )
+    constraints = {name: one.constr for name, one in ours}
+    written = {
+        name: _writer(one.constr)
+        for name, one in theirs
+        if constraints.get(name, one.constr) != one.constr
+    }
     on_device = issubclass(target, ttnn.OnDevice)
     linked = issubclass(target, ttnn.Linked)
 
     def lower(low: Lowering, op: TTOp) -> Sequence[SSAValue]:
         properties = dict(op.properties)
         properties.pop("operandSegmentSizes", None)
-        for name, write in written.items():
-            properties[name] = write(properties[name])
+        for name in written.keys() & properties.keys():
+            properties[name] = written[name](properties[name])
         if linked:
             properties["num_links"] = ui32_attr(low.num_links)
         operands = low.all(op.reads)
@@ -315,20 +317,15 @@ def _twins() -> Iterator[tuple[str, TTNNRule]]:
     for op in ttir.TTIROp.OPS:
         twin = theirs.get((op.mnemonic(), op.__bases__[0]))
         if twin is not None:
-            yield op.name, _rebuilt(twin)
+            yield op.name, _rebuilt(op, twin)
 
 
-def _si32(attr: Attribute) -> Attribute:
-    return si32_attr(cast("IntegerAttr[IntegerType]", attr).value.data)
-
-
-def _si8(attr: Attribute) -> Attribute:
-    value = cast("IntegerAttr[IntegerType]", attr).value.data
-    return IntegerAttr(value, IntegerType(8, Signedness.SIGNED))
-
-
-def _shape(attr: Attribute) -> Attribute:
-    return _shape_attr(ints(cast("Any", attr)))
+def _writer(constraint: AttrConstraint) -> Callable[[Any], Attribute]:
+    """How ttnn writes a property: a shape, or an integer of its own type."""
+    if isinstance(constraint, ParamAttrConstraint):
+        type = constraint.param_constrs[1].infer(InferenceContext())
+        return lambda attr: IntegerAttr(attr.value.data, cast(IntegerType, type))
+    return lambda attr: _shape_attr(ints(attr))
 
 
 def _is_destination(use: Use) -> bool:
@@ -555,25 +552,15 @@ TABLE: dict[str, TTNNRule] = {
     "ttir.argmax": TTNNRule(_argmax, ("argmax",)),
     "ttir.broadcast": TTNNRule(_broadcast, ("repeat",)),
     "ttir.conv2d": TTNNRule(_conv2d, ("reshape", "conv2d")),
-    "ttir.cumprod": _rebuilt(ttnn.CumProdOp, dim=_si32),
-    "ttir.cumsum": _rebuilt(ttnn.CumSumOp, dim=_si32),
     "ttir.dequantize": _quantization(ttnn.DequantizeOp),
     "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
     "ttir.empty": TTNNRule(_empty, ("zeros",)),
-    "ttir.full": _rebuilt(ttnn.FullOp, shape=_shape),
-    "ttir.gather": _rebuilt(ttnn.GatherOp, dim=_si32),
-    "ttir.ones": _rebuilt(ttnn.OnesOp, shape=_shape),
     "ttir.pad": TTNNRule(_pad, ("pad",)),
     "ttir.prod": TTNNRule(_prod, ("prod",)),
     "ttir.quantize": _quantization(ttnn.QuantizeOp),
-    "ttir.rand": _rebuilt(ttnn.RandOp, size=_shape),
     "ttir.reduce_and": _truth_reduction("min"),
     "ttir.reduce_or": _truth_reduction("max"),
     "ttir.requantize": _quantization(ttnn.RequantizeOp),
     "ttir.reverse": TTNNRule(_reverse, ("permute", "reshape", "constant", "embedding")),
-    "ttir.scatter": _rebuilt(ttnn.ScatterOp, dim=_si32),
-    "ttir.sort": _rebuilt(ttnn.SortOp, dim=_si8),
-    "ttir.topk": _rebuilt(ttnn.TopKOp, dim=_si32),
-    "ttir.zeros": _rebuilt(ttnn.ZerosOp, shape=_shape),
 }
-"""How every ttir op is lowered, by its name: by default rebuilt."""
+"""How every ttir op is lowered, by its name; twins without a line here are rebuilt."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -50,3 +50,18 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
                 raise UnsupportedError(
                     f"{name}: programs take and return ranked tensors", function
                 )
+
+
+def require_no_module_inside(module: ModuleOp) -> None:
+    """Hold a program to one level: stages look at the functions of their module.
+
+    Raises:
+        UnsupportedError: there is a module in the module.
+    """
+    for op in module.ops:
+        if isinstance(op, ModuleOp):
+            raise UnsupportedError(
+                "a module inside of a module is not compiled",
+                op,
+                hint="compile it as a program of its own",
+            )

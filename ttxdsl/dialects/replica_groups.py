@@ -28,6 +28,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import (
@@ -78,6 +79,24 @@ def counts_replicas(module: ModuleOp) -> bool:
         _count(module, "mhlo.num_replicas") > 1
         and _count(module, "mhlo.num_partitions") == 1
     )
+
+
+def require_one_replica(module: ModuleOp) -> None:
+    """Hold a program that is to be split to running once on all devices of its mesh.
+
+    What splits it numbers the devices as partitions.
+
+    Raises:
+        UnsupportedError: it says that it runs as several replicas.
+    """
+    replicas = _count(module, "mhlo.num_replicas")
+    if replicas > 1 and any(m.total_size > 1 for m in sdy.mesh_table(module).values()):
+        raise UnsupportedError(
+            f"mhlo.num_replicas is {replicas}: a program that is split over a mesh runs"
+            " as one replica",
+            module,
+            hint="split the batch by a mesh axis, and take the attribute away",
+        )
 
 
 def devices_of(module: ModuleOp) -> int:

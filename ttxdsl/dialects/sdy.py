@@ -38,6 +38,7 @@ from ttxdsl.dialects._sdy.access import (
     get_func_result_sharding as get_func_result_sharding,
     get_mesh as get_mesh,
     get_sharding as get_sharding,
+    is_of_sdy as is_of_sdy,
     mesh_table as mesh_table,
     owning_op as owning_op,
     set_func_argument_sharding as set_func_argument_sharding,

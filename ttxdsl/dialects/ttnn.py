@@ -11,7 +11,8 @@ Names and attributes follow tt-mlir (`TTNNOps.td`); the five collectives and
   dimension, a `prod` reduces one.
 
 What both have is declared in `_tt/`, each op in its family's file, which says what it
-means; here ops get device handles and links. Ops print in MLIR's generic form with their attributes as properties.
+means; here ops get device handles and links. Ops print in MLIR's generic form with
+their attributes as properties.
 """
 
 # an op that says no more than its bases has its declaration's docstring

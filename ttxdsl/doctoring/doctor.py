@@ -28,7 +28,7 @@ from ttxdsl.analysis.function_attributes import (
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_tensors
-from ttxdsl.doctoring.groups import Analysis, analyze
+from ttxdsl.doctoring.groups import Analysis, analyze, divisors
 from ttxdsl.doctoring.measure import (
     Machine,
     Measurement,
@@ -40,7 +40,6 @@ from ttxdsl.doctoring.meshes import (
     all_assignments,
     argument_bytes,
     candidate_of,
-    factorizations,
     parts_of,
     remove_shardings,
     resized,
@@ -51,6 +50,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.memory import type_bytes
+from ttxdsl.sharding.mesh import MOST_DEVICES
 from ttxdsl.transforms.stages.inline import InlinePass
 
 _SHARDING = "sdy.sharding"
@@ -121,12 +121,18 @@ class Diagnosis:
 
 def mesh_shapes(devices: int) -> tuple[tuple[int, ...], ...]:
     """All shapes of a mesh of that many devices, largest axis first: 8, 4x2, 2x2x2."""
-    most = devices.bit_length()
-    shapes = {
-        tuple(sorted((size for size in sizes if size > 1), reverse=True))
-        for sizes in factorizations(devices, most)
-    }
+    shapes = _shapes(devices, devices)
     return tuple(sorted(shapes, key=lambda shape: (len(shape), shape[::-1])))
+
+
+def _shapes(devices: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """The shapes whose axes are at most so large, the largest first."""
+    if devices == 1:
+        yield ()
+    for size in divisors(devices):
+        if 1 < size <= largest:
+            for rest in _shapes(devices // size, size):
+                yield size, *rest
 
 
 def has_shardings(module: ModuleOp) -> bool:
@@ -296,6 +302,8 @@ def diagnose(
     require_tensors(entry_functions(module))
     if devices < 2:
         raise CompileError(f"there is no mesh to choose for {devices} device(s)")
+    if devices > MOST_DEVICES:
+        raise CompileError(f"{devices} devices: at most {MOST_DEVICES} are supported")
     if limit is not None and limit < 1:
         raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
     machine = machine or Machine()

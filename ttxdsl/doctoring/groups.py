@@ -20,7 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import gcd, prod
+from math import gcd, isqrt, prod
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -35,6 +35,7 @@ from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.disjoint import DisjointSets
 from ttxdsl.sharding.factors import OpShardingRule
+from ttxdsl.sharding.mesh import MOST_DEVICES
 from ttxdsl.transforms.shardy.propagation.data_flow import edge_sources, other_targets
 
 Dim = tuple[SSAValue, int]
@@ -153,14 +154,17 @@ class Analysis:
 
 
 def divisors(number: int) -> tuple[int, ...]:
-    """All divisors in order.
+    """All divisors in order; beyond 2^40 those that a mesh may have as its size.
 
     Raises:
         ValueError: if the number is not positive.
     """
     if number < 1:
         raise ValueError(f"{number} has no divisors to list")
-    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    root = isqrt(number)
+    small = [d for d in range(1, min(root, MOST_DEVICES) + 1) if number % d == 0]
+    if root > MOST_DEVICES:
+        return tuple(small)
     return tuple(sorted({*small, *(number // d for d in small)}))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import comb
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
@@ -38,6 +39,9 @@ MOST_MESHES = 20_000
 """To estimate; with more, meshes have fewer axes."""
 
 _MESH = "mesh"
+
+_MOST_SIZES = 20_000
+"""Of a mesh whose axes are given: each is a candidate, of which few are compiled."""
 _SHARDING = "sdy.sharding"
 
 
@@ -73,6 +77,18 @@ def factorizations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
     for first in divisors(number):
         for rest in factorizations(number // first, parts - 1):
             yield first, *rest
+
+
+def count_factorizations(number: int, parts: int) -> int:
+    """How many `factorizations` there are: each prime's are handed out by themselves."""
+    count, prime = 1, 2
+    while number > 1:
+        power = 0
+        while number % prime == 0:
+            number, power = number // prime, power + 1
+        count *= comb(power + parts - 1, power)
+        prime += 1
+    return count
 
 
 def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
@@ -246,7 +262,8 @@ def resized(module: ModuleOp, devices: int) -> list[Candidate]:
     """The program's own mesh with all other sizes of its axes.
 
     Raises:
-        CompileError: there are several meshes, or the mesh has no axes.
+        CompileError: there are several meshes, or the mesh has no axes, or so many that
+            their sizes can be chosen in too many ways.
     """
     meshes = [op for op in written_meshes(module) if op.mesh.data.axes]
     shapes = {op.mesh.data.axes for op in meshes}
@@ -258,6 +275,13 @@ def resized(module: ModuleOp, devices: int) -> list[Candidate]:
             hint="write all shardings for one mesh",
         )
     names = [name for name, _ in meshes[0].mesh.data.axes]
+    if (count := count_factorizations(devices, len(names))) > _MOST_SIZES:
+        raise CompileError(
+            f"{len(names)} axes can have {count} sizes of {devices} devices: more than"
+            f" {_MOST_SIZES}, too many to choose from",
+            meshes[0],
+            hint="drop axes of size one: xdsl-opt -p sdy-remove-size-one-axes",
+        )
     return [
         Candidate(tuple(zip(names, sizes, strict=True)))
         for sizes in factorizations(devices, len(names))

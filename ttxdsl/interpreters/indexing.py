@@ -9,7 +9,7 @@ scatter and sort.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -416,8 +416,8 @@ def _reordered(arrays: Sequence[Array], rank: int, axis: int, order: Array) -> A
 def sort(arrays: Sequence[Array], rank: int, dim: int, before: Before) -> Arrays:
     """`arrays` along `dim` in the order that any comparator gives, stably.
 
-    Batcher's merge exchange: about log2(n)**2 / 2 rounds, each one evaluation of the
-    comparator on whole arrays. Equal elements are told apart by their first place; so
+    Each round of `merge_exchange` is one evaluation of the comparator on whole arrays.
+    Equal elements are told apart by their first place; so
     are two of which the comparator puts each before the other, as LE does.
     """
     lead = lead_shape(*((x, rank) for x in arrays))
@@ -427,6 +427,16 @@ def sort(arrays: Sequence[Array], rank: int, dim: int, before: Before) -> Arrays
     moved = [np.moveaxis(np.broadcast_to(x, (*lead, *local)), axis, -1) for x in arrays]
     place: Array = np.broadcast_to(np.arange(int(size)), moved[0].shape)
     state = [np.array(x) for x in (*moved, place)]
+    for low, high in merge_exchange(int(size)):
+        _exchange(state, low, high, axis, len(lead) + rank, before)
+    return tuple(np.moveaxis(x, -1, axis) for x in state[:-1])
+
+
+def merge_exchange(size: int) -> Iterator[tuple[Array, Array]]:
+    """The places to compare and put in order, in about log2(size)**2 / 2 rounds.
+
+    Source: Batcher's merge exchange, Knuth's algorithm 5.2.2M.
+    """
     step = 1
     while step < size:
         step *= 2
@@ -438,12 +448,11 @@ def sort(arrays: Sequence[Array], rank: int, dim: int, before: Before) -> Arrays
             low: Array = np.arange(max(0, size - d))
             low = low[(low & p) == r]
             if low.size:
-                _exchange(state, low, low + d, axis, len(lead) + rank, before)
+                yield low, low + d
             if q == p:
                 break
             d, q, r = q - p, q // 2, p
         p //= 2
-    return tuple(np.moveaxis(x, -1, axis) for x in state[:-1])
 
 
 def _exchange(

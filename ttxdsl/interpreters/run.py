@@ -213,11 +213,16 @@ class Runner:
                 function,
             )
         args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
-        self.require_room(bytes_of(args))
         state = session(self.interpreter)
         state.max_steps, state.steps = self.limits.steps, 0
         state.channels.clear()
         state.probes.clear()
-        results = self.interpreter.call_op(function, args)
+        try:
+            self.require_room(bytes_of(args))
+            results = self.interpreter.call_op(function, args)
+        except RecursionError as error:
+            raise CompileError(
+                "the program calls itself, or nests too deeply to be run", function
+            ) from error
         # a token is nothing
         return tuple(x if x is None else np.asarray(x) for x in results)

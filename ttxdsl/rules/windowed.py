@@ -76,7 +76,7 @@ def _spatial(size: int, window: Factor, windows: Factor) -> Iterator[Factor]:
 
 
 def _one(values: DenseArrayBase[IntegerType] | None, dim: int) -> bool:
-    return values is None or values.get_values()[dim] == 1
+    return stablehlo.window_values(values, dim + 1)[dim] == 1
 
 
 def _whole_windows(

@@ -23,6 +23,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Where there is more than one device, composites that nobody gave a rule are opened
   before stage 1 (`open-composites`), so that what they are made of is split.
 - Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
+- What sdy says in bodies of reductions and the like, or where all axes are manual, goes
+  too (`drop-idle-shardings`): nothing can be split there.
 - Meshes that are written inside shardings get a name before stage 4.
 - Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
   one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
@@ -54,7 +56,8 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_no_module_inside, require_tensors
+from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.ir.collector import without_collections
@@ -70,6 +73,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_remove_sharding_groups import (
 )
 from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (
     ReshardToCollectivesPass,
+    check_reshards,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_sharding_constraint_to_reshard import (
     ShardingConstraintToReshardPass,
@@ -102,6 +106,7 @@ from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
+from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
@@ -121,6 +126,7 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import (
 from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
+COLLECTIVES_STAGE = 10
 LAST_SHARDING_STAGE = 12
 
 
@@ -223,7 +229,7 @@ class TTStableHLOPipelinePass(ModulePass):
         """What cleans up behind a stage."""
         match number:
             case 1:
-                return [FoldTuplesPass()]
+                return [FoldTuplesPass(), DropIdleShardingsPass()]
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
@@ -245,6 +251,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
+        require_no_module_inside(module)
         require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
@@ -255,6 +262,7 @@ class TTStableHLOPipelinePass(ModulePass):
             if number == FIRST_SHARDING_STAGE:
                 solved = is_solved(module)
                 if not solved:
+                    require_one_replica(module)
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             start = time.perf_counter()
@@ -265,6 +273,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 with without_collections():
                     for one in (*before, stage, *self._after(number)):
                         one.apply(ctx, module)
+                if number == COLLECTIVES_STAGE:
+                    check_reshards(module)
             seconds = time.perf_counter() - start
             if self.verify_each:
                 module.verify()

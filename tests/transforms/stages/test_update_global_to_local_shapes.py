@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+import ttxdsl
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr as CHANNEL
 from ttxdsl.errors import CompileError, UnsupportedError
@@ -498,6 +499,7 @@ func.func private @pair(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
         ("", "", "{sdy.foo = 1}", ""),
         ("", "", "", "{sdy.foo}"),
     ],
+    ids=["module", "function", "argument", "op"],
 )
 def test_attributes_of_sdy_that_nobody_knows_are_not_in_a_local_program(
     module: str, function: str, argument: str, op: str
@@ -511,3 +513,47 @@ def test_attributes_of_sdy_that_nobody_knows_are_not_in_a_local_program(
     )
     TTStableHLOPipelinePass(verify_each=True).apply(make_context(), program)
     assert "sdy.foo" not in str(program)
+
+
+def test_attributes_of_meshes_are_not_in_a_local_program():
+    program = parse_program(
+        """sdy.mesh @mesh = <["x"=2]> {sdy.foo}
+        func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> { return %a : tensor<8xf32> }"""
+    )
+    TTStableHLOPipelinePass(verify_each=True).apply(make_context(), program)
+    assert "sdy.foo" not in str(program)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """%r = "stablehlo.reduce_window"(%a, %i) <{window_dimensions = array<i64: 1, 1, 1, 3>,
+          window_strides = array<i64>, base_dilations = array<i64>, window_dilations = array<i64>,
+          padding = dense<> : tensor<0x2xi64>}> ({
+        ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+          %s = stablehlo.add %x, %y : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+        }) : (tensor<4x6x6x4xf32>, tensor<f32>) -> tensor<4x6x6x2xf32>""",
+        """%r = "stablehlo.convolution"(%a, %k) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+          dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>,
+          window_strides = array<i64>, lhs_dilation = array<i64>, rhs_dilation = array<i64>,
+          window_reversal = array<i1>, padding = dense<> : tensor<0x2xi64>}>
+          : (tensor<4x6x6x4xf32>, tensor<3x3x4x2xf32>) -> tensor<4x4x4x2xf32>""",
+    ],
+    ids=["reduce_window", "convolution"],
+)
+def test_windows_of_which_empty_lists_say_nothing(text: str):
+    """As if they were left out, in every form."""
+    result = text.rsplit(" ", 1)[1]
+    program = ttxdsl.load(
+        f"""{MESH}
+        func.func @main(%a: tensor<4x6x6x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}, {{}}, {{}}]>}},
+            %k: tensor<3x3x4x2xf32>, %i: tensor<f32>) -> {result} {{
+          {text}
+          return %r : {result}
+        }}"""
+    )
+    inputs = program.random_inputs()
+    (wanted,) = program.simulate(inputs)
+    for form in (program.partition(), program.lower("ttnn")):
+        np.testing.assert_allclose(form.simulate(inputs)[0], wanted, rtol=1e-4)

@@ -67,6 +67,11 @@ blocks, the owners of block arguments.
 """
 
 
+def is_of_sdy(name: str) -> bool:
+    """Whether an attribute's name is one of the dialect's, known or not."""
+    return name.startswith("sdy.")
+
+
 def tensor_rank(type: Attribute) -> int:
     """The rank of a shaped type, 0 for every other type."""
     return type.get_num_dims() if isinstance(type, ShapedType) else 0

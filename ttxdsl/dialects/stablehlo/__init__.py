@@ -198,6 +198,7 @@ from ttxdsl.dialects.stablehlo.windowed import (
     SelectAndScatterOp as SelectAndScatterOp,
     padding_attr as padding_attr,
     padding_pairs as padding_pairs,
+    window_flips as window_flips,
     window_values as window_values,
 )
 

@@ -106,10 +106,9 @@ def padding_pairs(
     padding: DenseIntOrFPElementsAttr | None, dimensions: int
 ) -> tuple[tuple[int, int], ...]:
     """Padding as pairs; none is said: zeros."""
-    if padding is None:
-        return ((0, 0),) * dimensions
-    flat = cast("tuple[int, ...]", padding.get_values())
-    return tuple(zip(flat[::2], flat[1::2], strict=True))
+    flat = () if padding is None else cast("tuple[int, ...]", padding.get_values())
+    pairs = tuple(zip(flat[::2], flat[1::2], strict=True))
+    return pairs or ((0, 0),) * dimensions
 
 
 def window_values(
@@ -118,6 +117,14 @@ def window_values(
     """Strides or dilations as a tuple; none are said: ones."""
     numbers = () if values is None else values.get_values()
     return numbers or (1,) * dimensions
+
+
+def window_flips(
+    values: DenseArrayBase[IntegerType] | None, dimensions: int
+) -> tuple[bool, ...]:
+    """Along which dimensions a window is reversed; none are said: none."""
+    flips = () if values is None else tuple(map(bool, values.get_values()))
+    return flips or (False,) * dimensions
 
 
 _WINDOW = {

@@ -136,14 +136,12 @@ def _convolution(
     else:
         assert isinstance(op, stablehlo.ConvolutionOp)
         pairs = stablehlo.padding_pairs(op.padding, spatial)
-    turned = op.window_reversal
-    reversal = (False,) * spatial if turned is None else turned.get_values()
     window = contraction.Window(
         stablehlo.window_values(op.window_strides, spatial),
         pairs,
         stablehlo.window_values(op.lhs_dilation, spatial),
         stablehlo.window_values(op.rhs_dilation, spatial),
-        tuple(map(bool, reversal)),
+        stablehlo.window_flips(op.window_reversal, spatial),
     )
     return contraction.convolution(
         lhs,

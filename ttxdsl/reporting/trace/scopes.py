@@ -107,16 +107,22 @@ class Scopes:
         Each stretch becomes a scope of its own, short ones a part of what is around.
         """
         depths = [len(self.ancestors(scope)) for scope in range(len(self.scopes))]
+        inside = self._inside(nodes)
         for scope in sorted(range(1, len(self.scopes)), key=lambda one: -depths[one]):
-            if self.scopes[scope].kind != "scope":
+            found = inside.get(scope)
+            if found is None or self.scopes[scope].kind != "scope":
                 continue
-            inside = [
-                at
-                for at, node in enumerate(nodes)
-                if scope in self.ancestors(node.group)
-            ]
-            if inside and len(inside) < (inside[-1] - inside[0] + 1) * _DENSE:
-                self._part(scope, inside, nodes)
+            if len(found) < (found[-1] - found[0] + 1) * _DENSE:
+                self._part(scope, found, nodes)
+                inside = self._inside(nodes)
+
+    def _inside(self, nodes: Sequence[Node]) -> dict[int, list[int]]:
+        """The nodes in each scope that has any, also through others."""
+        inside: dict[int, list[int]] = defaultdict(list)
+        for at, node in enumerate(nodes):
+            for scope in self.ancestors(node.group):
+                inside[scope].append(at)
+        return inside
 
     def _part(self, scope: int, inside: Sequence[int], nodes: Sequence[Node]) -> None:
         known = self.scopes[scope]

@@ -330,7 +330,7 @@ class Localizer:
             {
                 name: value
                 for name, value in op.attributes.items()
-                if not is_of_sdy(name)
+                if not sdy.is_of_sdy(name)
             },
             self.copy_regions(op) if regions is None else regions,
         )
@@ -361,7 +361,7 @@ class Localizer:
             region.clone_into(copy, value_mapper=dict(captured))
             for inner in copy.walk():
                 # propagation also writes on the scalars of a reduction
-                for name in [*filter(is_of_sdy, inner.attributes)]:
+                for name in [*filter(sdy.is_of_sdy, inner.attributes)]:
                     del inner.attributes[name]
             copies.append(copy)
         return copies
@@ -538,11 +538,6 @@ def sources(op: Operation) -> Sequence[SSAValue]:
         if is_barrier(value) and is_kept_consistent(op):
             return [sdy.behind_barriers(value) for value in op.operands]
     return op.operands
-
-
-def is_of_sdy(name: str) -> bool:
-    """Whether an attribute is one that a local program has not, known or not."""
-    return name.startswith("sdy.")
 
 
 def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:

@@ -42,7 +42,6 @@ from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
     is_barrier,
-    is_of_sdy,
     local_type,
 )
 from ttxdsl.transforms.local.summands import bring, summed
@@ -51,12 +50,11 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
 
 def _without_sdy(entry: dict[str, Attribute]) -> dict[str, Attribute]:
-    return {name: value for name, value in entry.items() if not is_of_sdy(name)}
+    return {name: value for name, value in entry.items() if not sdy.is_of_sdy(name)}
 
 
 def drop_boundary_shardings(function: FuncOp) -> None:
-    """Remove what sdy says of a function, its arguments and its results."""
-    function.attributes = _without_sdy(function.attributes)
+    """Remove what sdy says of a function's arguments and results."""
     set_argument_attributes(
         function, [_without_sdy(e) for e in argument_attributes(function)]
     )
@@ -189,7 +187,8 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
                 asks for contradicts the shardings.
             UnsupportedError: if axes do not divide a dimension.
         """
-        op.attributes = _without_sdy(op.attributes)
+        for one in (op, *op.ops):
+            one.attributes = _without_sdy(one.attributes)
         meshes = sdy.mesh_table(op)
         names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
         slices = SliceFunctions(names)

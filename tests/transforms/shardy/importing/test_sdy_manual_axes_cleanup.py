@@ -89,3 +89,9 @@ def test_mesh_that_nobody_names(oracle: Oracle):
         oracle.run(text, NAME)
     with pytest.raises(CompileError, match="needs an operand or a result"):
         run_ours(text, NAME)
+
+
+def test_an_axis_that_is_named_twice_is_manual_once():
+    """C++ says that it is replicated twice, which it then refuses."""
+    text = computation("<@mesh, [{}, {}]>", "<@mesh, [{}, {}]>", '"b", "b"')
+    assert 'manual_axes={"b"}' in run_ours(text, NAME)

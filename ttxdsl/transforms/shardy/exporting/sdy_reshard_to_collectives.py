@@ -168,6 +168,22 @@ def reshards_to_collectives(
         rewriter.rewrite(op)
 
 
+def check_reshards(module: ModuleOp) -> None:
+    """Refuse reshards that did not become collectives.
+
+    Raises:
+        UnsupportedError: one goes to a mesh of other axes.
+    """
+    for op in ops_of_type(module, sdy.ReshardOp):
+        source = sdy.get_sharding(sdy.behind_barriers(op.input))
+        raise UnsupportedError(
+            f"no collective moves a value from {source or 'nothing'} to"
+            f" {op.sharding.data}, whose mesh has other axes",
+            op,
+            hint="shard it over one mesh, or gather it before (all dimensions {})",
+        )
+
+
 @dataclass(frozen=True)
 class ReshardToCollectivesPass(ModulePass):
     """Turns `sdy.reshard` into collectives; see the module.

@@ -79,7 +79,7 @@ def clean_up(
             )
         return
     said, mesh = common
-    manual = sorted(op.manual_axes.data, key=mesh.axis_index)
+    manual = sorted({*op.manual_axes.data}, key=mesh.axis_index)
     op.manual_axes = ManualAxesAttr(manual)
 
     def completed(

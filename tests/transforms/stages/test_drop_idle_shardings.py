@@ -1,0 +1,80 @@
+"""What sdy says where nothing is split goes; programs compute what they did."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ttxdsl
+from tests.transforms.run_pass import run_passes
+
+SORT = """
+sdy.mesh @mesh = <["a"=2, "b"=4]>
+func.func @main(%x: tensor<8x8xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"a"}}]>}}) -> tensor<8x8xi32> {{
+  %0 = "stablehlo.sort"(%x) <{{dimension = 0 : i64, is_stable = true}}> ({{
+  ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+    {}
+    %1 = stablehlo.compare LT, %r, %q : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }}) : (tensor<8x8xi32>) -> tensor<8x8xi32>
+  return %0 : tensor<8x8xi32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        '%r = sdy.sharding_constraint %p <@mesh, [], unreduced={"b"}> : tensor<i32>',
+        '%r = sdy.reshard %p <@mesh, [], replicated={"b"}> : tensor<i32>',
+        "%r = sdy.propagation_barrier %p allowed_direction=NONE : tensor<i32>",
+        '%s = sdy.sharding_constraint %p <@mesh, [], unreduced={"b"}> : tensor<i32>\n'
+        '%r = sdy.all_reduce {"b"} %s out_sharding=<@mesh, []> : tensor<i32>',
+        "%r = stablehlo.negate %p : tensor<i32>\n"
+        "sdy.sharding_group %r group_id = 0 : tensor<i32>",
+    ],
+    ids=["constraint", "reshard", "barrier", "collective", "group"],
+)
+def test_ops_in_the_body_of_a_sort(op: str):
+    text = SORT.format(op)
+    body = run_passes(text, "drop-idle-shardings").split("^bb0")[1]
+    assert "sdy." not in body.split("}) :")[0]
+    program = ttxdsl.load(text)
+    x = np.random.default_rng(0).integers(0, 99, (8, 8), np.int32)
+    np.testing.assert_array_equal(
+        program.partition().simulate(x)[0], program.simulate(x)[0]
+    )
+
+
+def test_ops_of_tensors_stay():
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<8xf32>, %i: tensor<i32>) -> (tensor<8xf32>, tensor<i32>) {
+      %0 = sdy.sharding_constraint %i <@mesh, []> : tensor<i32>
+      %1 = "stablehlo.case"(%i) ({
+        %2 = sdy.sharding_constraint %x <@mesh, [{"a"}]> : tensor<8xf32>
+        stablehlo.return %2 : tensor<8xf32>
+      }) : (tensor<i32>) -> tensor<8xf32>
+      return %1, %0 : tensor<8xf32>, tensor<i32>
+    }"""
+    assert run_passes(text, "drop-idle-shardings").count("constraint") == 2
+
+
+@pytest.mark.parametrize("open_", ["", ", ?"])
+def test_a_program_that_is_manual_on_all_axes(open_: str):
+    text = f"""
+    sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {{
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{"x"{open_}}}, {{}}]>] out_shardings=[<@mesh, [{{"x"{open_}}}, {{}}]>] manual_axes={{"x", "y"}} (%i: tensor<4x8xf32>) {{
+        %1 = sdy.all_gather [{{}}, {{}}] %i out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x8xf32>
+        sdy.sharding_group %1 group_id = 0 : tensor<4x8xf32>
+        %2 = sdy.sharding_constraint %1 <@mesh, [{{}}, {{}}]> : tensor<4x8xf32>
+        %3 = stablehlo.negate %2 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{?}}, {{}}]>]>}} : tensor<4x8xf32>
+        sdy.return %3 : tensor<4x8xf32>
+      }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }}"""
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    program = ttxdsl.load(text).partition()
+    assert "sdy.all_gather" not in program.text
+    np.testing.assert_array_equal(program.lower("ttnn").simulate(x)[0], -x)

@@ -1,0 +1,99 @@
+"""`drop-idle-shardings`: nothing of sdy where nothing can be split.
+
+The body of a reduction, a sort or a scatter says what to do with two numbers, wherever
+they are. A constraint, a barrier or a collective there is an identity on a scalar that no
+device shares with another; Shardy would make an all-reduce of a constraint to partial
+sums, once a pair of elements. Neither have they to say anything in a computation that is
+manual on all axes, nor is anything left that could split its border: it is closed. All
+of this happens after stage 1, as solved programs come by no later one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.analysis.graph_state import is_manual, leaves_axes_free
+from ttxdsl.dialects import sdy
+from ttxdsl.ir.data_flow import data_flow_of
+from ttxdsl.ir.traversal import all_ops, ops_of_type
+
+
+def _is_scalar(type_: Attribute) -> bool:
+    return isinstance(type_, TensorType) and not type_.shape.data
+
+
+def _is_body_of_scalars(holder: Operation) -> bool:
+    """Whether an op's regions take single numbers, and no value flows through them."""
+    blocks = [block for region in holder.regions for block in region.blocks]
+    types = [type_ for block in blocks for type_ in block.arg_types]
+    return (
+        bool(types)
+        and data_flow_of(type(holder)) is None
+        and all(map(_is_scalar, types))
+    )
+
+
+def _is_idle(holder: Operation) -> bool:
+    """Whether nothing in an op's regions can be split."""
+    if isinstance(holder, sdy.ManualComputationOp):
+        return is_manual(holder) and not leaves_axes_free(holder)
+    return not isinstance(holder, FuncOp) and _is_body_of_scalars(holder)
+
+
+@dataclass
+class _Search:
+    """Finds out where ops are, and looks once at each op that is around some."""
+
+    known: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
+
+    def is_idle_at(self, op: Operation) -> bool:
+        """Whether nothing can be split where an op is."""
+        around: list[Operation] = []
+        holder = op.parent_op()
+        while holder is not None and holder not in self.known:
+            around.append(holder)
+            holder = holder.parent_op()
+        answer = holder is not None and self.known[holder]
+        for one in reversed(around):
+            answer = self.known[one] = answer or _is_idle(one)
+        return answer
+
+
+class DropIdleShardingsPass(ModulePass):
+    """Replace the ops of sdy by their operands where nothing can be split."""
+
+    name = "drop-idle-shardings"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        search = _Search()
+        kinds = sdy.ShardingOp, sdy.PropagationBarrierOp, sdy.CollectiveOp
+        for identity in ops_of_type(op, *kinds, sdy.DataFlowEdgeOp):
+            if search.is_idle_at(identity):
+                Rewriter.replace_op(identity, [], [identity.operands[0]])
+        for group in ops_of_type(op, sdy.ShardingGroupOp):
+            if search.is_idle_at(group):
+                Rewriter.erase_op(group)
+        for computation in ops_of_type(op, sdy.ManualComputationOp):
+            if _is_idle(computation):
+                _clear(computation)
+
+
+def _clear(computation: sdy.ManualComputationOp) -> None:
+    """Close the border of an idle computation, and take what sdy says out of its body."""
+    for name in ("in_shardings", "out_shardings"):
+        shardings = cast(sdy.TensorShardingPerValueAttr, computation.properties[name])
+        closed = (sharding.closed_like() for sharding in shardings.data)
+        computation.properties[name] = sdy.TensorShardingPerValueAttr(closed)
+    for inner in all_ops(computation):
+        if inner is not computation:
+            for name in [*filter(sdy.is_of_sdy, inner.attributes)]:
+                del inner.attributes[name]
