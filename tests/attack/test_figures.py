@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from ttxdsl.dialects._tt_attrs import NumberError, dense_i32, i32_array, si32_attr
 
 from tests.attack.bombs import BOMBS
 from tests.attack.bombs.registry import one_op
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+from ttxdsl.dialects._tt.attributes import NumberError, dense_i32, i32_array, si32_attr
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.run import entry_function
@@ -48,7 +48,7 @@ def test_numbers_of_ttir():
             "a convolution with huge stride",
             "'stablehlo.convolution' op: has no form in",
         ),
-        ("elements: 9223372036854775807", "ttir counts in 32 bits"),
+        ("elements: 9223372036854775807", "the largest that ttir.s shapes can say"),
     ],
 )
 def test_lowering_names_the_op(name: str, message: str):
