@@ -105,3 +105,9 @@ def test_a_module_inside_of_a_module_is_refused():
     inner = f"module {{ func.func @main(%a: {T}) -> {T} {{ return %a : {T} }} }}"
     with pytest.raises(CompileError, match="a module inside of a module"):
         ttxdsl.load(f"module {{ {inner} }}").partition()
+
+
+def test_indices_are_no_data():
+    text = "func.func @main(%a: tensor<8xindex>) -> tensor<8xindex> { return %a : tensor<8xindex> }"
+    with pytest.raises(CompileError, match="StableHLO's data are no indices"):
+        ttxdsl.load(text).partition()

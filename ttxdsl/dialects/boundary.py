@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -40,6 +40,12 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
                     hint="take and return the elements as values of their own",
                 )
             if isinstance(type_, TensorType):
+                if isinstance(type_.element_type, IndexType):
+                    raise UnsupportedError(
+                        f"{name}: StableHLO's data are no indices",
+                        function,
+                        hint="take and return i64",
+                    )
                 if isinstance(type_.encoding, NoneAttr):
                     continue
                 raise UnsupportedError(

@@ -108,6 +108,7 @@ from ttxdsl.dialects._sdy_verify_ops import (
     ShardingsVerify,
     bound_axes,
     common_mesh,
+    verify_op,
     verify_sharding,
     verify_shardings,
 )
@@ -195,6 +196,7 @@ __all__ = [
     "shardable_value",
     "tensor_rank",
     "transform_shardings",
+    "verify_op",
     "verify_sharding",
     "verify_shardings",
 ]

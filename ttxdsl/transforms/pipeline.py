@@ -90,6 +90,7 @@ from ttxdsl.transforms.sdy_manual_axes_cleanup import ManualAxesCleanupPass
 from ttxdsl.transforms.sdy_remove_sharding_groups import RemoveShardingGroupsPass
 from ttxdsl.transforms.sdy_reshard_to_collectives import (
     ReshardToCollectivesPass,
+    check_collectives,
     check_reshards,
 )
 from ttxdsl.transforms.sdy_sharding_constraint_to_reshard import (
@@ -109,6 +110,7 @@ from ttxdsl.transforms.wrap_under_manual_computation import (
 from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
+PROPAGATION_STAGE = 6
 COLLECTIVES_STAGE = 10
 LAST_SHARDING_STAGE = 12
 
@@ -256,6 +258,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 with without_collections():
                     for one in (*before, stage, *self._after(number)):
                         one.apply(ctx, module)
+                if number == PROPAGATION_STAGE:
+                    check_collectives(module)
                 if number == COLLECTIVES_STAGE:
                     check_reshards(module)
             seconds = time.perf_counter() - start
