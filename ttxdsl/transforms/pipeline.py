@@ -55,7 +55,11 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.collector import without_collections
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_no_module_inside, require_tensors
+from ttxdsl.dialects.boundary import (
+    require_one_level,
+    require_structured,
+    require_tensors,
+)
 from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
@@ -236,7 +240,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
-        require_no_module_inside(module)
+        require_one_level(module)
+        require_structured(module)
         require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False

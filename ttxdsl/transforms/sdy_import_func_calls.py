@@ -13,9 +13,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_one_block
 from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
-from ttxdsl.errors import UnsupportedError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.transforms.call_graph import (
     argument_shardings,
@@ -60,13 +60,7 @@ class _Importer:
         if first is None:
             if function.is_declaration:
                 return
-            if len(function.body.blocks) != 1:
-                raise UnsupportedError(
-                    f"the called function '@{name}' has more than one block",
-                    call,
-                    hint="only structured control flow (stablehlo.while, case, if) is "
-                    "supported",
-                )
+            require_one_block(function, call)
         if first is None:
             body = _taken_body(function)
         else:

@@ -20,6 +20,7 @@ from xdsl.dialects.func import ReturnOp as FuncReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
 from ttxdsl.dialects.traversal import all_ops
 from ttxdsl.errors import CompileError
@@ -59,7 +60,8 @@ class Propagation:
             recorded and nothing is slower.
 
     Raises:
-        CompileError: if a result has a dynamic shape or is a tuple.
+        CompileError: if a result has a dynamic shape or is a tuple, or a function has
+            several blocks.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Propagation:
         conservative: bool = False,
         history: History | None = None,
     ):
+        require_structured(module)
         check_types(module)
         self.history = history
         self.groups = ShardingGroups(module)
