@@ -303,6 +303,10 @@ REJECTED: dict[str, tuple[str, str]] = {
     # meshes
     "axis_size": ('sdy.mesh @m = <["x"=0]>', "axis size must be at least 1"),
     "axis_twice": ('sdy.mesh @m = <["x"=2, "x"=2]>', 'duplicate axis name: "x"'),
+    "axis_twice_in_a_sharding": (
+        constraint('<mesh<["x"=2, "x"=2]>, [{}, {}]>'),
+        'duplicate axis name: "x"',
+    ),
     "device_negative": (
         'sdy.mesh @m = <["x"=2], device_ids=[-1, 0]>',
         "device id must be non-negative, got: -1",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from tests.transforms.run_pass import run_passes
 from ttxdsl.api import Program
 from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
 from ttxdsl.errors import CompileError
@@ -105,3 +106,37 @@ def test_a_module_inside_of_a_module_is_refused():
     inner = f"module {{ func.func @main(%a: {T}) -> {T} {{ return %a : {T} }} }}"
     with pytest.raises(CompileError, match="a module inside of a module"):
         ttxdsl.load(f"module {{ {inner} }}").partition()
+
+
+def test_indices_are_no_data():
+    text = "func.func @main(%a: tensor<8xindex>) -> tensor<8xindex> { return %a : tensor<8xindex> }"
+    with pytest.raises(CompileError, match="StableHLO's data are no indices"):
+        ttxdsl.load(text).partition()
+
+
+SEVERAL_BLOCKS = f"""
+func.func @main(%a: {T}) -> {T} {{
+  cf.br ^bb1
+^bb1:
+  return %a : {T}
+}}"""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_several_blocks_through_commands(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "in.mlir"
+    file.write_text(SEVERAL_BLOCKS)
+    name, *options = command
+    assert main([name, str(file), *options]) == 1
+    assert "function '@main' has more than one block" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sdy-aggressive-propagate", "convert-stablehlo-to-ttir", "convert-ttir-to-ttnn"],
+)
+def test_several_blocks_through_passes(name: str):
+    with pytest.raises(CompileError, match="has more than one block"):
+        run_passes(SEVERAL_BLOCKS, name)

@@ -160,7 +160,7 @@ def hold_against(
 def close(found: object, expected: object) -> bool:
     """Whether two numbers differ by no more than rounding."""
     one, other = wide(np.asarray(found)), wide(np.asarray(expected))
-    return bool(np.allclose(one, other, rtol=1e-4, atol=1e-6))
+    return bool(np.allclose(one, other, rtol=1e-4, atol=1e-6, equal_nan=True))
 
 
 def compare_forms(

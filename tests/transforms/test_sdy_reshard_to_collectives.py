@@ -18,3 +18,17 @@ def test_a_reshard_to_a_mesh_of_other_axes_is_refused_by_the_stages():
         }""")
     with pytest.raises(UnsupportedError, match="whose mesh has other axes"):
         program.partition()
+
+
+def test_a_collective_that_propagation_unsettles_is_refused():
+    """The maximum becomes sharded like what it is made of."""
+    program = ttxdsl.load("""
+        sdy.mesh @mesh = <["y"=4]>
+        func.func @main(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+          %c = stablehlo.constant dense<0xff800000> : tensor<f32>
+          %0 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] : (tensor<16x8xf32>, tensor<f32>) -> tensor<16xf32>
+          %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<16xf32>
+          return %1 : tensor<16xf32>
+        }""")
+    with pytest.raises(UnsupportedError, match="propagation has sharded its operand"):
+        program.partition()

@@ -15,7 +15,7 @@ from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.errors import CompileError
 from ttxdsl.transforms.pipeline import (
     FIRST_SHARDING_STAGE,
@@ -97,6 +97,7 @@ def pipeline_steps(
 
 
 def _stages(module: ModuleOp, pipeline: TTStableHLOPipelinePass) -> list[Step]:
+    require_structured(module)
     require_tensors(entry_functions(module))
     names = [stage.name for stage in pipeline.stages()]
     # on its way a program may look solved; that is asked at the start only

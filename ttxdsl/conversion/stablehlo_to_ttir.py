@@ -54,7 +54,7 @@ from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.replica_groups import counts_replicas
 from ttxdsl.dialects.stablehlo.types import TokenType
@@ -131,6 +131,7 @@ class _ModuleLowering:
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
+        require_structured(self.module)
         require_few_copies(self.module)
         private = StringAttr("private")
         for function in self.functions.values():

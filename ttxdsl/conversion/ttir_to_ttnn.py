@@ -52,6 +52,7 @@ from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.quantization import QuantizationOp
 from ttxdsl.dialects._tt.reduction import DimsReductionOp
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
+from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError, UnsupportedError
@@ -107,6 +108,7 @@ class ConvertTTIRToTTNNPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the module."""
         del ctx
+        require_structured(op)
         with without_collections():
             convert_ttir_to_ttnn(op, self.num_links)
 

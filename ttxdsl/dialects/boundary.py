@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import UnsupportedError
@@ -40,6 +40,12 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
                     hint="take and return the elements as values of their own",
                 )
             if isinstance(type_, TensorType):
+                if isinstance(type_.get_element_type(), IndexType):
+                    raise UnsupportedError(
+                        f"{name}: StableHLO's data are no indices",
+                        function,
+                        hint="take and return i64",
+                    )
                 if isinstance(type_.encoding, NoneAttr):
                     continue
                 raise UnsupportedError(
@@ -52,7 +58,32 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
                 )
 
 
-def require_no_module_inside(module: ModuleOp) -> None:
+def require_one_block(function: FuncOp, where: Operation | None = None) -> None:
+    """Hold a function to structured control flow, and the regions inside with it.
+
+    Args:
+        function: the function, which may be a declaration.
+        where: the call of it, if that is what is to blame.
+
+    Raises:
+        UnsupportedError: it has several blocks.
+    """
+    if len(function.body.blocks) > 1:
+        raise UnsupportedError(
+            f"function '@{function.sym_name.data}' has more than one block",
+            where or function,
+            hint="only structured control flow (stablehlo.while, case, if) is supported",
+        )
+
+
+def require_structured(module: ModuleOp) -> None:
+    """Hold all functions of a module to one block; see `require_one_block`."""
+    for op in module.ops:
+        if isinstance(op, FuncOp):
+            require_one_block(op)
+
+
+def require_one_level(module: ModuleOp) -> None:
     """Hold a program to one level: stages look at the functions of their module.
 
     Raises:

@@ -109,7 +109,7 @@ from ttxdsl.dialects._sdy.verify_ops import (
     ShardingsVerify as ShardingsVerify,
     bound_axes as bound_axes,
     common_mesh as common_mesh,
-    verify_op,
+    verify_op as verify_op,
     verify_sharding as verify_sharding,
     verify_shardings as verify_shardings,
 )

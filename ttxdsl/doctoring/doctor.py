@@ -27,7 +27,7 @@ from ttxdsl.analysis.function_attributes import (
 )
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_tensors
+from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.doctoring.groups import Analysis, analyze, divisors
 from ttxdsl.doctoring.measure import (
     Machine,
@@ -299,6 +299,7 @@ def diagnose(
         CompileError: the program cannot be analyzed, is partitioned already, or no mesh
             can be tried.
     """
+    require_structured(module)
     require_tensors(entry_functions(module))
     if devices < 2:
         raise CompileError(f"there is no mesh to choose for {devices} device(s)")

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute
 
+from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import (
@@ -182,6 +183,7 @@ class Runner:
     ) -> None:
         """Find the entry function: `entry`, or `main` or the only public one."""
         self.function = entry_function(module, entry)
+        require_structured(module)
         self.limits = limits
         self.interpreter = Interpreter(module)
         register_implementations(self.interpreter)

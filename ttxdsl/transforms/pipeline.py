@@ -56,7 +56,11 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.boundary import require_no_module_inside, require_tensors
+from ttxdsl.dialects.boundary import (
+    require_one_level,
+    require_structured,
+    require_tensors,
+)
 from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
@@ -73,6 +77,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_remove_sharding_groups import (
 )
 from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (
     ReshardToCollectivesPass,
+    check_collectives,
     check_reshards,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_sharding_constraint_to_reshard import (
@@ -126,6 +131,7 @@ from ttxdsl.transforms.stages.wrap_under_manual_computation import (
 from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
+PROPAGATION_STAGE = 6
 COLLECTIVES_STAGE = 10
 LAST_SHARDING_STAGE = 12
 
@@ -251,7 +257,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 f"first-stage {self.first_stage}, last-stage {self.last_stage}: not"
                 f" two numbers from 1 to {len(stages)} in order"
             )
-        require_no_module_inside(module)
+        require_one_level(module)
+        require_structured(module)
         require_tensors(entry_functions(module))
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
@@ -273,6 +280,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 with without_collections():
                     for one in (*before, stage, *self._after(number)):
                         one.apply(ctx, module)
+                if number == PROPAGATION_STAGE:
+                    check_collectives(module)
                 if number == COLLECTIVES_STAGE:
                     check_reshards(module)
             seconds = time.perf_counter() - start

@@ -41,7 +41,6 @@ for _dims in (
             "",
             _type,
         ),
-        cheap=False,
     )
     add(
         f"elements of an iota: {_label}",
@@ -237,7 +236,6 @@ for _name, _groups, _shape in (
             f"%a: {_V}",
             _V,
         ),
-        cheap=False,
     )
 add(
     "an all_reduce on a channel of 10^12",
@@ -278,7 +276,6 @@ add(
         f"%a: {_V}",
         _V,
     ),
-    cheap=False,
 )
 
 

@@ -78,3 +78,21 @@ def test_a_program_that_is_manual_on_all_axes(open_: str):
     program = ttxdsl.load(text).partition()
     assert "sdy.all_gather" not in program.text
     np.testing.assert_array_equal(program.lower("ttnn").simulate(x)[0], -x)
+
+
+def test_what_a_body_of_scalars_says_is_dropped():
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> tensor<8xi32> {
+      %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+      ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+        %1 = stablehlo.compare LT, %p, %q : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %2 = stablehlo.and %1, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"a"}>]>} : tensor<i1>
+        stablehlo.return %2 : tensor<i1>
+      }) : (tensor<8xi32>) -> tensor<8xi32>
+      return %0 : tensor<8xi32>
+    }"""
+    assert "unreduced" not in run_passes(text, "drop-idle-shardings")
+    program = ttxdsl.load(text).partition()
+    x = np.arange(8, dtype=np.int32)[::-1]
+    np.testing.assert_array_equal(program.simulate(x)[0], np.sort(x))

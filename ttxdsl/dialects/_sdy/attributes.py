@@ -69,7 +69,7 @@ class MeshAttr(Data[Mesh]):
 
     def verify(self) -> None:
         """Refuse bad sizes, doubled names, and device ids that are no permutation."""
-        verify.mesh(self.data)
+        verify.whole_mesh(self.data)
 
 
 @irdl_attr_definition

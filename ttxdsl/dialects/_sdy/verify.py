@@ -104,7 +104,7 @@ def mesh_device_ids(mesh: Mesh) -> None:
         )
 
 
-def mesh(mesh: Mesh) -> None:
+def whole_mesh(mesh: Mesh) -> None:
     """All constraints of a mesh by itself."""
     for name, size in mesh.axes:
         mesh_axis_size(name, size)
@@ -225,6 +225,9 @@ def priority(dim: DimSharding, index: int) -> None:
 @lru_cache(maxsize=4096)
 def tensor_sharding(sharding: TensorSharding, mesh: Mesh, rank: int) -> None:
     """All constraints of a sharding of a tensor; each distinct one is checked once."""
+    if sharding.mesh is mesh:
+        # written here; a mesh with a name is checked where it is
+        whole_mesh(mesh)
     if sharding.rank != rank:
         raise VerifyException(
             f"sharding doesn't match tensor rank: {sharding.rank} != {rank}; the "

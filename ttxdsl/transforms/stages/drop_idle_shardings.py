@@ -84,16 +84,17 @@ class DropIdleShardingsPass(ModulePass):
                 Rewriter.erase_op(group)
         for computation in ops_of_type(op, sdy.ManualComputationOp):
             if _is_idle(computation):
-                _clear(computation)
+                _close(computation)
+        for inner in all_ops(op):
+            said = [*filter(sdy.is_of_sdy, inner.attributes)]
+            if said and search.is_idle_at(inner):
+                for name in said:
+                    del inner.attributes[name]
 
 
-def _clear(computation: sdy.ManualComputationOp) -> None:
-    """Close the border of an idle computation, and take what sdy says out of its body."""
+def _close(computation: sdy.ManualComputationOp) -> None:
+    """Close the border of an idle computation."""
     for name in ("in_shardings", "out_shardings"):
         shardings = cast(sdy.TensorShardingPerValueAttr, computation.properties[name])
         closed = (sharding.closed_like() for sharding in shardings.data)
         computation.properties[name] = sdy.TensorShardingPerValueAttr(closed)
-    for inner in all_ops(computation):
-        if inner is not computation:
-            for name in [*filter(sdy.is_of_sdy, inner.attributes)]:
-                del inner.attributes[name]

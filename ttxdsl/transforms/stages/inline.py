@@ -37,8 +37,9 @@ from ttxdsl.analysis.symbols import (
 )
 from ttxdsl.compat.locations import ParsedLoc
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_one_block
 from ttxdsl.dialects.copies import require_few_copies
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 
 _SHARDING = "sdy.sharding"
@@ -113,12 +114,7 @@ def inline_call(call: CallOp, callee: FuncOp, *, move: bool = False) -> list[Ope
             call,
             hint="give it a body, or call it by stablehlo.custom_call",
         )
-    if len(callee.body.blocks) != 1:
-        raise UnsupportedError(
-            f"function '@{callee.sym_name.data}' has more than one block",
-            call,
-            hint="only structured control flow (stablehlo.while, case, if) is supported",
-        )
+    require_one_block(callee, call)
     rewriter = Rewriter()
     count = len(callee.function_type.inputs)
     operands = _constrain(

@@ -280,6 +280,8 @@ class ReshardInserter:
             return None
         sharding = sdy.get_sharding(operand.value)
         if sharding is None:
+            if sdy.shardable_value(operand.value) is None:
+                return None  # a scalar of a reduction or a sort: nothing can split it
             # whole on every device; the ops that make it partial want that in writing
             sharding = TensorSharding.fully_closed(target.mesh, target.rank)
             sdy.set_sharding(operand.value, sharding)

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
@@ -166,6 +167,25 @@ def reshards_to_collectives(
         reshards = [op for op in reshards if not is_redundant(op)]
     for op in reshards:
         rewriter.rewrite(op)
+
+
+def check_collectives(module: ModuleOp) -> None:
+    """Refuse collectives that a program came with and propagation has unsettled.
+
+    Raises:
+        UnsupportedError: an operand has become sharded in another way than the
+            collective was written for.
+    """
+    for op in ops_of_type(module, sdy.CollectiveOp):
+        try:
+            sdy.verify_op(op)
+        except VerifyException as error:
+            raise UnsupportedError(
+                f"{error}, since propagation has sharded its operand",
+                op,
+                hint="shard what the collective takes, or leave the collective out and"
+                " let the reshards make it",
+            ) from error
 
 
 def check_reshards(module: ModuleOp) -> None:

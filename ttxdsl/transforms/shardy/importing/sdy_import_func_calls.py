@@ -20,9 +20,9 @@ from ttxdsl.analysis.call_graph import (
 )
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.boundary import require_one_block
 from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.sdy import NamedComputationOp, ReturnOp
-from ttxdsl.errors import UnsupportedError
 from ttxdsl.remarks import emit_warning
 from ttxdsl.transforms.shardy.data_flow_edges import add_edges_of
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
@@ -59,13 +59,7 @@ class _Importer:
         if first is None:
             if function.is_declaration:
                 return
-            if len(function.body.blocks) != 1:
-                raise UnsupportedError(
-                    f"the called function '@{name}' has more than one block",
-                    call,
-                    hint="only structured control flow (stablehlo.while, case, if) is "
-                    "supported",
-                )
+            require_one_block(function, call)
         if first is None:
             body = _taken_body(function)
         else:

@@ -19,6 +19,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
+from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
@@ -58,7 +59,8 @@ class Propagation:
             recorded and nothing is slower.
 
     Raises:
-        CompileError: if a result has a dynamic shape or is a tuple.
+        CompileError: if a result has a dynamic shape or is a tuple, or a function has
+            several blocks.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Propagation:
         conservative: bool = False,
         history: History | None = None,
     ):
+        require_structured(module)
         check_types(module)
         self.history = history
         self.groups = ShardingGroups(module)
