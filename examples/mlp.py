@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 BATCH, FEATURES, HIDDEN, CLASSES = 32, 64, 256, 16
 LEARNING_RATE = 0.1

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 BATCH, LENGTH, WIDTH, HEADS, VOCABULARY, HIDDEN = 4, 32, 64, 8, 128, 256
 HEAD_WIDTH = WIDTH // HEADS

@@ -1,4 +1,4 @@
-"""The layer of docs/guide/tutorial.md: `python examples/tutorial.py columns > layer.mlir`.
+"""The layer of docs/tutorial.md: `python examples/tutorial.py columns > layer.mlir`.
 
 The one argument says how the second weight is split over "model".
 """
@@ -12,7 +12,8 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 # locations name this file without its folder
 jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")

@@ -177,11 +177,13 @@ def with_even_borders(module: ModuleOp) -> ModuleOp:
         for sharding, type_ in zip(shardings, types, strict=True):
             if sharding is not None and isinstance(type_, TensorType):
                 mesh = meshes[cast(str, sharding.mesh)]
-                shape = type_.get_shape()
-                sharding = sharding.map_axes_per_dim(
-                    lambda dim, axes, shape=shape, mesh=mesh: leading_axes_that_divide(
-                        axes, shape[dim], mesh
-                    )
+                sharding = sharding.with_dims(
+                    [
+                        dim.with_axes(leading_axes_that_divide(dim.axes, size, mesh))
+                        for dim, size in zip(
+                            sharding.dims, type_.get_shape(), strict=True
+                        )
+                    ]
                 )
             made.append(sharding)
         return made

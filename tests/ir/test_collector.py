@@ -28,7 +28,7 @@ from ttxdsl.program import make_context
 from ttxdsl.tools.main import main
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
-EXAMPLE = Path(__file__).parents[1] / "examples/mlp_train_step.mlir"
+EXAMPLE = Path(__file__).parents[2] / "examples/mlp_train_step.mlir"
 
 
 def test_collections_are_off_inside_and_back_after_an_error():

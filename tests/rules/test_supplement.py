@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-from xdsl.dialects import test
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from collections.abc import Sequence
 
-from ttxdsl.dialects import chlo, stablehlo
+import pytest
+from xdsl.dialects.builtin import TensorType, f32, i32
+from xdsl.ir import Attribute, Operation
+
+from ttxdsl.dialects import chlo
 from ttxdsl.dialects.chlo import Chlo, RaggedDotDimensionNumbersAttr, RaggedDotDims
+from ttxdsl.program import parse_program
 from ttxdsl.rules import sharding_rule
 from ttxdsl.rules.registry import RULES as SHARDYS
 from ttxdsl.rules.supplement import RULES, supplementary_rule
@@ -21,8 +23,23 @@ NOTHING_TO_PROPAGATE = {
 }
 
 
-def value(*shape: int, of: Attribute = f32) -> SSAValue:
-    return test.TestPureOp(result_types=[TensorType(of, shape)]).results[0]
+def tensor(*shape: int, of: Attribute = f32) -> str:
+    return str(TensorType(of, shape))
+
+
+def op_of(
+    name: str, operands: Sequence[str], result: str, **properties: str
+) -> Operation:
+    """An op of arguments of these types."""
+    names = ", ".join(f"%{i}" for i in range(len(operands)))
+    arguments = ", ".join(f"%{i}: {type_}" for i, type_ in enumerate(operands))
+    said = ", ".join(f"{name} = {value}" for name, value in properties.items())
+    module = parse_program(f"""
+        func.func @main({arguments}) {{
+          %r = "{name}"({names}) <{{{said}}}> : ({", ".join(operands)}) -> {result}
+          return
+        }}""")
+    return next(op for op in module.walk() if op.name == name)
 
 
 @pytest.mark.parametrize("op_class", list(Chlo.operations), ids=lambda op: op.name)
@@ -36,11 +53,14 @@ def test_shardys_rules_are_not_repeated():
 
 
 def test_rule_is_custom_and_not_the_registrys():
-    op = chlo.ErfOp(value(4, 8))
+    op = op_of("chlo.erf", [tensor(4, 8)], tensor(4, 8))
     assert str(supplementary_rule(op)) == "([i, j])->([i, j]) {i=4, j=8}, custom"
     assert sharding_rule(op) is None
-    assert supplementary_rule(stablehlo.NegOp(value(4))) is None
-    assert supplementary_rule(chlo.ErfOp(value(DYNAMIC_INDEX))) is None
+    assert supplementary_rule(op_of("stablehlo.negate", [tensor(4)], tensor(4))) is None
+    assert (
+        supplementary_rule(op_of("chlo.erf", ["tensor<?xf32>"], "tensor<?xf32>"))
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,12 +106,11 @@ def test_ragged_dot(
     dims: RaggedDotDims,
     rule: str,
 ):
-    op = chlo.RaggedDotOp(
-        value(*lhs),
-        value(*rhs),
-        value(*sizes, of=i32),
-        RaggedDotDimensionNumbersAttr(dims),
-        TensorType(f32, result),
+    op = op_of(
+        "chlo.ragged_dot",
+        [tensor(*lhs), tensor(*rhs), tensor(*sizes, of=i32)],
+        tensor(*result),
+        ragged_dot_dimension_numbers=str(RaggedDotDimensionNumbersAttr(dims)),
     )
     found = supplementary_rule(op)
     assert str(found) == f"{rule}, custom"
@@ -107,5 +126,5 @@ def test_ragged_dot(
     ],
 )
 def test_broadcast(lhs: tuple[int, ...], rhs: tuple[int, ...], rule: str):
-    op = chlo.BroadcastAddOp(value(*lhs), value(*rhs), TensorType(f32, [4, 8]))
+    op = op_of("chlo.broadcast_add", [tensor(*lhs), tensor(*rhs)], tensor(4, 8))
     assert str(supplementary_rule(op)) == f"{rule}, custom"

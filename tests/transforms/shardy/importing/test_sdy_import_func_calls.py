@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.transforms.test_sdy_flatten_call_graph import PROGRAMS as CALLS
 
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import Features, random_module
+from tests.transforms.shardy.importing.test_sdy_flatten_call_graph import (
+    PROGRAMS as CALLS,
+)
 from ttxdsl.errors import UnsupportedError
 
 IMPORT = "sdy-import-func-calls"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.transforms.test_sdy_lift_inlined_meshes import PROGRAMS
 
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.random_modules import random_module
+from tests.transforms.shardy.importing.test_sdy_lift_inlined_meshes import PROGRAMS
 
 NAME = "sdy-inline-meshes"
 GROUPS = "replica groups by name"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.transforms.test_sdy_flatten_call_graph import PROGRAMS as CALLS
-from tests.transforms.test_sdy_import_func_calls import NAMED, SHARDED
-from tests.transforms.test_sdy_lift_inlined_meshes import PROGRAMS as MESHES
 
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
@@ -14,6 +11,13 @@ from tests.differential.random_programs import random_program
 from tests.differential.random_writer import Options
 from tests.differential.sharded_models import MODELS, sharded_models
 from tests.differential.test_propagation import PROGRAMS as PROPAGATION
+from tests.transforms.shardy.importing.test_sdy_flatten_call_graph import (
+    PROGRAMS as CALLS,
+)
+from tests.transforms.shardy.importing.test_sdy_import_func_calls import NAMED, SHARDED
+from tests.transforms.shardy.importing.test_sdy_lift_inlined_meshes import (
+    PROGRAMS as MESHES,
+)
 
 NAME = "sdy-propagation-pipeline"
 FULLY = f"{NAME}{{dedup-functions-fully=true}}"
