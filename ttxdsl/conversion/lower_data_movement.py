@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, i1
 from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
-from ttxdsl.dialects import stablehlo, ttir
+from ttxdsl.dialects import chlo, stablehlo, ttir
 from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
@@ -201,6 +201,34 @@ def _dynamic_update_slice(
     return build.elementwise("where", mask, slid, value)
 
 
+def _to_shape(low: Lowering, op: stablehlo.DynamicReshapeOp) -> SSAValue:
+    return low.builder.reshape(low[op.operand], tensor_type(op.result).get_shape())
+
+
+def _to_iota(low: Lowering, op: stablehlo.DynamicIotaOp) -> SSAValue:
+    type = tensor_type(op.results[0])
+    dim = op.iota_dimension.value.data
+    return low.builder.arange(type.get_shape(), dim, type.element_type)
+
+
+def _to_broadcast(low: Lowering, op: stablehlo.DynamicBroadcastInDimOp) -> SSAValue:
+    shape = tensor_type(op.result).get_shape()
+    dims = op.broadcast_dimensions.get_values()
+    return low.builder.broadcast_in_dim(low[op.operand], shape, dims)
+
+
+def _chlo_constant(low: Lowering, op: chlo.ConstantOp) -> SSAValue:
+    return low.builder.constant(op.value)
+
+
+def _constant_like(low: Lowering, op: chlo.ConstantLikeOp) -> SSAValue:
+    value = op.value
+    if not isinstance(value, FloatAttr | IntegerAttr):
+        raise UnsupportedError(f"a constant {value}", op)
+    number = cast(FloatAttr, value).value.data
+    return low.builder.like(low[op.operand], number)
+
+
 TABLE: dict[str, Rule] = {
     "stablehlo.broadcast": Rule(_broadcast, ("reshape", "broadcast")),
     "stablehlo.broadcast_in_dim": Rule(
@@ -226,5 +254,12 @@ TABLE: dict[str, Rule] = {
     "stablehlo.reverse": Rule(_reverse, ("reverse",)),
     "stablehlo.slice": Rule(_slice, ("slice_static",)),
     "stablehlo.transpose": Rule(_transpose, ("permute",)),
+    "stablehlo.dynamic_broadcast_in_dim": Rule(
+        _to_broadcast, ("permute", "reshape", "broadcast"), "of static result type"
+    ),
+    "stablehlo.dynamic_iota": Rule(_to_iota, ("arange",), "of static result type"),
+    "stablehlo.dynamic_reshape": Rule(_to_shape, ("reshape",), "of static result type"),
+    "chlo.constant": Rule(_chlo_constant, ("constant", "full", "zeros", "ones")),
+    "chlo.constant_like": Rule(_constant_like, ("full", "zeros", "ones")),
 }
 """The rules of this family, by StableHLO name."""

@@ -379,6 +379,46 @@ _ONE_TO_ONE: dict[str, str] = {
     "chlo.tan": "tan",
 }
 
+
+def _reduce_precision(low: Lowering, op: stablehlo.ReducePrecisionOp) -> SSAValue:
+    """Bits rounded to the nearest that remain; too large is infinite, too small zero."""
+    build, given = low.builder, low[op.operand]
+    element = element_of(given)
+    if bit_width(element) != 64:
+        value, mantissa, exponent, bits = build.typecast(given, f32), 23, 8, 32
+    else:
+        value, mantissa, exponent, bits = given, 52, 11, 64
+    kept, range_bits = op.mantissa_bits.value.data, op.exponent_bits.value.data
+    unsigned = IntegerType(bits, Signedness.UNSIGNED)
+    pattern = build.elementwise("bitcast_convert", value, element=unsigned)
+    ones = (1 << bits) - 1
+    if kept < mantissa:
+        dropped = mantissa - kept
+        last = build.with_number("logical_right_shift", pattern, dropped)
+        last = build.with_number("bitwise_and", last, 1)
+        bias = build.with_number("add", last, (1 << (dropped - 1)) - 1)
+        pattern = build.elementwise("add", pattern, bias)
+        pattern = build.with_number("bitwise_and", pattern, ones - (1 << dropped) + 1)
+    if range_bits < exponent:
+        infinity = ((1 << exponent) - 1) << mantissa
+        middle, reach = (1 << (exponent - 1)) - 1, (1 << (range_bits - 1)) - 1
+        sign = build.with_number("bitwise_and", pattern, 1 << (bits - 1))
+        size = build.with_number("bitwise_and", pattern, infinity)
+        large = build.compare(
+            "gt", size, build.like(size, (middle + reach) << mantissa)
+        )
+        small = build.compare(
+            "le", size, build.like(size, (middle - reach) << mantissa)
+        )
+        endless = build.with_number("bitwise_or", sign, infinity)
+        pattern = build.elementwise("where", large, endless, pattern)
+        pattern = build.elementwise("where", small, sign, pattern)
+    rounded = build.elementwise("bitcast_convert", pattern, element=element_of(value))
+    is_nan = build.compare("ne", value, value)
+    result = build.elementwise("where", is_nan, value, rounded)
+    return build.typecast(result, element)
+
+
 TABLE: dict[str, Rule] = {
     **{name: _named(mnemonic) for name, mnemonic in _ONE_TO_ONE.items()},
     "stablehlo.and": _logical("and"),
@@ -456,5 +496,12 @@ TABLE: dict[str, Rule] = {
         ),
     ),
     "chlo.square": Rule(_square, ("multiply",)),
+    "stablehlo.reduce_precision": Rule(
+        _reduce_precision,
+        (
+            *("bitcast_convert", "logical_right_shift", "bitwise_and", "bitwise_or"),
+            *("add", "gt", "le", "ne", "where"),
+        ),
+    ),
 }
 """The rules of this family, by StableHLO or chlo name."""

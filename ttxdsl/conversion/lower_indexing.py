@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue
 from ttxdsl.conversion.bodies import evaluate, reduce_kind
 from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shape_of
 from ttxdsl.conversion.loops import counted_loop, put, take
+from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
@@ -336,6 +337,25 @@ def _and(build: TTIRBuilder, one: SSAValue | None, other: SSAValue) -> SSAValue:
     return other if one is None else build.elementwise("logical_and", one, other)
 
 
+def _index_select(low: Lowering, op: stablehlo.TorchIndexSelectOp) -> SSAValue:
+    """Slices of one dimension by number, without batch dimensions: an embedding."""
+    build, dim = low.builder, op.dim.value.data
+    value, index = low[op.operand], low[op.index]
+    if op.batch_dims.value.data:
+        return add_same(low, op.name, op)[0]
+    shape = shape_of(value)
+    rest = [*shape[:dim], *shape[dim + 1 :]]
+    matrix = build.reshape(build.move_dim(value, dim, 0), (shape[dim], prod(rest)))
+    rows = build.reshape(build.embedding(index, matrix), (*shape_of(index), *rest))
+    count = len(shape_of(index))
+    order = [
+        *range(count, count + dim),
+        *range(count),
+        *range(count + dim, count + len(rest)),
+    ]
+    return build.permute(rows, order)
+
+
 TABLE: dict[str, Rule] = {
     "stablehlo.gather": Rule(
         _gather, ("embedding", "clamp_tensor", "multiply", "add", "permute", "reshape")
@@ -347,6 +367,11 @@ TABLE: dict[str, Rule] = {
             *("neg", "subtract", "permute", "reshape"),
         ),
         "a computation of its own: a loop (while, lt, slice_dynamic, eq, arange)",
+    ),
+    "stablehlo.torch_index_select": Rule(
+        _index_select,
+        ("permute", "reshape", "embedding", "torch_index_select"),
+        "torch_index_select: with batch_dims",
     ),
 }
 """The rules of this family, by StableHLO name."""

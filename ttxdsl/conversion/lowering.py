@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -23,7 +23,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
 from ttxdsl.conversion.group_axes import coordinates
-from ttxdsl.conversion.lowered import Lowered, as_results
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import NumberError
@@ -32,6 +31,16 @@ from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import quantized
+
+Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
+"""The value of the op's only result, or of all its results."""
+
+
+def as_results(lowered: Lowered) -> Sequence[SSAValue]:
+    """The values of all results of an op."""
+    if isinstance(lowered, tuple | list):  # asked first, for it costs less
+        return lowered
+    return [lowered] if isinstance(lowered, SSAValue) else lowered
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
 from xdsl.passes import ModulePass
 
-from ttxdsl.conversion.lowered import Lowered, as_results
+from ttxdsl.conversion.lowering import Lowered, as_results
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt.attributes import (
     bool_attr,
@@ -117,14 +117,14 @@ class ConvertTTIRToTTNNPass(ModulePass):
 class TTNNRule:
     """How one ttir op becomes ttnn: the function, and the mnemonics that it writes."""
 
-    lower: Callable[[Lowering, Any], Lowered]
+    lower: Callable[[TTNNLowering, Any], Lowered]
     forms: tuple[str, ...]
 
 
 def _convert_function(function: FuncOp, num_links: int) -> None:
     old = function.body.block
     block = Block(arg_types=old.arg_types)
-    low = Lowering(block, num_links)
+    low = TTNNLowering(block, num_links)
     for name, shape in _meshes_used(function):
         low.devices[name] = low.add(ttnn.GetDeviceOp(shape)).results[0]
     low.values.update(zip(old.args, block.args, strict=True))
@@ -158,7 +158,7 @@ def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
 
 
 @dataclass
-class Lowering:
+class TTNNLowering:
     """The state of lowering one block.
 
     Attributes:
@@ -287,7 +287,7 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
     on_device = issubclass(target, ttnn.OnDevice)
     linked = issubclass(target, ttnn.Linked)
 
-    def lower(low: Lowering, op: TTOp) -> Sequence[SSAValue]:
+    def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:
         properties = dict(op.properties)
         properties.pop("operandSegmentSizes", None)
         for name in written.keys() & properties.keys():
@@ -336,7 +336,7 @@ def _is_destination(use: Use) -> bool:
     return isinstance(user, ttir.DPSOp) and use.index >= len(user.reads)
 
 
-def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
+def _empty(low: TTNNLowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
     """Nothing where it is only a destination, which ttnn has not; else zeros."""
     if all(map(_is_destination, op.result.uses)):
         # destinations are never looked up; the op stands for itself
@@ -345,17 +345,17 @@ def _empty(low: Lowering, op: ttir.EmptyOp) -> Sequence[SSAValue]:
     return [low.one(ttnn.ZerosOp, [], op.result.type, shape)]
 
 
-def _broadcast(low: Lowering, op: ttir.BroadcastOp) -> SSAValue:
+def _broadcast(low: TTNNLowering, op: ttir.BroadcastOp) -> SSAValue:
     repeat = {"repeat_dims": _shape_attr(ints(op.broadcast_dimensions))}
     return low.one(ttnn.RepeatOp, low.all(op.reads), op.result.type, repeat)
 
 
-def _pad(low: Lowering, op: ttir.PadOp) -> SSAValue:
+def _pad(low: TTNNLowering, op: ttir.PadOp) -> SSAValue:
     said = {**op.properties, "use_multicore": bool_attr(value=True)}
     return low.one(ttnn.PadOp, low.all(op.reads), op.result.type, said)
 
 
-def _arange(low: Lowering, op: ttir.ArangeOp) -> SSAValue:
+def _arange(low: TTNNLowering, op: ttir.ArangeOp) -> SSAValue:
     """One dimension, reshaped to its place and repeated along the others."""
     type = tensor_type(op.result)
     shape, dim = type.get_shape(), op.dim
@@ -371,7 +371,7 @@ def _arange(low: Lowering, op: ttir.ArangeOp) -> SSAValue:
     return low.one(ttnn.RepeatOp, [value], type, repeat)
 
 
-def _prod(low: Lowering, op: DimsReductionOp) -> SSAValue:
+def _prod(low: TTNNLowering, op: DimsReductionOp) -> SSAValue:
     """One dimension after the other, the last first so that the others keep theirs."""
     value = low.values[op.input]
     for dim in sorted(op.reduced_dims(), reverse=True):
@@ -386,7 +386,7 @@ def _prod(low: Lowering, op: DimsReductionOp) -> SSAValue:
 def _truth_reduction(name: str) -> TTNNRule:
     """Truth values as integers: the largest says whether any, the smallest whether all."""
 
-    def lower(low: Lowering, op: DimsReductionOp) -> SSAValue:
+    def lower(low: TTNNLowering, op: DimsReductionOp) -> SSAValue:
         type = tensor_type(op.result)
         number = low.typecast(low.values[op.input], i32)
         result = TensorType(i32, type.get_shape(), type.encoding)
@@ -397,12 +397,12 @@ def _truth_reduction(name: str) -> TTNNRule:
     return TTNNRule(lower, ("typecast", name))
 
 
-def _argmax(low: Lowering, op: ttir.ArgMaxOp) -> SSAValue:
+def _argmax(low: TTNNLowering, op: ttir.ArgMaxOp) -> SSAValue:
     said = {"dim": si32_attr(op.reduced_dims()[0]), "keep_dim": op.keep_dim}
     return low.one(ttnn.ArgMaxOp, low.all(op.reads), op.result.type, said)
 
 
-def _reverse(low: Lowering, op: ttir.ReverseOp) -> SSAValue:
+def _reverse(low: TTNNLowering, op: ttir.ReverseOp) -> SSAValue:
     """Rows looked up in reverse order, one dimension after the other."""
     value = low.values[op.input]
     for dim in ints(op.dimensions):
@@ -410,7 +410,7 @@ def _reverse(low: Lowering, op: ttir.ReverseOp) -> SSAValue:
     return value
 
 
-def _reverse_dim(low: Lowering, value: SSAValue, dim: int) -> SSAValue:
+def _reverse_dim(low: TTNNLowering, value: SSAValue, dim: int) -> SSAValue:
     shape = tensor_type(value).get_shape()
     size, rest = shape[dim], [*shape[:dim], *shape[dim + 1 :]]
     if size < 2 or not prod(shape):
@@ -428,7 +428,7 @@ def _reverse_dim(low: Lowering, value: SSAValue, dim: int) -> SSAValue:
     return low.permute(low.reshape(picked, [size, *rest]), back)
 
 
-def _dot_general(low: Lowering, op: ttir.DotGeneralOp) -> SSAValue:
+def _dot_general(low: TTNNLowering, op: ttir.DotGeneralOp) -> SSAValue:
     """A matmul of `[batch…, m, k]` and `[batch…, k, n]`, shaped before and after.
 
     An operand that has its dimensions as the other one would need them is transposed
@@ -451,7 +451,7 @@ def _dot_general(low: Lowering, op: ttir.DotGeneralOp) -> SSAValue:
 
 
 def _matrix(
-    low: Lowering,
+    low: TTNNLowering,
     value: SSAValue,
     batch: Sequence[int],
     contract: Sequence[int],
@@ -487,7 +487,7 @@ def _matrix(
     return low.reshape(value, matrix), swapped
 
 
-def _conv2d(low: Lowering, op: ttir.Conv2dOp) -> SSAValue:
+def _conv2d(low: TTNNLowering, op: ttir.Conv2dOp) -> SSAValue:
     """The image flattened to one row of pixels, and back."""
     image, kernel = low.all(op.reads)
     batch, height, width, channels = tensor_type(image).get_shape()
@@ -521,7 +521,7 @@ def _conv2d(low: Lowering, op: ttir.Conv2dOp) -> SSAValue:
 def _quantization(target: type[QuantizationOp]) -> TTNNRule:
     """Scales and zero points of the quantized types as constants."""
 
-    def lower(low: Lowering, op: QuantizationOp) -> SSAValue:
+    def lower(low: TTNNLowering, op: QuantizationOp) -> SSAValue:
         properties: dict[str, Attribute] = {}
         operands = low.all(op.reads)
         for type, stored in zip(op.types, op.STORED, strict=True):
@@ -535,7 +535,7 @@ def _quantization(target: type[QuantizationOp]) -> TTNNRule:
     return TTNNRule(lower, ("constant", _mnemonic(target)))
 
 
-def _parameters(low: Lowering, how: Quantization, like: Tensor) -> list[SSAValue]:
+def _parameters(low: TTNNLowering, how: Quantization, like: Tensor) -> list[SSAValue]:
     """The scales and zero points, one number each or one for each slice of the axis."""
     shape = [] if how.axis is None else [len(how.scales)]
     made: list[SSAValue] = []

@@ -7,12 +7,13 @@ here first, since a stage that meets one later can say less about it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
-from xdsl.dialects.builtin import IndexType, ModuleOp, NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.dialects.stablehlo.types import Kind, TokenType, element_kind
 from ttxdsl.errors import UnsupportedError
 
 
@@ -40,11 +41,10 @@ def require_tensors(functions: Iterable[FuncOp]) -> None:
                     hint="take and return the elements as values of their own",
                 )
             if isinstance(type_, TensorType):
-                if isinstance(type_.get_element_type(), IndexType):
+                element = cast(Attribute, type_.get_element_type())
+                if not element_kind(element) & Kind.ANY:
                     raise UnsupportedError(
-                        f"{name}: StableHLO's data are no indices",
-                        function,
-                        hint="take and return i64",
+                        f"{name}: StableHLO has no tensors of {element}", function
                     )
                 if isinstance(type_.encoding, NoneAttr):
                     continue

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 
-from ttxdsl.dialects.stablehlo.other import CompositeOp
+from ttxdsl.dialects.stablehlo.calls import CompositeOp
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.traversal import all_ops
 

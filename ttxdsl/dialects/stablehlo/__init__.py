@@ -46,6 +46,11 @@ from ttxdsl.dialects.stablehlo.attributes import (
     TransposeAttr as TransposeAttr,
     TypeExtensionsAttr as TypeExtensionsAttr,
 )
+from ttxdsl.dialects.stablehlo.calls import (
+    CallEffects as CallEffects,
+    CompositeOp as CompositeOp,
+    CustomCallOp as CustomCallOp,
+)
 from ttxdsl.dialects.stablehlo.collective import (
     AllGatherOp as AllGatherOp,
     AllReduceOp as AllReduceOp,
@@ -164,18 +169,10 @@ from ttxdsl.dialects.stablehlo.indexing import (
     ScatterOp as ScatterOp,
     TorchIndexSelectOp as TorchIndexSelectOp,
 )
-from ttxdsl.dialects.stablehlo.other import (
+from ttxdsl.dialects.stablehlo.normalization import (
     BatchNormGradOp as BatchNormGradOp,
     BatchNormInferenceOp as BatchNormInferenceOp,
     BatchNormTrainingOp as BatchNormTrainingOp,
-    CallEffects as CallEffects,
-    CompositeOp as CompositeOp,
-    CreateTokenOp as CreateTokenOp,
-    CustomCallOp as CustomCallOp,
-    GetTupleElementOp as GetTupleElementOp,
-    RngBitGeneratorOp as RngBitGeneratorOp,
-    RngOp as RngOp,
-    TupleOp as TupleOp,
 )
 from ttxdsl.dialects.stablehlo.reduction import (
     MapOp as MapOp,
@@ -183,6 +180,15 @@ from ttxdsl.dialects.stablehlo.reduction import (
     SortOp as SortOp,
     reducer_of as reducer_of,
     single_op_of as single_op_of,
+)
+from ttxdsl.dialects.stablehlo.rng import (
+    RngBitGeneratorOp as RngBitGeneratorOp,
+    RngOp as RngOp,
+)
+from ttxdsl.dialects.stablehlo.tuples import (
+    CreateTokenOp as CreateTokenOp,
+    GetTupleElementOp as GetTupleElementOp,
+    TupleOp as TupleOp,
 )
 from ttxdsl.dialects.stablehlo.types import (
     FixedConstraint as FixedConstraint,

@@ -1,0 +1,78 @@
+"""chlo's broadcasting ops in ttir: their StableHLO namesakes on stretched operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ttxdsl.conversion import lower_additions, lower_elementwise
+from ttxdsl.conversion.builder import shape_of
+from ttxdsl.conversion.lowering import Lowered, Lowering, Rule
+from ttxdsl.dialects import chlo
+from ttxdsl.dialects._tt.tensors import tensor_type
+
+
+def _stretched(
+    low: Lowering, value: SSAValue, shape: Sequence[int], dims: Sequence[int] | None
+) -> SSAValue:
+    """A value in the result's shape: by dimension numbers, else aligned at the end."""
+    rank = len(shape_of(value))
+    if rank == len(shape):
+        return low.builder.broadcast(value, shape)
+    if dims is None or len(dims) != rank:
+        dims = range(len(shape) - rank, len(shape))
+    return low.builder.broadcast_in_dim(value, shape, dims)
+
+
+def _broadcasting(name: str) -> Rule:
+    """The op of that name on operands stretched to the result's shape."""
+    tables = {**lower_elementwise.TABLE, **lower_additions.TABLE}
+    plain = tables.get(f"stablehlo.{name}") or tables[f"chlo.{name}"]
+
+    def lower(low: Lowering, op: chlo.ChloBroadcastOp) -> Lowered:
+        shape = tensor_type(op.results[0]).get_shape()
+        given = op.broadcast_dimensions
+        dims = None if given is None else given.get_values()
+        inner = low.inside(low.builder)
+        for operand in op.operands:
+            inner.values[operand] = _stretched(low, low[operand], shape, dims)
+        return plain.lower(inner, op)
+
+    return Rule(lower, ("reshape", "broadcast", *plain.forms))
+
+
+def _broadcast_select(low: Lowering, op: chlo.BroadcastSelectOp) -> SSAValue:
+    shape = tensor_type(op.result).get_shape()
+    values = [_stretched(low, value, shape, None) for value in low.all(op.operands)]
+    return low.builder.elementwise("where", *values)
+
+
+_BROADCASTING = (
+    "add",
+    "and",
+    "atan2",
+    "compare",
+    "complex",
+    "divide",
+    "maximum",
+    "minimum",
+    "multiply",
+    "next_after",
+    "or",
+    "polygamma",
+    "power",
+    "remainder",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "subtract",
+    "xor",
+    "zeta",
+)
+
+TABLE: dict[str, Rule] = {
+    **{f"chlo.broadcast_{name}": _broadcasting(name) for name in _BROADCASTING},
+    "chlo.broadcast_select": Rule(_broadcast_select, ("reshape", "broadcast", "where")),
+}
+"""The rules of these ops, by chlo name."""

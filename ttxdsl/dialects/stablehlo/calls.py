@@ -1,0 +1,310 @@
+"""Calls of what is defined elsewhere: custom calls and composites.
+
+Source: StableHLO specification, one section an op.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    ShapedType,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+    UnrankedTensorType,
+    i32,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.irdl import (
+    AnyOf,
+    BaseAttr,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+    var_operand_def,
+    var_region_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffect, SymbolTable
+
+from ttxdsl.dialects.stablehlo._base import (
+    Array,
+    Bool,
+    IntegerOf,
+    Layouts,
+    StableHLOOp,
+    String,
+    Tilings,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
+from ttxdsl.dialects.stablehlo._syntax import (
+    parse_attr_dict,
+    parse_operands,
+    parse_signature,
+    print_attr_dict,
+    print_signature,
+    print_values,
+)
+from ttxdsl.dialects.stablehlo.attributes import OutputOperandAliasAttr
+from ttxdsl.dialects.stablehlo.types import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
+from ttxdsl.ir.verify_once import looks_around
+
+_FALSE = BoolAttr.from_bool(False)
+_NO_ITEMS = ArrayAttr[Attribute](())
+_EMPTY_DICT = DictionaryAttr({})
+ORIGINAL_API = IntegerAttr(1, i32)
+"""`API_VERSION_ORIGINAL`; 2 returns a status, 3 the same unified, 4 is the typed FFI."""
+
+
+_COMPOSITE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
+
+
+class CallEffects(MemoryEffect):
+    """A call has every effect if it says `has_side_effect`, and none otherwise."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> set[EffectInstance] | None:
+        """No effects, or unknown ones."""
+        has_effect = op.properties.get("has_side_effect", _FALSE)
+        return set() if has_effect == _FALSE else None
+
+
+@irdl_op_definition
+class CustomCallOp(StableHLOOp):
+    """A call of code outside the program. Spec section "custom_call"."""
+
+    name = "stablehlo.custom_call"
+
+    DEFAULTS: ClassVar[Mapping[str, Attribute]] = {
+        "has_side_effect": _FALSE,
+        "api_version": ORIGINAL_API,
+        "called_computations": _NO_ITEMS,
+        "output_operand_aliases": _NO_ITEMS,
+    }
+
+    inputs = var_operand_def(CUSTOM_CALL_VALUE)
+    call_target_name = prop_def(String)
+    has_side_effect = opt_prop_def(Bool, _FALSE)
+    # bytes are a string that is no UTF-8, such as a kernel that JAX compiled
+    backend_config = opt_prop_def(
+        AnyOf((BaseAttr(StringAttr), BaseAttr(BytesAttr), BaseAttr(DictionaryAttr)))
+    )
+    api_version = opt_prop_def(IntegerOf(32, 0, 4), ORIGINAL_API)
+    called_computations = opt_prop_def(Array, _NO_ITEMS)
+    operand_layouts = opt_prop_def(Layouts)
+    result_layouts = opt_prop_def(Layouts)
+    output_operand_aliases = opt_prop_def(Array, _NO_ITEMS)
+    result_tilings = opt_prop_def(Tilings)
+    outputs = var_result_def(CUSTOM_CALL_VALUE)
+
+    traits = traits_def(CallEffects())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `@target(%a, %b) {…} : (…) -> …`."""
+        properties: dict[str, Attribute] = {
+            "call_target_name": parser.parse_symbol_name()
+        }
+        parser.parse_punctuation("(")
+        operands, _ = parse_operands(parser)
+        parser.parse_punctuation(")")
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            properties={name: properties[name] for name in sorted(properties)},
+            attributes=attributes,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `@target(%a, %b) {…} : (…) -> …`."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.call_target_name.data)
+        with printer.in_parens():
+            print_values(printer, self.operands)
+        print_attr_dict(printer, self, ("call_target_name",), self.DEFAULTS)
+        printer.print_string(" : ")
+        print_signature(printer, self)
+
+    def verify_(self) -> None:
+        """Layouts, aliases and the backend's configuration fit the call."""
+        check_layouts(self)
+        check_aliases(self)
+        if self.backend_config is not None:
+            version = self.api_version.value.data
+            require(
+                isinstance(self.backend_config, DictionaryAttr) == (version == 4),
+                "backend_config must be a dictionary with api_version 4, else a "
+                "string, got {} with {}",
+                self.backend_config,
+                version,
+            )
+
+
+@irdl_op_definition
+class CompositeOp(StableHLOOp):
+    """An op made of other ops, which a function defines. Spec section "composite"."""
+
+    name = "stablehlo.composite"
+
+    DEFAULTS: ClassVar[Mapping[str, Attribute]] = {
+        "composite_attributes": _EMPTY_DICT,
+        "version": IntegerAttr(0, i32),
+    }
+
+    inputs = var_operand_def(COMPOSITE_VALUE)
+    composite_name = prop_def(String, prop_name="name")
+    composite_attributes = opt_prop_def(BaseAttr(DictionaryAttr), _EMPTY_DICT)
+    decomposition = prop_def(BaseAttr(SymbolRefAttr))
+    version = opt_prop_def(IntegerOf(32), IntegerAttr(0, i32))
+    composite_regions = var_region_def()
+    outputs = var_result_def(COMPOSITE_VALUE)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        """Parse `"name" %a, %b ({…}) {…} : (…) -> …`."""
+        properties: dict[str, Attribute] = {
+            "name": StringAttr(parser.parse_str_literal())
+        }
+        operands, _ = parse_operands(parser)
+        regions = parser.parse_region_list()
+        attributes = parse_attr_dict(parser, cls, properties)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        operand_types, result_types = parse_signature(parser)
+        return cls.create(
+            operands=parser.resolve_operands(operands, operand_types, position),
+            result_types=result_types,
+            properties={name: properties[name] for name in sorted(properties)},
+            attributes=attributes,
+            regions=regions,
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Print `"name" %a, %b ({…}) {…} : (…) -> …`."""
+        printer.print_string(" ")
+        printer.print_string_literal(self.composite_name.data)
+        if self.operands:
+            printer.print_string(" ")
+            print_values(printer, self.operands)
+        printer.print_regions(self.regions)
+        print_attr_dict(printer, self, ("name",), self.DEFAULTS)
+        printer.print_string(" : ")
+        print_signature(printer, self)
+
+    def verify_(self) -> None:
+        """C1: the name; C2 to C4: the decomposition."""
+        name = self.composite_name.data
+        require(
+            _COMPOSITE_NAME.fullmatch(name) is not None,
+            "C1: the name must be that of an op with its namespace, got '{}'",
+            name,
+        )
+        looks_around()
+        function = SymbolTable.lookup_symbol(self, self.decomposition)
+        require(
+            isinstance(function, FuncOp),
+            "C2: {} is no function",
+            self.decomposition,
+        )
+        signature = cast(FuncOp, function).function_type
+        for what, got, expected, constraint in (
+            ("operands", self.operand_types, signature.inputs.data, "C3"),
+            ("results", self.result_types, signature.outputs.data, "C4"),
+        ):
+            require(
+                tuple(got) == tuple(expected),
+                f"{constraint}: {what} are ({', '.join(map(str, got))}), but those of "
+                f"{self.decomposition} are ({', '.join(map(str, expected))})",
+            )
+
+
+def check_layouts(call: CustomCallOp) -> None:
+    """Layouts are said for all values or none, and order each one's dimensions."""
+    operands, results = call.operand_layouts, call.result_layouts
+    require(
+        (operands is None) == (results is None),
+        "layouts must be said for both operands and results, or for neither",
+    )
+    result_types: Sequence[Attribute] = call.result_types
+    if len(result_types) == 1 and isinstance(result_types[0], TupleType):
+        result_types = cast("Sequence[Attribute]", result_types[0].types.data)
+    for name, types, layouts in (
+        ("operand", call.operand_types, operands),
+        ("result", result_types, results),
+    ):
+        if layouts is None:
+            continue
+        require(
+            len(types) == len(layouts.data),
+            f"{len(types)} {name}s, but {len(layouts.data)} {name} layouts",
+        )
+        for one, layout in zip(types, layouts.data, strict=True):
+            order = cast("DenseIntOrFPElementsAttr[IntegerType]", layout).get_values()
+            require(
+                not isinstance(one, TupleType), "{} {} can have no layout", name, one
+            )
+            if isinstance(one, UnrankedTensorType):
+                continue
+            rank = len(one.get_shape()) if isinstance(one, ShapedType) else 0
+            require(
+                sorted(order) == list(range(rank)),
+                f"layout {list(order)} does not order the dimensions of {name} {one}",
+            )
+
+
+def check_aliases(call: CustomCallOp) -> None:
+    """An alias joins an operand and a result of one type."""
+
+    def part(whole: Attribute, path: Sequence[int], what: str) -> Attribute:
+        for index in path:
+            parts = whole.types.data if isinstance(whole, TupleType) else ()
+            require(
+                0 <= index < len(parts), f"{what} {list(path)} leads out of the tuple"
+            )
+            whole = parts[index]
+        return whole
+
+    for one in call.output_operand_aliases.data:
+        require(isinstance(one, OutputOperandAliasAttr), "{} is no alias", one)
+        alias = cast(OutputOperandAliasAttr, one).data
+        require(
+            0 <= alias.operand_index < len(call.inputs),
+            f"operand_index {alias.operand_index} is not in [0, {len(call.inputs)})",
+        )
+        operand = part(
+            call.inputs[alias.operand_index].type,
+            alias.operand_tuple_indices,
+            "operand_tuple_indices",
+        )
+        results = call.result_types
+        whole = results[0] if len(results) == 1 else TupleType(_tuple_types(results))
+        result = part(whole, alias.output_tuple_indices, "output_tuple_indices")
+        require(
+            operand == result,
+            "an alias joins operand {} and result {}",
+            operand,
+            result,
+        )
+
+
+def _tuple_types(types: Sequence[Attribute]) -> ArrayAttr[TypeAttribute]:
+    """Types as a tuple type holds them."""
+    return ArrayAttr(cast("Sequence[TypeAttribute]", types))

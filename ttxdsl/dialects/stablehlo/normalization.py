@@ -1,0 +1,152 @@
+"""Batch normalization: inference, training and its gradient.
+
+Source: StableHLO specification, one section an op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import FloatAttr, f32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    VerificationContext,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.dialects.stablehlo._base import NotNegative, StableHLOOp
+from ttxdsl.dialects.stablehlo._infer import (
+    require_element,
+    require_results,
+    require_shape,
+    require_type,
+)
+from ttxdsl.dialects.stablehlo._shapes import require
+from ttxdsl.dialects.stablehlo.types import (
+    FLOAT_OR_QUANT_TENSOR,
+    FLOAT_OR_QUANT_VECTOR,
+    FixedConstraint,
+    shape_of,
+    with_shape,
+)
+
+
+@dataclass(frozen=True)
+class _Epsilon(FixedConstraint[FloatAttr]):
+    """An f32."""
+
+    def verify(
+        self, attr: Attribute, constraint_context: VerificationContext | None = None
+    ) -> None:
+        """Refuse another type."""
+        if not isinstance(attr, FloatAttr) or cast(FloatAttr, attr).type != f32:
+            raise VerifyException(f"expected an f32, got {attr}")
+
+
+EPSILON = _Epsilon()
+
+
+def check_norm(
+    op: BatchNormInferenceOp | BatchNormTrainingOp | BatchNormGradOp,
+    batches: Sequence[SSAValue],
+    features: Sequence[SSAValue],
+) -> Attribute:
+    """Check operands, and answer with the type of a value a feature."""
+    operand = op.operand.type
+    for one in (*batches, *features, *op.results):
+        require_element(one.type, operand, "C2: an operand or result")
+    for one in batches:
+        require_shape(one.type, operand, "C3: grad_output")
+    rank = len(shape_of(operand))
+    index = op.feature_index.value.data
+    require(index < rank, "C1: feature_index {} is not in [0, {})", index, rank)
+    expected = with_shape(operand, (shape_of(operand)[index],))
+    for one in features:
+        require_shape(one.type, expected, "C3 to C6: a value for each feature")
+        require_shape(one.type, features[0].type, "C3 to C6: a value for each feature")
+    return expected
+
+
+@irdl_op_definition
+class BatchNormInferenceOp(StableHLOOp):
+    """Normalization by given statistics. Spec section "batch_norm_inference"."""
+
+    name = "stablehlo.batch_norm_inference"
+
+    operand = operand_def(FLOAT_OR_QUANT_TENSOR)
+    scale = operand_def(FLOAT_OR_QUANT_VECTOR)
+    offset = operand_def(FLOAT_OR_QUANT_VECTOR)
+    mean = operand_def(FLOAT_OR_QUANT_VECTOR)
+    variance = operand_def(FLOAT_OR_QUANT_VECTOR)
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(NotNegative)
+    result = result_def(FLOAT_OR_QUANT_TENSOR)
+
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        """C1: the feature; C2 to C6: element types and sizes; C7: the result."""
+        check_norm(
+            self, (self.operand,), (self.scale, self.offset, self.mean, self.variance)
+        )
+        require_type(self.result.type, self.operand.type, "result (C7)")
+
+
+@irdl_op_definition
+class BatchNormTrainingOp(StableHLOOp):
+    """Normalization by the batch's statistics. Spec section "batch_norm_training"."""
+
+    name = "stablehlo.batch_norm_training"
+
+    operand = operand_def(FLOAT_OR_QUANT_TENSOR)
+    scale = operand_def(FLOAT_OR_QUANT_VECTOR)
+    offset = operand_def(FLOAT_OR_QUANT_VECTOR)
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(NotNegative)
+    output = result_def(FLOAT_OR_QUANT_TENSOR)
+    batch_mean = result_def(FLOAT_OR_QUANT_VECTOR)
+    batch_var = result_def(FLOAT_OR_QUANT_VECTOR)
+
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        """C1: the feature; C2 to C4: element types and sizes; C5 to C7: results."""
+        features = check_norm(self, (self.operand,), (self.scale, self.offset))
+        require_results(self, [self.operand.type, features, features], "C5 to C7")
+
+
+@irdl_op_definition
+class BatchNormGradOp(StableHLOOp):
+    """Gradients of `batch_norm_training`. Spec section "batch_norm_grad"."""
+
+    name = "stablehlo.batch_norm_grad"
+
+    operand = operand_def(FLOAT_OR_QUANT_TENSOR)
+    scale = operand_def(FLOAT_OR_QUANT_VECTOR)
+    mean = operand_def(FLOAT_OR_QUANT_VECTOR)
+    variance = operand_def(FLOAT_OR_QUANT_VECTOR)
+    grad_output = operand_def(FLOAT_OR_QUANT_TENSOR)
+    epsilon = prop_def(EPSILON)
+    feature_index = prop_def(NotNegative)
+    grad_operand = result_def(FLOAT_OR_QUANT_TENSOR)
+    grad_scale = result_def(FLOAT_OR_QUANT_VECTOR)
+    grad_offset = result_def(FLOAT_OR_QUANT_VECTOR)
+
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        """C1: the feature; C2 to C5: element types and sizes, of results too."""
+        features = check_norm(
+            self,
+            (self.operand, self.grad_output),
+            (self.scale, self.mean, self.variance),
+        )
+        require_results(self, [self.operand.type, features, features], "C3, C4")
