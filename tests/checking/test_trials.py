@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ttxdsl.checking.trials import exact_results, trials_of
+from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import parse_program
 
@@ -77,3 +78,13 @@ def test_trials():
     assert tagged.expected[0].tolist() == [0, -1, -2, -3]
     assert not np.array_equal(one.inputs[0], two.inputs[0])
     assert [trial.name for trial in trials_of(module, (), tagged=False)] == []
+
+
+def test_a_function_without_a_body_is_refused():
+    module = parse_program(
+        f"func.func @main(%a: {T}) -> {T} {{\n"
+        f"  %0 = func.call @elsewhere(%a) : ({T}) -> {T}\n  return %0 : {T}\n}}\n"
+        f"func.func private @elsewhere({T}) -> {T}\n"
+    )
+    with pytest.raises(CompileError, match="elsewhere"):
+        trials_of(module)

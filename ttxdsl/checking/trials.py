@@ -97,8 +97,8 @@ class _Exactness:
         )
 
     def body_is_exact(self, function: FuncOp) -> bool:
-        """Whether every op of a function is exact."""
-        return all(
+        """Whether every op of a function is exact, of which the body is known."""
+        return not function.is_declaration and all(
             isinstance(op, ReturnOp) or self._op_is_exact(op)
             for op in function.body.block.ops
         )
