@@ -100,7 +100,8 @@ def archive_of(seed: int) -> bytes:
     method = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA))
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, content in _members(rng).items():
-            archive.writestr(name, content)
+            if name:  # which the library cannot write
+                archive.writestr(name, content)
     content = bytearray(stream.getvalue())
     for _ in range(rng.choice((0, 0, 0, 1, 1, 2, 8))):
         at = rng.randrange(len(content))
