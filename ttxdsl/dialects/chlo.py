@@ -25,13 +25,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import (
-    Attribute,
-    Data,
-    Dialect,
-    SpacedOpaqueSyntaxAttribute,
-    SSAValue,
-)
+from xdsl.ir import Attribute, Data, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -87,11 +81,9 @@ from ttxdsl.dialects.stablehlo._syntax import (
     parse_attr_dict,
     parse_operands,
     parse_signature,
-    parse_type,
     parse_type_list,
     print_attr_dict,
     print_signature,
-    print_type,
     print_type_list,
     print_values,
 )
@@ -198,15 +190,15 @@ class ChloUnaryOp(PrettyOp, ABC):
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse `type -> type`."""
-        operand = parse_type(parser)
+        operand = parser.parse_type()
         parser.parse_punctuation("->")
-        return (operand,), (parse_type(parser),)
+        return (operand,), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
         """Print `type -> type`."""
-        print_type(printer, self.operand.type)
+        printer.print_attribute(self.operand.type)
         printer.print_string(" -> ")
-        print_type(printer, self.result.type)
+        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         """The result's type is the one that follows from the operand's."""
@@ -399,13 +391,13 @@ class ChloBinaryOp(PrettyOp, ABC):
         """Parse `type, type -> type`."""
         types = parse_type_list(parser)
         parser.parse_punctuation("->")
-        return tuple(types), (parse_type(parser),)
+        return tuple(types), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
         """Print `type, type -> type`."""
         print_type_list(printer, (self.lhs.type, self.rhs.type))
         printer.print_string(" -> ")
-        print_type(printer, self.result.type)
+        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         """Operands and result have one type."""
@@ -833,7 +825,7 @@ class TopKOp(StableHLOOp):
                 properties["is_stable"] = BoolAttr.from_bool(parser.parse_boolean())
         attributes = parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
-        operand_type = parse_type(parser)
+        operand_type = parser.parse_type()
         parser.parse_punctuation("->")
         with parser.in_parens():
             result_types = parse_type_list(parser)
@@ -854,7 +846,7 @@ class TopKOp(StableHLOOp):
                 printer.print_string(f", is_stable = {stable}")
         print_attr_dict(printer, self, ("k", "is_stable"))
         printer.print_string(" : ")
-        print_type(printer, self.operand.type)
+        printer.print_attribute(self.operand.type)
         printer.print_string(" -> ")
         with printer.in_parens():
             print_type_list(printer, self.result_types)

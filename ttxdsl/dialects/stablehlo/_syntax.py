@@ -1,9 +1,7 @@
 """Parsing and printing that StableHLO's ops share.
 
-A module's time to parse goes to types: `tensor<4x16x64xf32>` is nine tokens, and a
-program has few different ones. Types and signatures without anything that depends on
-context (aliases, encodings) are therefore looked up by their text; everything else
-goes through xDSL's own parser.
+Signatures without anything that depends on context (aliases, encodings) are looked up
+by their text, as types are (`ttxdsl.compat.types`).
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
-    TensorType,
     i1,
     i64,
 )
@@ -33,15 +30,12 @@ Types = tuple[Attribute, ...]
 
 _SIMPLE_TYPE = r"tensor<(?:(?:\d+|\?)x)*(?:[a-z][a-zA-Z0-9]*|complex<f\d+>)>"
 _SIMPLE_LIST = rf"\((?:{_SIMPLE_TYPE}(?:, {_SIMPLE_TYPE})*)?\)"
-_type_at = re.compile(_SIMPLE_TYPE).match
 _signature_at = re.compile(
     rf"{_SIMPLE_LIST} -> (?:{_SIMPLE_TYPE}|{_SIMPLE_LIST})"
 ).match
 
 _MOST_KEPT = 1 << 14
-_types: dict[str, Attribute] = {}
 _signatures: dict[str, tuple[Types, Types]] = {}
-_type_texts: dict[Attribute, str] = {}
 
 
 class _Cursor(Parser):
@@ -63,28 +57,11 @@ def next_text(parser: AttrParser) -> str:
     return _Cursor.text(parser)
 
 
-def parse_type(parser: AttrParser) -> Attribute:
-    """Parse a type."""
-    start = parser.pos
-    match = _type_at(parser.lexer.input.content, start)
-    if match is None:
-        return parser.parse_type()
-    text = match.group()
-    found = _types.get(text)
-    if found is None:
-        found = parser.parse_type()
-        if len(_types) < _MOST_KEPT:
-            _types[text] = found
-    else:
-        _Cursor.skip_to(parser, match.end())
-    return found
-
-
 def parse_type_list(parser: AttrParser) -> list[Attribute]:
     """Parse `type, type, …`, at least one."""
-    types = [parse_type(parser)]
+    types: list[Attribute] = [parser.parse_type()]
     while parser.parse_optional_punctuation(",") is not None:
-        types.append(parse_type(parser))
+        types.append(parser.parse_type())
     return types
 
 
@@ -108,33 +85,15 @@ def parse_shorthand(parser: AttrParser, operands: int) -> tuple[Types, Types]:
     """Parse one type that all operands and the result have, or a signature."""
     if next_text(parser) == "(":
         return parse_signature(parser)
-    one = parse_type(parser)
+    one = parser.parse_type()
     if isinstance(one, FunctionType):  # an alias of one
         return tuple(one.inputs.data), tuple(one.outputs.data)
     return (one,) * operands, (one,)
 
 
-def type_text(value_type: Attribute) -> str:
-    """A type as MLIR prints it."""
-    text = _type_texts.get(value_type)
-    if text is None:
-        text = str(value_type)
-        if len(_type_texts) < _MOST_KEPT:
-            _type_texts[value_type] = text
-    return text
-
-
-def print_type(printer: Printer, value_type: Attribute) -> None:
-    """Print a type."""
-    if isinstance(value_type, TensorType):
-        printer.print_string(type_text(cast(Attribute, value_type)))
-    else:
-        printer.print_attribute(value_type)
-
-
 def print_type_list(printer: Printer, types: Iterable[Attribute]) -> None:
     """Print `type, type, …`."""
-    printer.print_list(types, lambda one: print_type(printer, one))
+    printer.print_list(types, lambda one: printer.print_attribute(one))
 
 
 def print_signature(printer: Printer, op: Operation) -> None:
@@ -144,7 +103,7 @@ def print_signature(printer: Printer, op: Operation) -> None:
     printer.print_string(" -> ")
     results = op.results
     if len(results) == 1 and not isinstance(results[0].type, FunctionType):
-        print_type(printer, results[0].type)
+        printer.print_attribute(results[0].type)
         return
     with printer.in_parens():
         print_type_list(printer, (result.type for result in results))
@@ -154,7 +113,7 @@ def print_shorthand(printer: Printer, op: Operation) -> None:
     """Print one type if all operands and the result have it, else the signature."""
     result = op.results[0].type
     if all(operand.type == result for operand in op.operands):
-        print_type(printer, result)
+        printer.print_attribute(result)
     else:
         print_signature(printer, op)
 

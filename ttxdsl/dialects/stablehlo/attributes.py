@@ -35,12 +35,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ttxdsl.dialects.stablehlo._syntax import (
-    dim_text,
-    dims_text,
-    next_text,
-    parse_dims,
-)
+from ttxdsl.dialects.stablehlo._syntax import dim_text, dims_text, next_text, parse_dims
 
 Dims = tuple[int, ...]
 

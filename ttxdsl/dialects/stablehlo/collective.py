@@ -53,14 +53,10 @@ from ttxdsl.dialects.stablehlo._base import (
     StableHLOOp,
     String,
 )
-from ttxdsl.dialects.stablehlo._infer import (
-    require_results,
-    require_type,
-    tensors_of,
-)
+from ttxdsl.dialects.stablehlo._infer import require_results, require_type, tensors_of
 from ttxdsl.dialects.stablehlo._regions import check_reducer
 from ttxdsl.dialects.stablehlo._shapes import all_to_all, require, sizes_fit
-from ttxdsl.dialects.stablehlo._syntax import Types, parse_type, print_type
+from ttxdsl.dialects.stablehlo._syntax import Types
 from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
     ReplicaGroupMeshAxesAttr,
@@ -671,11 +667,11 @@ class _ProcessIdOp(PrettyOp, ABC):
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the result's type."""
-        return (), (parse_type(parser),)
+        return (), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
         """Print the result's type."""
-        print_type(printer, self.result.type)
+        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         """The result is a tensor<ui32>."""

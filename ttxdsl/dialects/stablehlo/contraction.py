@@ -49,13 +49,7 @@ from ttxdsl.dialects.stablehlo._infer import (
 )
 from ttxdsl.dialects.stablehlo._quantized import check_quantized_dot
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import (
-    BOOL,
-    I64S,
-    STRING,
-    dims_text,
-    parse_dims,
-)
+from ttxdsl.dialects.stablehlo._syntax import BOOL, I64S, STRING, dims_text, parse_dims
 from ttxdsl.dialects.stablehlo.attributes import (
     DotAlgorithmAttr,
     DotDimensionNumbersAttr,

@@ -34,11 +34,7 @@ from xdsl.traits import (
 
 from ttxdsl.dialects.stablehlo._base import StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
-from ttxdsl.dialects.stablehlo._regions import (
-    block_of,
-    check_predicate,
-    returned_types,
-)
+from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, returned_types
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     NamedPrinter,

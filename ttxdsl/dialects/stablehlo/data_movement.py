@@ -66,9 +66,7 @@ from ttxdsl.dialects.stablehlo._syntax import (
     int_array,
     int_values,
     parse_attr_dict,
-    parse_type,
     print_attr_dict,
-    print_type,
 )
 from ttxdsl.dialects.stablehlo.types import (
     DIMENSION_TENSOR,
@@ -194,11 +192,11 @@ class IotaOp(PrettyOp):
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the result's type."""
-        return (), (parse_type(parser),)
+        return (), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
         """Print the result's type."""
-        print_type(printer, self.output.type)
+        printer.print_attribute(self.output.type)
 
     def verify_(self) -> None:
         """C1: the dimension is one of the result."""

@@ -39,12 +39,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Commutative, Pure
 
 from ttxdsl.dialects.quant import QuantizedType
-from ttxdsl.dialects.stablehlo._base import (
-    Codec,
-    IntegerOf,
-    PrettyOp,
-    enum_codec,
-)
+from ttxdsl.dialects.stablehlo._base import Codec, IntegerOf, PrettyOp, enum_codec
 from ttxdsl.dialects.stablehlo._infer import (
     require_element,
     require_shape,
@@ -58,11 +53,9 @@ from ttxdsl.dialects.stablehlo._syntax import (
     parse_attr_dict,
     parse_operands,
     parse_signature,
-    parse_type,
     parse_type_list,
     print_attr_dict,
     print_signature,
-    print_type,
     print_type_list,
     print_values,
 )
@@ -601,7 +594,7 @@ class ComplexOp(ElementwiseBinaryOp):
         if next_text(parser) == "(":
             return parse_signature(parser)
         position = parser.pos
-        result = parse_type(parser)
+        result = parser.parse_type()
         if not isinstance(result, TensorType):
             parser.raise_error("expected a tensor of complex numbers", position)
         element = element_of(cast(Attribute, result))
@@ -619,7 +612,7 @@ class ComplexOp(ElementwiseBinaryOp):
         if isinstance(element, ComplexType):
             part = with_element(result, complex_part(cast(Attribute, element)))
             if self.lhs.type == part and self.rhs.type == part:
-                print_type(printer, result)
+                printer.print_attribute(result)
                 return
         print_signature(printer, self)
 

@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from xdsl.dialects.builtin import (
-    BoolAttr,
-    IntegerAttr,
-    LocationAttr,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, LocationAttr, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
@@ -31,12 +25,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Commutative, RecursiveMemoryEffect
 
 from ttxdsl.dialects.stablehlo import _shapes as shapes
-from ttxdsl.dialects.stablehlo._base import (
-    Bool,
-    Integer,
-    Integers,
-    StableHLOOp,
-)
+from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import (
     require_results,
     require_same_shape,
@@ -55,18 +44,12 @@ from ttxdsl.dialects.stablehlo._syntax import (
     parse_attr_dict,
     parse_dims,
     parse_signature,
-    parse_type,
     print_attr_dict,
     print_signature,
 )
 from ttxdsl.dialects.stablehlo.control_flow import ReturnOp
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
-from ttxdsl.dialects.stablehlo.types import (
-    TENSOR,
-    element_of,
-    scalar_of,
-    with_shape,
-)
+from ttxdsl.dialects.stablehlo.types import TENSOR, element_of, scalar_of, with_shape
 
 
 def reducer_of(op_class: type[ElementwiseBinaryOp], value_type: Attribute) -> Region:
@@ -262,7 +245,7 @@ def _parse_reducer(parser: Parser) -> Region:
     def parse_argument() -> Parser.Argument:
         argument = parser.parse_argument(expect_type=False)
         parser.parse_punctuation(":")
-        found = argument.resolve(parse_type(parser))
+        found = argument.resolve(parser.parse_type())
         found.location = parser.parse_optional_location()
         return found
 

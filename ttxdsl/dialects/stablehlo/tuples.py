@@ -26,7 +26,7 @@ from xdsl.traits import Pure
 from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyOp
 from ttxdsl.dialects.stablehlo._infer import require_type
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import Types, parse_type, print_type
+from ttxdsl.dialects.stablehlo._syntax import Types
 from ttxdsl.dialects.stablehlo.types import TUPLE_PART, TokenType
 
 
@@ -114,8 +114,8 @@ class CreateTokenOp(PrettyOp):
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
         """Parse the result's type."""
-        return (), (parse_type(parser),)
+        return (), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
         """Print the result's type."""
-        print_type(printer, self.output.type)
+        printer.print_attribute(self.output.type)

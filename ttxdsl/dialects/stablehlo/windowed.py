@@ -52,11 +52,7 @@ from ttxdsl.dialects.stablehlo._infer import (
     tensors_of,
 )
 from ttxdsl.dialects.stablehlo._quantized import check_quantized_convolution
-from ttxdsl.dialects.stablehlo._regions import (
-    block_of,
-    check_predicate,
-    check_reducer,
-)
+from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, check_reducer
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     bool_array,
