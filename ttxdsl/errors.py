@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from ttxdsl.compat.locations import source_position
+from ttxdsl.compat.faults.locations import source_position
 from ttxdsl.visible import visible, visible_lines
 
 

@@ -17,8 +17,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttxdsl.compat import mend_xdsl
-from ttxdsl.compat.dominance import DominanceError, verify_dominance
-from ttxdsl.compat.lexing import BYTE_ORDER_MARK
+from ttxdsl.compat.faults.dominance import DominanceError, verify_dominance
+from ttxdsl.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out

@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 
 from tests.differential.oracle import Oracle
 from ttxdsl.compat import mend_xdsl
-from ttxdsl.compat.locations import FileLineColRange, ParsedLoc
+from ttxdsl.compat.faults.locations import FileLineColRange, ParsedLoc
 from ttxdsl.errors import source_position
 
 

@@ -17,9 +17,9 @@ from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
-from ttxdsl.compat import lines, types
-from ttxdsl.compat.dominance import DominanceError
-from ttxdsl.compat.locations import ParsedLoc
+from ttxdsl.compat.faults.dominance import DominanceError
+from ttxdsl.compat.faults.locations import ParsedLoc
+from ttxdsl.compat.speed import lines, types
 from ttxdsl.program import make_context
 
 ROOT = Path(__file__).parents[2]

@@ -7,22 +7,24 @@ mend comes with a probe that shows the fault on the unmended xDSL;
 
 from __future__ import annotations
 
-from ttxdsl.compat import (
+from ttxdsl.compat.faults import (
     aliases,
-    constraints,
     dense,
     depth,
     dominance,
     functions,
+    literals,
+    locations,
+    splats,
+)
+from ttxdsl.compat.speed import (
+    constraints,
     lexing,
     linear,
     lines,
-    literals,
-    locations,
     operations,
     printing,
     scopes,
-    splats,
     types,
     walking,
 )

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from ttxdsl.compat.locations import ParsedLoc
+from ttxdsl.compat.faults.locations import ParsedLoc
 
 _PREFIX = "ttxdsl.why:"
 

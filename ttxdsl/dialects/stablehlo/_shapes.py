@@ -723,7 +723,7 @@ def check_window(
     ):
         for dim, value in enumerate(values):
             require(
-                value > 0 or (value == DYNAMIC_INDEX and name == "window dimension"),
+                value > 0,
                 "{}: {} {} must be positive, got {}",
                 constraint,
                 name,

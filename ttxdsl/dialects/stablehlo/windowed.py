@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Self, cast
 
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IntegerType,
@@ -203,7 +204,7 @@ def convolution_places(
     lhs_dilation = window_values(op.lhs_dilation, rank)
     rhs_dilation = window_values(op.rhs_dilation, rank)
     shapes.check_window(
-        window,
+        [1 if size == DYNAMIC_INDEX else size for size in window],
         strides,
         lhs_dilation,
         rhs_dilation,

@@ -35,7 +35,7 @@ from ttxdsl.analysis.symbols import (
     calls_of_private_functions,
     remove_unused_private_functions,
 )
-from ttxdsl.compat.locations import ParsedLoc
+from ttxdsl.compat.faults.locations import ParsedLoc
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
 from ttxdsl.dialects.copies import require_few_copies

@@ -33,7 +33,7 @@ from typing import Any, cast
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 
-from ttxdsl.compat.locations import ParsedLoc, SourceOffset, location_of_alias
+from ttxdsl.compat.faults.locations import ParsedLoc, SourceOffset, location_of_alias
 
 _LONGEST = 4096
 """Characters of a line that is looked at; a longer one holds a constant of its own."""

@@ -88,13 +88,13 @@ def fields(op: Operation) -> dict[str, Any]:
 def test_fields_are_those_that_xdsl_fills_in():
     """The same script in a process without our mends gives the same fields."""
     alone = subprocess.run(
-        [sys.executable, "-m", "tests.compat.test_operations"],
+        [sys.executable, "-m", "tests.compat.speed.test_operations"],
         capture_output=True,
         text=True,
         check=True,
     )
     mend_xdsl()
-    assert Operation.__init__.__module__ == "ttxdsl.compat.operations"
+    assert Operation.__init__.__module__ == "ttxdsl.compat.speed.operations"
     mended = [fields(op) for op in made()]
     for ours, theirs in zip(mended, json.loads(alone.stdout), strict=True):
         # what xDSL leaves to the class's default is the same when it is asked for

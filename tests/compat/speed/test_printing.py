@@ -22,14 +22,14 @@ from xdsl.ir import Attribute, Operation
 from xdsl.printer import Printer
 
 from ttxdsl.api import load
-from ttxdsl.compat import printing
+from ttxdsl.compat.speed import printing
 from ttxdsl.dialects.stablehlo.attributes import (
     ResultAccuracyAttr,
     ResultAccuracyMode,
 )
 from ttxdsl.dialects.ttnn import ShapeAttr
 
-EXAMPLE = Path(__file__).parents[2] / "examples/transformer_block.mlir"
+EXAMPLE = Path(__file__).parents[3] / "examples/transformer_block.mlir"
 
 
 class PlainPrinter(Printer):

@@ -25,7 +25,7 @@ from xdsl.printer import Printer
 from xdsl.utils.lexer import Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
-from ttxdsl.compat.splats import elements
+from ttxdsl.compat.faults.splats import elements
 
 _CHUNK = 1 << 20
 """Hexadecimal digits, or bytes, to convert at a time."""

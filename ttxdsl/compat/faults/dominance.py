@@ -13,7 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from ttxdsl.compat.locations import source_position
+from ttxdsl.compat.faults.locations import source_position
 from ttxdsl.ir.dominance import find_violation
 
 
