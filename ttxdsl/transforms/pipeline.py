@@ -280,7 +280,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 with without_collections():
                     for one in (*before, stage, *self._after(number)):
                         one.apply(ctx, module)
-                if number == PROPAGATION_STAGE:
+                if number in (PROPAGATION_STAGE, COLLECTIVES_STAGE):
                     check_collectives(module)
                 if number == COLLECTIVES_STAGE:
                     check_reshards(module)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.func import FuncOp
 
+import ttxdsl
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.program import make_context, parse_program
@@ -180,3 +181,14 @@ def test_blocks_are_refused():
     )
     with pytest.raises(UnsupportedError, match="more than one block"):
         wrapped(text)
+
+
+def test_a_computation_of_no_values_names_no_mesh():
+    program = ttxdsl.load("""
+        func.func @main() {
+          sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {
+            sdy.return
+          } : () -> ()
+          return
+        }""").partition()
+    assert "sdy.mesh @mesh" in program.text

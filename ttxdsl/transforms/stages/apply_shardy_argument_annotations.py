@@ -57,9 +57,9 @@ def _carries_sharding(op: Operation) -> bool:
     if isinstance(op, FuncOp):
         entries = (*argument_attributes(op), *result_attributes(op))
         return any(_SHARDING in entry for entry in entries)
-    return isinstance(
-        op, sdy.ShardingConstraintOp | sdy.ReshardOp | sdy.ManualComputationOp
-    )
+    if isinstance(op, sdy.ManualComputationOp):  # one of no values names no mesh
+        return bool(op.in_shardings.data or op.out_shardings.data)
+    return isinstance(op, sdy.ShardingConstraintOp | sdy.ReshardOp)
 
 
 def _meshes(module: ModuleOp) -> list[sdy.MeshOp]:

@@ -170,18 +170,20 @@ def reshards_to_collectives(
 
 
 def check_collectives(module: ModuleOp) -> None:
-    """Refuse collectives that a program came with and propagation has unsettled.
+    """Refuse collectives whose operands are not laid out as they were written for.
+
+    A program may come with collectives, whose operands are then propagated to; and a
+    reshard to an axis of size one leaves nothing for a collective behind it.
 
     Raises:
-        UnsupportedError: an operand has become sharded in another way than the
-            collective was written for.
+        UnsupportedError: naming the collective and what is wrong.
     """
     for op in ops_of_type(module, sdy.CollectiveOp):
         try:
             sdy.verify_op(op)
         except VerifyException as error:
             raise UnsupportedError(
-                f"{error}, since propagation has sharded its operand",
+                f"{error}; its operand is now {sdy.get_sharding(op.operands[0])}",
                 op,
                 hint="shard what the collective takes, or leave the collective out and"
                 " let the reshards make it",

@@ -1,9 +1,16 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.func import FuncOp
 
 import ttxdsl
+from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.program import parse_program
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (
+    check_collectives,
+)
 
 
 def test_a_reshard_to_a_mesh_of_other_axes_is_refused_by_the_stages():
@@ -30,5 +37,20 @@ def test_a_collective_that_propagation_unsettles_is_refused():
           %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<16xf32>
           return %1 : tensor<16xf32>
         }""")
-    with pytest.raises(UnsupportedError, match="propagation has sharded its operand"):
+    with pytest.raises(UnsupportedError, match="its operand is now"):
         program.partition()
+
+
+def test_a_collective_whose_operand_has_changed_is_refused():
+    module = parse_program("""
+        sdy.mesh @mesh = <["d"=1]>
+        func.func @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) -> tensor<16xf32> {
+          %0 = sdy.sharded_to_unreduced [{"d"}] %a out_sharding=<@mesh, [{}], unreduced={"d"}> : tensor<16xf32>
+          %1 = sdy.all_reduce {"d"} %0 out_sharding=<@mesh, [{}]> : tensor<16xf32>
+          return %1 : tensor<16xf32>
+        }""")
+    check_collectives(module)
+    argument = next(op for op in module.ops if isinstance(op, FuncOp)).args[0]
+    sdy.set_sharding(argument, TensorSharding.fully_closed("mesh", 1))
+    with pytest.raises(UnsupportedError, match="sharded-to-unreduced axis"):
+        check_collectives(module)
