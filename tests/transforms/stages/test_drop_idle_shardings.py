@@ -96,3 +96,19 @@ def test_what_a_body_of_scalars_says_is_dropped():
     program = ttxdsl.load(text).partition()
     x = np.arange(8, dtype=np.int32)[::-1]
     np.testing.assert_array_equal(program.simulate(x)[0], np.sort(x))
+
+
+def test_axes_of_one_device_that_a_program_leaves_free():
+    """Its other function is not solved, so all stages look at it, too."""
+    text = """
+    sdy.mesh @mesh = <["x"=4, "y"=1]>
+    func.func @manual(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", "y"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%p: tensor<2xf32>) {
+        sdy.return %p : tensor<2xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    func.func @other(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+      return %a : tensor<8xf32>
+    }"""
+    assert "sdy.all_gather" not in ttxdsl.load(text).partition().text

@@ -24,6 +24,8 @@ from ttxdsl.analysis.graph_state import is_manual, leaves_axes_free
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.spec import TensorSharding
 
 
 def _is_scalar(type_: Attribute) -> bool:
@@ -93,8 +95,25 @@ class DropIdleShardingsPass(ModulePass):
 
 
 def _close(computation: sdy.ManualComputationOp) -> None:
-    """Close the border of an idle computation."""
+    """Close the border of an idle computation, and leave free axes out: they are of one.
+
+    What is said of them at the border would be asked for inside.
+    """
+    manual = set(computation.manual_axes.data)
+
+    def closed(sharding: TensorSharding) -> TensorSharding:
+        def kept(axes: Axes) -> Axes:
+            return tuple(axis for axis in axes if axis.name in manual)
+
+        return (
+            sharding.with_dims([dim.with_axes(kept(dim.axes)) for dim in sharding.dims])
+            .with_replicated(kept(sharding.replicated))
+            .with_unreduced(kept(sharding.unreduced))
+            .closed_like()
+        )
+
     for name in ("in_shardings", "out_shardings"):
         shardings = cast(sdy.TensorShardingPerValueAttr, computation.properties[name])
-        closed = (sharding.closed_like() for sharding in shardings.data)
-        computation.properties[name] = sdy.TensorShardingPerValueAttr(closed)
+        computation.properties[name] = sdy.TensorShardingPerValueAttr(
+            map(closed, shardings.data)
+        )
