@@ -92,13 +92,13 @@ def _attempt(step: str, work: Callable[[], T]) -> T | Outcome:
         return step, REFUSED
 
 
-def _has_edges(program: Program) -> bool:
+def has_edges(module: ModuleOp) -> bool:
     """Whether the program is half-way through propagation.
 
     What its data flow edges say may contradict the ops that they are of: no verifier
     looks at that, neither in C++, before the edges are sunk.
     """
-    return any(isinstance(op, sdy.DataFlowEdgeOp) for op in program.module.walk())
+    return any(isinstance(op, sdy.DataFlowEdgeOp) for op in module.walk())
 
 
 def is_invalid_inlined(module: ModuleOp) -> bool:
@@ -279,7 +279,7 @@ def attack_numbers(text: str, seed: int) -> list[Outcome]:
         if isinstance(program, tuple):
             return [program]
         outcomes: list[Outcome] = [("reading", "valid")]
-        if _has_edges(program):
+        if has_edges(program.module):
             return [*outcomes, ("stage 13", "has data flow edges")]
         if is_invalid_inlined(program.module):
             return [*outcomes, ("inlined", "invalid")]

@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.attack.isolation import Finding
 from tests.attack.mutants import mutant_of
-from tests.attack.numbers import is_invalid_inlined, refusal
+from tests.attack.numbers import has_edges, is_invalid_inlined, refusal
 from tests.differential.campaign import Outcome
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import REFUSED
@@ -122,6 +122,10 @@ def attack_passes(text: str, passes: Sequence[ModulePass]) -> list[Outcome]:
                     return [*outcomes, (one.name, "invalid, as in C++")]
                 if is_invalid_inlined(parse_program(before)):
                     return [*outcomes, (one.name, "invalid inlined")]
+                if isinstance(one, TTStableHLOPipelinePass) and has_edges(
+                    parse_program(before)
+                ):
+                    return [*outcomes, (one.name, "its edges contradict its ops")]
                 raise Finding(f"invalid after {one.name}") from error
             printed = program_text(module)
             try:
