@@ -29,7 +29,6 @@ PUBLIC: dict[str, str] = {
     "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
     "ir.data_flow.register_data_flow": "for ops of another dialect",
     "ir.data_flow.unregister_data_flow": "takes that back",
-    "rules.custom_call.OPAQUE_TARGETS": "a fact of Shardy's that a test compares",
     "rules.registry.sharding_rule_of": "the decorator for rules of another dialect",
     "rules.registry.unregister_sharding_rule": "takes that back",
     "rules.without.WITHOUT_RULE": "the reasons that a test asks every op without rule",
