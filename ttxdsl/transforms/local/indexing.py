@@ -20,7 +20,7 @@ from ttxdsl.transforms.local.by_factors import (
     division_of,
     localize_by_factors,
 )
-from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of
+from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.local.emitter import (
     INDEX,
     Emitter,
@@ -29,7 +29,7 @@ from ttxdsl.transforms.local.emitter import (
 )
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
-from ttxdsl.transforms.local.reduction import counted_once
+from ttxdsl.transforms.local.summands import counted_once
 
 GE, LT = ComparisonDirection.GE, ComparisonDirection.LT
 FALSE = BoolAttr.from_bool(False)
@@ -278,8 +278,10 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
             )
             operands[count] = Local(places, indices.layout)
             changed["indices_are_sorted"] = FALSE
-        if plan.partial and plan.mesh and combine:
-            operands[0] = _input_once(ctx, operands[0], plan, combine)
+        if combine:
+            operands[0] = counted_once(
+                ctx, operands[0], plan.mesh, plan.partial, combine
+            )
         return ctx.rebuild(op, operands, plan.results, changed)
 
     made = {factor for dim in division.rule.results[0] for factor in dim}
@@ -292,16 +294,6 @@ def _only_split(layout: Layout, dims: Collection[int]) -> Layout:
     return layout.with_axes(
         axes if dim in dims else () for dim, axes in enumerate(layout.axes)
     )
-
-
-def _input_once(
-    ctx: Localizer, value: Local, decided: Plan, combine: Combiner
-) -> Local:
-    """The input of a scatter with partial results, so that it counts once."""
-    neutral = combine.neutral
-    if combine.is_idempotent or neutral is None or decided.mesh is None:
-        return value
-    return counted_once(ctx, value, decided.mesh, decided.partial, neutral)
 
 
 LOCALIZERS: Table = {

@@ -429,11 +429,11 @@ class Localizer:
             return Local(earlier, after, complete=local.complete)
         match step:
             case AllGather(axes_per_dim):
-                value, _ = writer.all_gather(local.value, before, axes_per_dim)
+                value = writer.all_gather(local.value, before.mesh, axes_per_dim)
             case AllSlice(axes_per_dim):
-                value, _ = writer.all_slice(local.value, before, axes_per_dim)
+                value = writer.all_slice(local.value, before.mesh, axes_per_dim)
             case AllToAll(moves):
-                value, _ = writer.all_to_all(local.value, before, moves)
+                value = writer.all_to_all(local.value, before.mesh, moves)
             case CollectivePermute():
                 value = writer.collective_permute(local.value, before, after)
             case _:

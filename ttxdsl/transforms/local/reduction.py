@@ -18,8 +18,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import OpResult, SSAValue
 
 from ttxdsl.dialects import chlo, stablehlo
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, total_size
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.by_factors import (
@@ -28,13 +27,14 @@ from ttxdsl.transforms.local.by_factors import (
     division_of,
     localize_by_factors,
 )
-from ttxdsl.transforms.local.combiner import Combiner, combiner_of, selects
+from ttxdsl.transforms.local.combiner import combiner_of, selects
 from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
+from ttxdsl.transforms.local.summands import counted_once
 
 
-def is_constant_number(value: SSAValue, number: int) -> bool:
+def is_constant_number(value: SSAValue, number: int | None) -> bool:
     """Whether a scalar is known to be that number."""
     if not isinstance(value, OpResult) or not isinstance(
         value.op, stablehlo.ConstantOp
@@ -47,17 +47,6 @@ def is_constant_number(value: SSAValue, number: int) -> bool:
     return len(dense) == 1 and dense.get_values()[0] in (number, (number, 0))
 
 
-def counted_once(
-    ctx: Localizer, value: Local, mesh: Mesh, axes: Axes, neutral: int
-) -> Local:
-    """A value on the first device along some axes, a neutral number on the others."""
-    emit = ctx.emitter
-    index = ctx.collectives.index_along(mesh, axes)
-    first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
-    others = emit.splat(neutral, element_of(value.value), shape_of(value.value))
-    return Local(emit.select(first, value.value, others), value.layout)
-
-
 def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     """Kept dimensions split freely; reduced ones if the body says how to combine."""
     count = len(op.inputs)
@@ -68,9 +57,10 @@ def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     picks = combine is None and len(reduced) == 1 and selects(op.body)
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:
-        if plan.partial and plan.mesh and combine:
-            operands[1] = _initial_value(
-                ctx, op, operands[1], plan.mesh, plan.partial, combine
+        initial = op.init_values[0]
+        if combine and not is_constant_number(initial, combine.neutral):
+            operands[1] = counted_once(
+                ctx, operands[1], plan.mesh, plan.partial, combine
             )
         made = ctx.rebuild(op, operands, plan.results)
         if picks and plan.partial and plan.mesh:
@@ -110,23 +100,6 @@ def _pick(
         replace(local, value=value)
         for local, value in zip(candidates, made.results, strict=True)
     ]
-
-
-def _initial_value(
-    ctx: Localizer,
-    op: stablehlo.ReduceOp,
-    value: Local,
-    mesh: Mesh,
-    axes: Axes,
-    combine: Combiner,
-) -> Local:
-    """The initial value of a partial reduction, so that it counts once."""
-    neutral = combine.neutral
-    if combine.is_idempotent or neutral is None:
-        return value
-    if is_constant_number(op.init_values[0], neutral):
-        return value
-    return counted_once(ctx, value, mesh, axes, neutral)
 
 
 LOCALIZERS: Table = {
