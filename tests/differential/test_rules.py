@@ -82,8 +82,9 @@ def test_equal_to_shardy(
 
 
 WITHOUT_RULE = re.compile(
-    r"no_rule-|other-.*reshard|custom_call-.*(callback|sdy_testonly|unknown|"
-    r"tpu_custom_call|xla.debug.Log)|.*reshape-\((0,4|2,0)\)"
+    r"no_rule-|other-.*reshard|custom_call-\d+-custom_call-Sharding|"
+    r"custom_call-.*(callback|sdy_testonly|unknown|tpu_custom_call|xla.debug.Log)|"
+    r".*reshape-\((0,4|2,0)\)"
 )
 
 

@@ -894,7 +894,7 @@ def collective() -> Iterator[tuple[str, str]]:
 
 
 def custom_call() -> Iterator[tuple[str, str]]:
-    from ttxdsl.rules.custom_call import OPAQUE_TARGETS, TARGETS
+    from ttxdsl.rules.custom_call import TARGETS
 
     signatures: dict[str, tuple[list[Shape], list[Shape]]] = {
         "ApproxTopK": ([(4, 8), (4, 8), (), ()], [(4, 3), (4, 3)]),
@@ -908,7 +908,7 @@ def custom_call() -> Iterator[tuple[str, str]]:
         "mhlo.topk": ([(4, 8)], [(4, 3), (4, 3)]),
     }
     default: tuple[list[Shape], list[Shape]] = ([(4, 8)], [(4, 8)])
-    for target in sorted({*TARGETS, *OPAQUE_TARGETS, *signatures, "unknown"}):
+    for target in sorted({*TARGETS, *signatures, "unknown"}):
         operands, results = signatures.get(target, default)
         yield (
             f"custom_call-{target}",

@@ -1,8 +1,6 @@
 """Finding the batch of a program that nobody annotated.
 
-Dimensions that sharding rules map to one factor, and those of values that loops and
-branches hand on, are split together. Joining them over the whole program gives groups;
-the dimensions of arguments in one group are a *candidate*. What splitting a candidate
+The dimensions of arguments that are split together (`dimensions.py`) are a *candidate*. What splitting a candidate
 means is found by following it through the program:
 
 - an op with a split operand computes its part; its other operands are whole on every
@@ -24,23 +22,21 @@ as long as it is worth its price (a batch norm's mean).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import gcd, prod
 
-from xdsl.dialects.builtin import ShapedType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
+from ttxdsl.analysis.dimensions import Dim, JoinedDimensions
 from ttxdsl.ir.data_flow import DataFlowTrait, Operand, data_flow_of
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.rules.supplement import supplementary_rule
-from ttxdsl.sharding.disjoint import DisjointSets
 from ttxdsl.sharding.factors import OpShardingRule
-
-Dim = tuple[SSAValue, int]
-"""One dimension of one value."""
 
 OPERATIONS_PER_ELEMENT_SENT = 64
 """How many multiply-adds cost what sending one element costs; only ranks choices."""
@@ -52,12 +48,8 @@ WORTH_TALKING = 2
 """How many times more work a candidate has to share to communicate in between."""
 
 
-def _shape(value: SSAValue) -> tuple[int, ...]:
-    return value.type.get_shape() if isinstance(value.type, ShapedType) else ()
-
-
 def _elements(values: Iterable[SSAValue]) -> int:
-    return sum(prod(_shape(value)) for value in values)
+    return sum(prod(shape_of(value)) for value in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +68,10 @@ class _Facts:
     usable: frozenset[int]
 
 
-def _facts(op: Operation) -> _Facts | None:
-    rule = sharding_rule(op) or supplementary_rule(op)
-    if rule is None:
-        return None
+@lru_cache(maxsize=1 << 12)
+def _facts(rule: OpShardingRule) -> _Facts:
     refused = {*rule.need_replication, *rule.permutation, *rule.blocked}
-    for mapping in (*rule.operands, *rule.results):
+    for mapping in rule.tensors:
         for factors in mapping:
             # splitting a dimension splits its major factor
             refused.update(factors[1:])
@@ -100,46 +90,17 @@ def _facts(op: Operation) -> _Facts | None:
     return _Facts(rule, prod(rule.factor_sizes), usable)
 
 
-def _ops_outside_of_rules(
-    block: Block, facts: Mapping[Operation, _Facts]
-) -> Iterator[Operation]:
-    """The ops of a block and of the bodies in it, but not of reducers and their like."""
-    for op in block.ops:
-        yield op
-        if op not in facts:
-            for region in op.regions:
-                for inner in region.blocks:
-                    yield from _ops_outside_of_rules(inner, facts)
-
-
-def _join_dimensions(
-    function: FuncOp, facts: Mapping[Operation, _Facts]
-) -> tuple[DisjointSets[Dim], dict[Dim, int]]:
-    """The groups, and for each the work of all ops that it touches."""
-    groups = DisjointSets[Dim]()
-    touched: list[tuple[Dim, Operation, int]] = []
-    for op in _ops_outside_of_rules(function.body.block, facts):
-        known = facts.get(op)
-        if known is not None:
-            values = (*op.operands, *op.results)
-            mappings = (*known.rule.operands, *known.rule.results)
-            of_factor: dict[int, Dim] = {}
-            for value, mapping in zip(values, mappings, strict=True):
-                for dim, factors in enumerate(mapping):
-                    if factors:
-                        first = of_factor.setdefault(factors[0], (value, dim))
-                        groups.join(first, (value, dim))
-            touched.extend((dim, op, known.work) for dim in of_factor.values())
-        elif (edges := data_flow_of(type(op))) is not None:
-            for owner in edges.edge_owners(op):
-                others = [source.value for source in edges.edge_sources(op, owner)]
-                for other in (*others, *edges.other_targets(op, owner)):
-                    for dim in range(len(_shape(owner))):
-                        groups.join((owner, dim), (other, dim))
-    work: dict[Dim, dict[Operation, int]] = {}
-    for dim, op, share in touched:
-        work.setdefault(groups.find(dim), {})[op] = share
-    return groups, {dim: sum(shares.values()) for dim, shares in work.items()}
+def _work(joined: JoinedDimensions) -> dict[Dim, int]:
+    """For each group the work of all ops that it touches."""
+    touching: dict[Dim, set[Operation]] = {}
+    for touch in joined.touches:
+        if touch.op in joined.rules:
+            group = joined.groups.find(touch.dims[0])
+            touching.setdefault(group, set()).add(touch.op)
+    return {
+        group: sum(_facts(joined.rules[op]).work for op in ops)
+        for group, ops in touching.items()
+    }
 
 
 @dataclass
@@ -388,17 +349,19 @@ def _and(numbers: Sequence[int]) -> str:
 
 
 def _candidates(
-    function: FuncOp, facts: Mapping[Operation, _Facts]
+    function: FuncOp, joined: JoinedDimensions
 ) -> list[tuple[int, dict[int, int]]]:
     """For each group that arguments are in, the work that it touches and their dimensions.
 
     One dimension an argument, the first of several. The most work comes first.
     """
-    groups, work = _join_dimensions(function, facts)
+    work = _work(joined)
     found: dict[Dim, dict[int, int]] = {}
     for index, argument in enumerate(function.body.block.args):
-        for dim in range(len(_shape(argument))):
-            found.setdefault(groups.find((argument, dim)), {}).setdefault(index, dim)
+        for dim in range(len(shape_of(argument))):
+            found.setdefault(joined.groups.find((argument, dim)), {}).setdefault(
+                index, dim
+            )
     return sorted(
         ((work.get(group, 0), dims) for group, dims in found.items()),
         key=lambda candidate: -candidate[0],
@@ -452,21 +415,20 @@ def find_batch(function: FuncOp, count: int) -> Batch | None:
         compute all of it.
     """
     block = function.body.block
-    facts = {
-        op: known
-        for op in block.walk()
-        if not op.has_trait(IsTerminator) and (known := _facts(op)) is not None
-    }
+    joined = JoinedDimensions.of(
+        function, lambda op: sharding_rule(op) or supplementary_rule(op)
+    )
+    facts = {op: _facts(rule) for op, rule in joined.rules.items()}
     free: list[tuple[dict[int, int], _Flow]] = []
     others: list[tuple[dict[int, int], _Flow]] = []
     most = 0
-    for touched, all_dims in _candidates(function, facts):
+    for touched, all_dims in _candidates(function, joined):
         if touched < NEARLY_ALL * most:
             break  # it cannot share enough
         dims = {
             index: dim
             for index, dim in all_dims.items()
-            if (size := _shape(block.args[index])[dim]) and size % count == 0
+            if (size := shape_of(block.args[index])[dim]) and size % count == 0
         }
         if not dims:
             continue
@@ -491,7 +453,7 @@ def fitting_device_counts(function: FuncOp) -> tuple[Mapping[int, int], list[int
     if batch is None or not batch.work:
         return {}, []
     arguments = function.body.block.args
-    size = gcd(*(_shape(arguments[index])[dim] for index, dim in batch.dims.items()))
+    size = gcd(*(shape_of(arguments[index])[dim] for index, dim in batch.dims.items()))
     counts = [
         count
         for count in range(2, size + 1)

@@ -1,45 +1,33 @@
-"""Dimensions that must be split together, found from the sharding rules.
+"""Families of dimensions that must be split together.
 
-Every factor of every op's rule ties dimensions of its operands and results together:
-the first factor of a dimension is what splitting the dimension splits. Joined over the
-whole program (and along loops and branches) this gives *groups*. A group can be split
-into as many parts as divide all of its factors: of 30 heads in a dimension of 1920 it is
-30 that counts.
+The groups of `ttxdsl.analysis.dimensions` can be split into as many parts as divide all
+of their factors: of 30 heads in a dimension of 1920 it is 30 that counts.
 
 Layers repeat, and with them groups that differ in nothing but the layer. Groups whose
 arguments have the same shapes and that share no argument are one *family* and are split
 alike: in a chain of square layers this takes every second one, as Megatron does.
-
-Source: Shardy's sharding rules; `ttxdsl.analysis.batch` joins dimensions in
-the same way.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import gcd, isqrt, prod
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.traits import IsTerminator
 
+from ttxdsl.analysis.dimensions import ADDED_UP, Dim, JoinedDimensions, Touch
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.cost import tensor_bytes
-from ttxdsl.sharding.disjoint import DisjointSets
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import MOST_DEVICES
-from ttxdsl.transforms.shardy.propagation.data_flow import edge_sources, other_targets
-
-Dim = tuple[SSAValue, int]
-"""One dimension of one value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +157,9 @@ def divisors(number: int) -> tuple[int, ...]:
 
 
 @dataclass(slots=True)
-class _Touch:
-    """What one op does with one factor."""
-
-    op: Operation
-    dims: list[Dim]
-    size: int
-    need: str | None
-    """Why splitting it needs communication; None if it does not."""
-
-
-@dataclass(slots=True)
 class _Group:
     dims: list[Dim] = field(default_factory=list[Dim])
-    touches: list[_Touch] = field(default_factory=list[_Touch])
+    touches: list[Touch] = field(default_factory=list[Touch])
     arguments: list[ArgumentDim] = field(default_factory=list[ArgumentDim])
 
     @property
@@ -207,70 +184,11 @@ class _Group:
         )
 
 
-def _need(rule: OpShardingRule, factor: int, dims: Sequence[Dim]) -> str | None:
-    if factor in rule.reduction:
-        return "added up"
-    if factor in rule.need_replication or factor in rule.blocked:
-        return "needed whole"
-    if factor in rule.permutation:
-        return "moved along"
-    tensors = (*rule.operands, *rule.results)
-    if any(factor in part[1:] for tensor in tensors for part in tensor):
-        return "minor in a reshape"
-    met = set(dims)
-    return "met twice" if len({value for value, _ in met}) != len(met) else None
-
-
-def _touches(op: Operation) -> Iterator[_Touch]:
-    values = (*op.operands, *op.results)
-    rule = sharding_rule(op)
-    if rule is None:
-        if data_flow_of(type(op)) is None:
-            for value in values:
-                for dim, size in enumerate(shape_of(value)):
-                    yield _Touch(op, [(value, dim)], size, "needed whole")
-        return
-    mappings = (*rule.operands, *rule.results)
-    for factor, size in enumerate(rule.factor_sizes):
-        dims = [
-            (value, dim)
-            for value, mapping in zip(values, mappings, strict=True)
-            for dim, factors in enumerate(mapping)
-            if factors and factors[0] == factor and shape_of(value)[dim] > 1
-        ]
-        if dims:
-            yield _Touch(op, dims, size, _need(rule, factor, dims))
-
-
-def _along_edges(op: Operation) -> Iterator[list[SSAValue]]:
-    """Values that an op hands on as one: a loop's state, a branch's result."""
-    flow = data_flow_of(type(op))
-    if flow is not None:
-        for owner in flow.edge_owners(op):
-            yield [owner, *edge_sources(owner), *other_targets(owner)]
-
-
-def _collect(function: FuncOp) -> tuple[list[_Group], list[_Touch], dict[Dim, int]]:
-    """The groups, all touches, and for each dimension the index of its group."""
-    sets = DisjointSets[Dim]()
-    touches: list[_Touch] = []
-    for argument in function.body.block.args:
-        for dim, size in enumerate(shape_of(argument)):
-            if size > 1:
-                sets.find((argument, dim))
-    for op in function.body.walk():
-        if op.has_trait(IsTerminator):
-            continue
-        for values in _along_edges(op):
-            for dim, size in enumerate(shape_of(values[0])):
-                for value in values[1:] if size > 1 else ():
-                    sets.join((values[0], dim), (value, dim))
-        for touch in _touches(op):
-            touches.append(touch)
-            first, *others = touch.dims
-            sets.find(first)
-            for other in others:
-                sets.join(first, other)
+def _collect(
+    function: FuncOp, joined: JoinedDimensions
+) -> tuple[list[_Group], dict[Dim, int]]:
+    """The groups, and for each dimension the index of its group."""
+    sets = joined.groups
     groups: dict[Dim, _Group] = {}
     index_of: dict[Dim, int] = {}
     order: dict[Dim, int] = {}
@@ -278,7 +196,7 @@ def _collect(function: FuncOp) -> tuple[list[_Group], list[_Touch], dict[Dim, in
         root = sets.find(dim)
         groups.setdefault(root, _Group()).dims.append(dim)
         index_of[dim] = order.setdefault(root, len(order))
-    for touch in touches:
+    for touch in joined.touches:
         groups[sets.find(touch.dims[0])].touches.append(touch)
     for index, argument in enumerate(function.body.block.args):
         name = argument_name(function, index)
@@ -286,7 +204,7 @@ def _collect(function: FuncOp) -> tuple[list[_Group], list[_Touch], dict[Dim, in
             if size > 1:
                 found = ArgumentDim(index, dim, name, size)
                 groups[sets.find((argument, dim))].arguments.append(found)
-    return list(groups.values()), touches, index_of
+    return list(groups.values()), index_of
 
 
 def _families(groups: Sequence[_Group]) -> list[list[int]]:
@@ -335,7 +253,7 @@ def _roles(groups: Iterable[_Group], function: FuncOp) -> Counter[str]:
             weight = any(_origin(operand) in arguments for operand in op.operands)
             if len({value for value, _ in touch.dims}) == 3:
                 roles["experts" if weight else "heads"] += 1
-            elif touch.need == "added up" and weight:
+            elif touch.need == ADDED_UP and weight:
                 roles["contracted"] += 1
     return roles
 
@@ -436,25 +354,26 @@ class _Counts:
         dims = ((value, dim) for dim in range(len(shape_of(value))))
         return frozenset(self.family_of[d] for d in dims if d in self.family_of)
 
-    def add(self, op: Operation, touches: Sequence[_Touch]) -> None:
+    def add(
+        self, op: Operation, rule: OpShardingRule | None, touches: Sequence[Touch]
+    ) -> None:
         """Count one op with all that it does with its factors."""
         shared: set[int] = set()
         for touch in touches:
             family = self.family_of.get(touch.dims[0])
             if family is None:
                 continue
-            if touch.need in (None, "added up"):
+            if touch.need in (None, ADDED_UP):
                 shared.add(family)
             if touch.need is not None:
                 self._move(op, touch, family)
-        rule = sharding_rule(op)
         operations = prod(rule.factor_sizes) if rule is not None else 0
         self.work[frozenset(shared)] += operations
         for value in (*op.operands, *op.results):
             self.touched[self.split_by(value)] += value_bytes(value)
 
-    def _move(self, op: Operation, touch: _Touch, family: int) -> None:
-        adds_up = touch.need == "added up"
+    def _move(self, op: Operation, touch: Touch, family: int) -> None:
+        adds_up = touch.need == ADDED_UP
         for value in op.results if adds_up else (touch.dims[0][0],):
             traffic = Traffic(family, adds_up, self.split_by(value) - {family})
             self.moves[traffic] += 1
@@ -471,7 +390,8 @@ def analyze(function: FuncOp) -> Analysis:
     Args:
         function: StableHLO; its shardings are not looked at.
     """
-    groups, touches, index_of = _collect(function)
+    joined = JoinedDimensions.of(function, sharding_rule, least=2)
+    groups, index_of = _collect(function, joined)
     members = _families(groups)
     families = [[groups[at] for at in one] for one in members]
     batch = _batch_family(families)
@@ -497,11 +417,11 @@ def analyze(function: FuncOp) -> Analysis:
             )
         )
     counts = _Counts(family_of)
-    by_op: dict[Operation, list[_Touch]] = {}
-    for touch in touches:
+    by_op: dict[Operation, list[Touch]] = {}
+    for touch in joined.touches:
         by_op.setdefault(touch.op, []).append(touch)
     for op, mine in by_op.items():
-        counts.add(op, mine)
+        counts.add(op, joined.rules.get(op), mine)
     return Analysis(
         families=tuple(found),
         work=dict(counts.work),

@@ -59,6 +59,9 @@ class Factor:
         results: its dimension in each result.
         kind: what sharding it costs.
         blocked: whether propagation must not carry shardings along it.
+        local: whether devices can share the op out along it, each with its part of what
+            has the factor, where `kind` does not tell: unless it says that the factor
+            is needed whole they can. Parts of what a result lacks are combined then.
     """
 
     size: int
@@ -66,6 +69,14 @@ class Factor:
     results: Dims
     kind: Kind = Kind.PASS_THROUGH
     blocked: bool = False
+    local: bool | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether devices can share the op out along it."""
+        if self.local is None:
+            return self.kind is not Kind.NEED_REPLICATION
+        return self.local
 
 
 @dataclass(frozen=True, slots=True)

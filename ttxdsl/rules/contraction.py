@@ -1,8 +1,8 @@
-"""Sharding rules of matrix products and triangular solves."""
+"""Sharding rules of matrix products, decompositions and triangular solves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
@@ -48,8 +48,17 @@ def dot(op: stablehlo.DotOp) -> Iterator[Factor]:
     yield Factor(rhs[0], (last, 0), None, Kind.REDUCTION)
 
 
+def cholesky(op: stablehlo.CholeskyOp) -> Iterable[Factor]:
+    """Batch dimensions are independent; each matrix is decomposed on one device."""
+    shape = shape_of(op.a)
+    batch = len(shape) - 2
+    return pointwise(
+        shape, lambda dim: Kind.PASS_THROUGH if dim < batch else Kind.NEED_REPLICATION
+    )
+
+
 def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
-    """Batch dimensions are independent; the solve itself runs on one device.
+    """Batches and the sides of `b` are independent; a solve itself runs on one device.
 
     With T for `a`, transposed where asked, the op solves `T @ x = b`, where b has T's
     rows and x T's columns, or `x @ T = b`, where it is the other way round.
@@ -57,6 +66,10 @@ def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
     a, b = shape_of(op.a), shape_of(op.b)
     *_, rows, columns = range(len(a))
     yield from pointwise(a[:-2])
+
+    def sides(dim: int) -> Factor:
+        kind = Kind.NEED_REPLICATION  # what Shardy asks for
+        return Factor(b[dim], (None, dim), (dim,), kind, local=True)
 
     transposed = op.transpose_a.data in (
         stablehlo.Transpose.TRANSPOSE,
@@ -66,16 +79,17 @@ def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
     if op.left_side.value.data:
         with_b, with_x = of_a
         yield Factor(a[with_b], (with_b, rows), None, Kind.NEED_REPLICATION)
-        yield Factor(b[columns], (None, columns), (columns,), Kind.NEED_REPLICATION)
+        yield sides(columns)
         yield Factor(a[with_x], (with_x, None), (rows,), Kind.NEED_REPLICATION)
     else:
         with_x, with_b = of_a
-        yield Factor(b[rows], (None, rows), (rows,), Kind.NEED_REPLICATION)
+        yield sides(rows)
         yield Factor(a[with_b], (with_b, columns), None, Kind.NEED_REPLICATION)
         yield Factor(a[with_x], (with_x, None), (columns,), Kind.NEED_REPLICATION)
 
 
 RULES: tuple[OpRule, ...] = (
+    rule(stablehlo.CholeskyOp, cholesky),
     rule(stablehlo.DotGeneralOp, dot_general),
     rule(stablehlo.DotOp, dot),
     rule(stablehlo.TriangularSolveOp, triangular_solve),

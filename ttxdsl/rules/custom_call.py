@@ -89,56 +89,97 @@ def combine_halves(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
     )
 
 
-TARGETS: dict[str, Callable[[stablehlo.CustomCallOp], Iterable[Factor] | None]] = {
-    "ApproxTopK": approximate_top_k,
-    "Cholesky": like_first_result,
-    "CompactWyHelper": like_first_result,
-    "Eigh": eigh,
-    "InspectSharding": like_first_result,
-    "InvertDiagBlocksLowerTriangular": like_first_result,
-    "InvertDiagBlocksUpperTriangular": like_first_result,
-    "LayoutConstraint": like_first_result,
-    "MoveToDevice": like_first_result,
-    "MoveToHost": like_first_result,
-    "PartialReduce": approximate_top_k,
-    "ProductOfElementaryHouseholderReflectors": householder_product,
-    "Qr": qr,
-    "QrDecompositionBlock": qr,
-    "X64Combine": combine_halves,
-    "X64SplitHigh": like_first_result,
-    "X64SplitLow": like_first_result,
-    "_SPMDInternalOp_MultiPad": like_first_result,
-    "_SPMDInternalOp_MultiRotate": like_first_result,
-    "_SPMDInternalOp_MultiSlice": like_first_result,
-    "_SPMDInternalOp_RotateRight": like_first_result,
-    "_SPMDInternalOp_Wrap": like_first_result,
-    "annotate_device_placement": like_first_result,
-    "mhlo.erf": like_first_result,
-    "mhlo.topk": top_k,
-    "xla.megascale.provide_metadata": like_first_result,
-}
-"""Custom call targets with a rule."""
+Factors = Callable[[stablehlo.CustomCallOp], Iterable[Factor] | None]
 
-OPAQUE_TARGETS: frozenset[str] = frozenset(
-    {
-        "sdy_testonly",
-        "tpu_custom_call",
-        "xla.debug.Log",
-        "xla_ffi_python_cpu_callback",
-        "xla_ffi_python_gpu_callback",
-        "xla_python_cpu_callback",
-        "xla_python_gpu_callback",
-    }
-)
-"""Targets that are known to have none: nobody can tell what they compute."""
+
+def every_element(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """What does the same to each element can be shared out anyhow."""
+    shapes = [shape_of(value) for value in (*op.operands, *op.results)]
+    longest = max(shapes, key=len, default=())
+    if any(shape and len(shape) != len(longest) for shape in shapes):
+        return None
+    return pointwise(longest)
+
+
+def matrices(op: stablehlo.CustomCallOp) -> Iterable[Factor]:
+    """The last two dimensions are a matrix, all before them batches."""
+    return pointwise(shape_of(op.operands[0])[:-2])
+
+
+def rows(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
+    """All but the dimension of which some elements are taken.
+
+    It shows in its size; where it keeps that it may be any.
+    """
+    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
+    if before != after and len(before) == len(after):
+        for dim, (size, taken) in enumerate(zip(before, after, strict=True)):
+            if size == taken:
+                yield Factor(size, dim, dim)
+
+
+OPAQUE = (None, None)
+"""Nobody can tell what they compute."""
+
+TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
+    "ApproxTopK": (approximate_top_k, rows),
+    "Cholesky": (like_first_result, matrices),
+    "CompactWyHelper": (like_first_result, matrices),
+    "Eigh": (eigh, matrices),
+    "InspectSharding": (like_first_result, None),
+    "InvertDiagBlocksLowerTriangular": (like_first_result, matrices),
+    "InvertDiagBlocksUpperTriangular": (like_first_result, matrices),
+    "LayoutConstraint": (like_first_result, every_element),
+    "MoveToDevice": (like_first_result, every_element),
+    "MoveToHost": (like_first_result, every_element),
+    "PartialReduce": (approximate_top_k, rows),
+    "ProductOfElementaryHouseholderReflectors": (householder_product, matrices),
+    "Qr": (qr, matrices),
+    "QrDecompositionBlock": (qr, matrices),
+    "Sharding": (None, every_element),  # JAX's annotation of a value
+    "X64Combine": (combine_halves, every_element),
+    "X64SplitHigh": (like_first_result, every_element),
+    "X64SplitLow": (like_first_result, every_element),
+    "_SPMDInternalOp_MultiPad": (like_first_result, None),
+    "_SPMDInternalOp_MultiRotate": (like_first_result, None),
+    "_SPMDInternalOp_MultiSlice": (like_first_result, None),
+    "_SPMDInternalOp_RotateRight": (like_first_result, None),
+    "_SPMDInternalOp_Wrap": (like_first_result, None),
+    "annotate_device_placement": (like_first_result, every_element),
+    "mhlo.erf": (like_first_result, every_element),
+    "mhlo.topk": (top_k, rows),
+    "sdy_testonly": OPAQUE,
+    "tpu_custom_call": OPAQUE,
+    "xla.debug.Log": OPAQUE,
+    "xla.megascale.provide_metadata": (like_first_result, None),
+    "xla_ffi_python_cpu_callback": OPAQUE,
+    "xla_ffi_python_gpu_callback": OPAQUE,
+    "xla_python_cpu_callback": OPAQUE,
+    "xla_python_gpu_callback": OPAQUE,
+}
+"""Known targets: the factors along which shardings travel, None if Shardy has no rule,
+and those along which devices share the call out, None if it has to be computed whole.
+They differ, for Shardy lets shardings through dimensions that no device can do a part of.
+"""
 
 
 def custom_call(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
     """The rule of its target, if that is known and called as it should be."""
-    factors = TARGETS.get(op.call_target_name.data)
+    factors, _ = TARGETS.get(op.call_target_name.data, OPAQUE)
     return factors(op) if factors and op.results else None
 
 
+def custom_call_parts(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """How devices share it out, if it is known of its target."""
+    _, parts = TARGETS.get(op.call_target_name.data, OPAQUE)
+    return parts(op) if parts else None
+
+
 RULES: tuple[OpRule, ...] = (
-    rule(stablehlo.CustomCallOp, custom_call, surroundings=feeds_random_bits),
+    rule(
+        stablehlo.CustomCallOp,
+        custom_call,
+        surroundings=feeds_random_bits,
+        parts=custom_call_parts,
+    ),
 )

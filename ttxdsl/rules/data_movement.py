@@ -65,7 +65,7 @@ def concatenate(op: stablehlo.ConcatenateOp, conservative: bool) -> Iterator[Fac
         if dim != along:
             yield Factor(size, dim, dim)
         elif not conservative:
-            yield Factor(size, dim, dim, cost)
+            yield Factor(size, dim, dim, cost, local=False)
 
 
 def dynamic_slice(op: stablehlo.DynamicSliceOp) -> Iterator[Factor]:
@@ -102,7 +102,7 @@ def dynamic_update_slice(op: stablehlo.DynamicUpdateSliceOp) -> Iterator[Factor]
             yield Factor(size, dim, dim)
         else:
             yield Factor(size, (dim, None, *others), (dim,))
-            yield Factor(new_size, (None, dim, *others), None, cost)
+            yield Factor(new_size, (None, dim, *others), None, cost, local=False)
 
 
 def pad(op: stablehlo.PadOp, conservative: bool) -> Iterable[Factor]:
@@ -119,6 +119,11 @@ def reshape(op: stablehlo.ReshapeOp) -> Iterable[Factor] | None:
     """Compound factors; none when there are no elements to partition."""
     before, after = shape_of(op.operand), shape_of(op.result)
     return reshape_factors(before, after) if prod(before) else None
+
+
+def reshape_parts(op: stablehlo.ReshapeOp) -> Iterable[Factor]:
+    """As shardings travel; without elements no dimension belongs to any other."""
+    return reshape(op) or ()
 
 
 def reverse(op: stablehlo.ReverseOp) -> Iterable[Factor]:
@@ -158,7 +163,7 @@ RULES: tuple[OpRule, ...] = (
         surroundings=starts_are_constant,
     ),
     moded_rule(stablehlo.PadOp, pad),
-    rule(stablehlo.ReshapeOp, reshape),
+    rule(stablehlo.ReshapeOp, reshape, parts=reshape_parts),
     rule(stablehlo.ReverseOp, reverse),
     moded_rule(stablehlo.SliceOp, slice_),
     rule(stablehlo.TransposeOp, transpose),

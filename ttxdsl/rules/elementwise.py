@@ -11,54 +11,22 @@ from ttxdsl.dialects.sdy import ShardingConstraintOp
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, pointwise
 from ttxdsl.rules.table import OpRule, rule
+from ttxdsl.rules.without import WITHOUT_RULE
 
 POINTWISE: tuple[type[Operation], ...] = (
     ShardingConstraintOp,
-    stablehlo.AbsOp,
-    stablehlo.AddOp,
-    stablehlo.AndOp,
-    stablehlo.Atan2Op,
-    stablehlo.CbrtOp,
-    stablehlo.CeilOp,
-    stablehlo.ClzOp,
     stablehlo.CompareOp,
-    stablehlo.ComplexOp,
-    stablehlo.ConvertOp,
-    stablehlo.CosineOp,
-    stablehlo.DivOp,
-    stablehlo.ExpOp,
-    stablehlo.Expm1Op,
-    stablehlo.FloorOp,
-    stablehlo.ImagOp,
-    stablehlo.IsFiniteOp,
-    stablehlo.Log1pOp,
-    stablehlo.LogOp,
-    stablehlo.LogisticOp,
-    stablehlo.MaxOp,
-    stablehlo.MinOp,
-    stablehlo.MulOp,
-    stablehlo.NegOp,
-    stablehlo.NotOp,
-    stablehlo.OrOp,
-    stablehlo.PopulationCountOp,
-    stablehlo.PowOp,
-    stablehlo.RealOp,
     stablehlo.ReducePrecisionOp,
-    stablehlo.RemOp,
-    stablehlo.RoundNearestEvenOp,
-    stablehlo.RoundOp,
-    stablehlo.RsqrtOp,
-    stablehlo.ShiftLeftOp,
-    stablehlo.ShiftRightArithmeticOp,
-    stablehlo.ShiftRightLogicalOp,
-    stablehlo.SignOp,
-    stablehlo.SineOp,
-    stablehlo.SqrtOp,
-    stablehlo.SubtractOp,
-    stablehlo.TanOp,
-    stablehlo.TanhOp,
-    stablehlo.XorOp,
+    *(
+        op_class
+        for op_class in stablehlo.StableHLO.operations
+        if issubclass(
+            op_class, stablehlo.ElementwiseUnaryOp | stablehlo.ElementwiseBinaryOp
+        )
+        and op_class not in WITHOUT_RULE
+    ),
 )
+"""Ops each element of whose results depends on the operands' elements there alone."""
 
 
 def like_result(op: Operation) -> Iterable[Factor]:

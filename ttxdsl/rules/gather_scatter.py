@@ -175,9 +175,10 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
         indices: int | None = None,
         update: int | None = None,
         kind: Kind = Kind.PASS_THROUGH,
+        local: bool | None = None,
     ) -> Factor:
         operands = (*(input,) * inputs, indices, *(update,) * inputs)
-        return Factor(size, operands, (input,) * inputs, kind)
+        return Factor(size, operands, (input,) * inputs, kind, local=local)
 
     for dim in _partners(
         len(input),
@@ -198,18 +199,22 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
                 indices=dim.indices,
                 update=dim.slices,
                 kind=cost,
+                local=True,
             )
             continue
         assert dim.input is not None
         whole = input[dim.input]
         if size == whole:
-            yield factor(whole, input=dim.input, update=dim.slices)
+            # where an index moves it, a window of the size of a shard sticks out of it
+            still = dim.input not in numbers.scatter_dims_to_operand_dims
+            yield factor(whole, input=dim.input, update=dim.slices, local=still)
         else:
             yield factor(whole, input=dim.input, kind=Kind.NEED_REPLICATION)
             yield factor(size, update=dim.slices, kind=Kind.NEED_REPLICATION)
 
     for inserted in numbers.inserted_window_dims:
-        yield factor(input[inserted], input=inserted)
+        indexed = inserted in numbers.scatter_dims_to_operand_dims
+        yield factor(input[inserted], input=inserted, local=indexed)
 
     if numbers.index_vector_dim < len(indices):
         vector = numbers.index_vector_dim

@@ -26,11 +26,12 @@ from ttxdsl.errors import CompileError
 from ttxdsl.rules import (
     collective,
     contraction,
+    creation,
     custom_call,
     data_movement,
     elementwise,
     gather_scatter,
-    other,
+    normalization,
     reduction,
     windowed,
 )
@@ -45,11 +46,12 @@ RULES: dict[type[Operation], OpRule] = {
     for family in (
         collective,
         contraction,
+        creation,
         custom_call,
         data_movement,
         elementwise,
         gather_scatter,
-        other,
+        normalization,
         reduction,
         windowed,
     )

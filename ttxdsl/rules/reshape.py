@@ -8,6 +8,7 @@ such places, each side has factors of its own, which cannot be propagated throug
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import gcd, prod
 
 from ttxdsl.rules.builder import Factor, Shape
@@ -56,11 +57,13 @@ def reshape_factors(before: Shape, after: Shape) -> Iterator[Factor]:
 
     While both sides are cut into equally many pieces, their greatest common divisor is
     a factor of both. Where it is 1 the sides part: each takes its own factor, and the
-    side with fewer pieces goes on alone until they meet again.
+    side with fewer pieces goes on alone until they meet again: there, elements of one
+    shard end up in several.
     """
     if prod(before) != prod(after) or prod(before) == 0:
         raise ValueError(f"no factors lead from {before} to {after}")
     source, target = _Side(before), _Side(after)
+    apart = partial(Factor, local=False)
 
     while not (source.done and target.done):
         if source.at_unit:
@@ -69,16 +72,16 @@ def reshape_factors(before: Shape, after: Shape) -> Iterator[Factor]:
             yield Factor(1, None, (target.skip(),))
         elif source.pieces < target.pieces:
             size = _catch_up(source, target)
-            yield Factor(size, (source.cut(size),), None)
+            yield apart(size, (source.cut(size),), None)
         elif target.pieces < source.pieces:
             size = _catch_up(target, source)
-            yield Factor(size, None, (target.cut(size),))
+            yield apart(size, None, (target.cut(size),))
         elif (size := gcd(source.uncut, target.uncut)) > 1:
             yield Factor(size, (source.cut(size),), (target.cut(size),))
         else:
             own, other = source.uncut, target.uncut
-            yield Factor(own, (source.cut(own),), None)
-            yield Factor(other, None, (target.cut(other),))
+            yield apart(own, (source.cut(own),), None)
+            yield apart(other, None, (target.cut(other),))
 
 
 def _catch_up(behind: _Side, ahead: _Side) -> int:

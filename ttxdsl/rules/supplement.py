@@ -15,34 +15,11 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, resized
+from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise, resized
 from ttxdsl.rules.elementwise import like_result
+from ttxdsl.rules.normalization import batch_norm
 from ttxdsl.rules.table import OpRule, rule
 from ttxdsl.sharding.factors import OpShardingRule
-
-
-def batch_norm(
-    op: stablehlo.BatchNormTrainingOp | stablehlo.BatchNormGradOp,
-) -> Iterator[Factor]:
-    """Features are independent; the mean over all other dimensions needs them whole."""
-    feature = op.feature_index.value.data
-    operands, results = (
-        [shape_of(value) for value in values] for values in (op.operands, op.results)
-    )
-    rank = len(operands[0])
-
-    def along(shape: tuple[int, ...], dim: int) -> int | None:
-        if len(shape) == rank:
-            return dim
-        return 0 if dim == feature else None
-
-    for dim, size in enumerate(operands[0]):
-        yield Factor(
-            size,
-            tuple(along(shape, dim) for shape in operands),
-            tuple(along(shape, dim) for shape in results),
-            Kind.PASS_THROUGH if dim == feature else Kind.NEED_REPLICATION,
-        )
 
 
 def broadcast(op: stablehlo.BroadcastOp) -> Iterator[Factor]:
@@ -126,6 +103,11 @@ def top_k(op: chlo.TopKOp) -> Iterable[Factor]:
     return resized(before, after, Kind.NEED_REPLICATION, blocked=True)
 
 
+def top_k_parts(op: chlo.TopKOp) -> Iterable[Factor]:
+    """The rows; also a last dimension that keeps its size is sorted."""
+    return pointwise(shape_of(op.operands[0])[:-1])
+
+
 RULES: dict[type[Operation], OpRule] = {
     line.op_class: line
     for line in (
@@ -140,7 +122,7 @@ RULES: dict[type[Operation], OpRule] = {
             if issubclass(op_class, chlo.ChloUnaryOp | chlo.ChloBinaryOp)
         ),
         rule(chlo.RaggedDotOp, ragged_dot),
-        rule(chlo.TopKOp, top_k),
+        rule(chlo.TopKOp, top_k, parts=top_k_parts),
         rule(stablehlo.BatchNormGradOp, batch_norm),
         rule(stablehlo.BatchNormTrainingOp, batch_norm),
         rule(stablehlo.BroadcastOp, broadcast),

@@ -26,6 +26,9 @@ class OpRule:
     """From the op, and whether to be conservative, to its factors; None for no rule."""
     surroundings: Callable[[Any], Hashable] | None = None
     """What the factors depend on besides types and properties."""
+    parts: Callable[[Any], Iterable[Factor] | None] | None = None
+    """From the op to the factors along which devices share it out, where these are
+    others than those along which shardings travel; None if nothing is known of it."""
 
 
 def rule(
@@ -33,9 +36,10 @@ def rule(
     factors: Callable[[OpT], Iterable[Factor] | None],
     *,
     surroundings: Callable[[OpT], Hashable] | None = None,
+    parts: Callable[[OpT], Iterable[Factor] | None] | None = None,
 ) -> OpRule:
     """A line of a table, for an op whose rule is always the same."""
-    return OpRule(op_class, lambda op, conservative: factors(op), surroundings)
+    return OpRule(op_class, lambda op, conservative: factors(op), surroundings, parts)
 
 
 def moded_rule(
@@ -43,9 +47,10 @@ def moded_rule(
     factors: Callable[[OpT, bool], Iterable[Factor] | None],
     *,
     surroundings: Callable[[OpT], Hashable] | None = None,
+    parts: Callable[[OpT], Iterable[Factor] | None] | None = None,
 ) -> OpRule:
     """A line of a table, for an op that has another rule in conservative mode.
 
     Conservative rules offer no factor whose sharding might not divide a dimension.
     """
-    return OpRule(op_class, factors, surroundings)
+    return OpRule(op_class, factors, surroundings, parts)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.table import OpRule, moded_rule, rule
 
 
@@ -22,38 +23,58 @@ def convolution(op: stablehlo.ConvolutionOp, conservative: bool) -> Iterator[Fac
     Groups of batches or features tie the input to the kernel's output features: a
     group on one device needs nothing from the others.
     """
+    lhs = shape_of(op.lhs)
+    yield from _batches(op)
+    if not conservative:
+        for dim, window, windows in _space(op):
+            yield from _spatial(lhs[dim], window, windows)
+    yield from _features(op)
+
+
+def convolution_parts(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
+    """Devices share space out by windows alone."""
+    yield from _batches(op)
+    for _, _, windows in _space(op):
+        yield windows
+    yield from _features(op)
+
+
+def _batches(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
     numbers = op.dimension_numbers
-    lhs, rhs, result = shape_of(op.lhs), shape_of(op.rhs), shape_of(op.result)
-    batch_groups = op.batch_group_count.value.data
-    feature_groups = op.feature_group_count.value.data
+    batch, out_batch = numbers.input_batch_dimension, numbers.output_batch_dimension
+    groups = op.batch_group_count.value.data
+    if groups > 1:
+        kernel_features = numbers.kernel_output_feature_dimension
+        out_features = numbers.output_feature_dimension
+        yield Factor(groups, (batch, kernel_features), (out_features,))
+    yield Factor(shape_of(op.result)[out_batch], (batch, None), (out_batch,))
+
+
+def _space(op: stablehlo.ConvolutionOp) -> Iterator[tuple[int, Factor, Factor]]:
+    """The input's spatial dimensions: places in the window, and which window it is."""
+    numbers, rhs, result = op.dimension_numbers, shape_of(op.rhs), shape_of(op.result)
+    for dim, kernel_dim, out in zip(
+        numbers.input_spatial_dimensions,
+        numbers.kernel_spatial_dimensions,
+        numbers.output_spatial_dimensions,
+        strict=True,
+    ):
+        window = Factor(rhs[kernel_dim], (dim, kernel_dim), None, Kind.REDUCTION)
+        yield dim, window, Factor(result[out], (dim, None), (out,), Kind.PERMUTATION)
+
+
+def _features(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
+    numbers, rhs = op.dimension_numbers, shape_of(op.rhs)
     kernel_features = numbers.kernel_output_feature_dimension
     out_features = numbers.output_feature_dimension
-
-    batch = numbers.input_batch_dimension
-    if batch_groups > 1:
-        yield Factor(batch_groups, (batch, kernel_features), (out_features,))
-    out_batch = numbers.output_batch_dimension
-    yield Factor(result[out_batch], (batch, None), (out_batch,))
-
-    if not conservative:
-        for dim, kernel_dim, out in zip(
-            numbers.input_spatial_dimensions,
-            numbers.kernel_spatial_dimensions,
-            numbers.output_spatial_dimensions,
-            strict=True,
-        ):
-            yield from _spatial(
-                lhs[dim],
-                Factor(rhs[kernel_dim], (dim, kernel_dim), None, Kind.REDUCTION),
-                Factor(result[out], (dim, None), (out,), Kind.PERMUTATION),
-            )
-
+    feature_groups = op.feature_group_count.value.data
     features = numbers.input_feature_dimension
     if feature_groups > 1:
         yield Factor(feature_groups, (features, kernel_features), (out_features,))
     contracted = numbers.kernel_input_feature_dimension
     yield Factor(rhs[contracted], (features, contracted), None, Kind.REDUCTION)
-    per_group = result[out_features] // (batch_groups * feature_groups)
+    groups = op.batch_group_count.value.data * feature_groups
+    per_group = shape_of(op.result)[out_features] // groups
     if per_group > 1:
         yield Factor(per_group, (None, kernel_features), (out_features,))
 
@@ -106,7 +127,10 @@ def reduce_window(op: stablehlo.ReduceWindowOp, conservative: bool) -> Iterator[
 def select_and_scatter(
     op: stablehlo.SelectAndScatterOp, conservative: bool
 ) -> Iterator[Factor]:
-    """Operand and result alike; the source has one element a window."""
+    """Operand and result alike; the source has one element a window.
+
+    A device that has whole windows needs its own part of the source only.
+    """
     source = shape_of(op.source)
     for dim, size in enumerate(shape_of(op.result)):
         if _whole_windows(dim, op.window_dimensions, op.window_strides, op.padding):
@@ -134,8 +158,8 @@ def fft(op: stablehlo.FftOp) -> Iterator[Factor]:
 
 
 RULES: tuple[OpRule, ...] = (
-    moded_rule(stablehlo.ConvolutionOp, convolution),
+    moded_rule(stablehlo.ConvolutionOp, convolution, parts=convolution_parts),
     rule(stablehlo.FftOp, fft),
     moded_rule(stablehlo.ReduceWindowOp, reduce_window),
-    moded_rule(stablehlo.SelectAndScatterOp, select_and_scatter),
+    moded_rule(stablehlo.SelectAndScatterOp, select_and_scatter, parts=like_result),
 )

@@ -1,24 +1,24 @@
 """The general way to make an op local, from the factors of its dimensions.
 
-A factor can be *local*: all operands and results that have it are split alike, and
+A factor can be *local*, as the op's `Division` says: all operands and results that have it are split alike, and
 each device computes its part from its part. Every other factor is *replicated*:
 operands are gathered along it, and results, computed whole, are sliced. A local
 factor that no result has leaves partial results, which somebody combines later.
 
-An op that works on any part of its operands needs no more than this; what else must
-change (an attribute that holds sizes) is the caller's to say.
+An op that works on any part of its operands needs no more than this; what depends on
+the device (an attribute that holds sizes, an offset, a mask) is the caller's to write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
 from ttxdsl.dialects.stablehlo import ReshapeOp
-from ttxdsl.errors import CompileError
-from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.rules.division import Division
 from ttxdsl.sharding.axes import (
     Axes,
     concatenate_merged,
@@ -58,6 +58,13 @@ class Plan:
     results: tuple[Layout | None, ...]
     axes: Mapping[int, Axes]
     partial: Axes
+
+    @property
+    def made(self) -> Layout:
+        """How the only result lies before it is sliced."""
+        (result,) = self.results
+        assert result is not None, "only asked of ops on tensors"
+        return result
 
 
 def _parts(
@@ -115,35 +122,46 @@ def _common_mesh(op: Operation, layouts: Sequence[Layout | None]) -> Mesh | None
     return next(iter(meshes), None)
 
 
-def plan(
+def division_of(ctx: Localizer, op: Operation) -> Division:
+    """How devices share out an op of which that is known.
+
+    Raises:
+        UnsupportedError: its shapes are dynamic.
+    """
+    division = ctx.division(op)
+    if division is None:
+        raise UnsupportedError("its shapes are not static", op)
+    return division
+
+
+def _plan(
     ctx: Localizer,
     op: Operation,
-    rule: OpShardingRule,
+    division: Division,
     operands: Sequence[Layout | None],
     results: Sequence[Layout | None],
-    is_local: Callable[[int], bool],
+    local: frozenset[int],
 ) -> Plan:
     """Decide how each operand and result of an op lies while it is computed.
 
-    Found once for ops that are alike and lie alike, the very same layouts and rule.
+    Found once for ops that are alike and lie alike, the very same layouts and division.
 
     Args:
         ctx: remembers the plans.
         op: the op.
-        rule: the factors of each dimension; other groups of the rule do not matter.
+        division: the factors of each dimension.
         operands: the layout of each operand.
         results: the layout wanted of each result.
-        is_local: whether a factor can be split without communication.
+        local: the factors that can be split without communication.
 
     Raises:
         CompileError: if a local factor is split differently in two places.
     """
-    local = tuple(map(is_local, range(len(rule.factor_sizes))))
-    known_by: tuple[object, ...] = (rule, *operands, *results)
-    key = (ctx.signature(op), local, *map(id, known_by))
+    known_by: tuple[object, ...] = (division, *operands, *results)
+    key = (local, *map(id, known_by))
     known = ctx.plans.get(key)
     if known is None:
-        found = _find_plan(op, rule, operands, results, local)
+        found = _find_plan(op, division.rule, operands, results, local)
         known = ctx.plans[key] = found, known_by
     return known[0]
 
@@ -153,20 +171,9 @@ def _find_plan(
     rule: OpShardingRule,
     operands: Sequence[Layout | None],
     results: Sequence[Layout | None],
-    is_local: Sequence[bool],
+    local: frozenset[int],
 ) -> Plan:
-    """See `plan`.
-
-    Args:
-        op: for error messages.
-        rule: the factors of each dimension; other groups of the rule do not matter.
-        operands: the layout of each operand.
-        results: the layout wanted of each result.
-        is_local: whether a factor can be split without communication.
-
-    Raises:
-        CompileError: if a local factor is split differently in two places.
-    """
+    """See `_plan`; the op is for error messages."""
     layouts = (*operands, *results)
     mesh = _common_mesh(op, layouts)
     if mesh is None:
@@ -180,7 +187,7 @@ def _find_plan(
         factor
         for by_factor, _ in every_part
         for factor, axes in by_factor
-        if axes and not is_local[factor]
+        if axes and factor not in local
     }
     while True:
         while _also_replicated(every_part, replicated):
@@ -282,7 +289,7 @@ def _disagreement(
     )
 
 
-def to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
+def _to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
     """Gather an operand to what a plan wants, which is split less or the same."""
     if layout is None or local.placed.same_placement(layout):
         return local
@@ -293,7 +300,7 @@ def to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
     return ctx.step(local, AllGather(suffixes))
 
 
-def from_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
+def _from_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
     """Slice a result of a plan to where it is wanted, which is split more."""
     if layout is None or local.placed.same_placement(layout):
         return local
@@ -322,13 +329,13 @@ def _sliced_after(
 def localize_by_factors(
     ctx: Localizer,
     op: Operation,
-    rule: OpShardingRule,
-    is_local: Callable[[int], bool],
+    division: Division | None = None,
     *,
+    whole: Iterable[int] = (),
     operands: Sequence[Local] | None = None,
     combine: Combiner | None = None,
-    could_be_partial: Collection[int] = (),
-    properties: Callable[[Plan], Mapping[str, Attribute]] | None = None,
+    reduced: Iterable[int] = (),
+    write: Callable[[list[Local], Plan], Sequence[Local]] | None = None,
     planned: Sequence[Layout | None] | None = None,
 ) -> None:
     """Write the local form of an op that works on any part of its operands.
@@ -336,78 +343,52 @@ def localize_by_factors(
     Args:
         ctx: the localizer.
         op: the op.
-        rule: the factors of its dimensions.
-        is_local: whether a factor can be split without communication.
+        division: how devices share it out, if not as the tables of rules say.
+        whole: factors that cannot be shared out here although others like it can.
         operands: what the op works on, if not its operands as they lie.
-        combine: how results join that are partial.
-        could_be_partial: factors that are reductions in Shardy's rule, so that
-            all-reduces may follow even if they are replicated here.
-        properties: properties that have to change, from how the op will be split.
+        combine: how results join that are partial; None if `write` joins them.
+        reduced: factors that are parts of reductions in Shardy's rule, besides those that
+            are reductions here, so that all-reduces may follow even if they are whole.
+        write: from the operands as they are planned to the results, if the op does not
+            just run on them.
         planned: how the results lie while the op runs, if they are sliced after it.
     """
+    division = division or division_of(ctx, op)
+    rule, local = division.rule, division.local.difference(whole)
     operands = ctx.operands(op) if operands is None else operands
     wanted = [ctx.target(result) for result in op.results]
-    layouts = [local.layout for local in operands]
-    decided = plan(ctx, op, rule, layouts, planned or wanted, is_local)
+    layouts = [operand.layout for operand in operands]
+    decided = _plan(ctx, op, division, layouts, planned or wanted, local)
     if planned and lists_overlap(decided.partial, _sliced_after(planned, wanted)):
         # not partial along axes that the result is sliced by: nothing is left to sum
         made = {f for mapping in rule.results for dim in mapping for f in dim}
-        decided = plan(
-            ctx, op, rule, layouts, planned, lambda f: f in made and is_local(f)
-        )
+        decided = _plan(ctx, op, division, layouts, planned, local & made)
     gathered = [
-        to_layout(ctx, local, layout)
-        for local, layout in zip(operands, decided.operands, strict=True)
+        _to_layout(ctx, operand, layout)
+        for operand, layout in zip(operands, decided.operands, strict=True)
     ]
-    changed: Mapping[str, Attribute] = {}
-    if properties and decided.mesh:
-        changed = properties(decided)
-    made = ctx.rebuild(op, gathered, decided.results, changed)
-    finish(ctx, op, rule, layouts, wanted, decided, made, combine, could_be_partial)
-
-
-def finish(
-    ctx: Localizer,
-    op: Operation,
-    rule: OpShardingRule,
-    layouts: Sequence[Layout | None],
-    wanted: Sequence[Layout | None],
-    decided: Plan,
-    made: Sequence[Local],
-    combine: Combiner | None,
-    could_be_partial: Collection[int] = (),
-    combined: Axes = (),
-) -> None:
-    """Slice the results of a planned op and say what is left to combine.
-
-    Args:
-        ctx: the localizer.
-        op: the op.
-        rule: the factors of its dimensions.
-        layouts: how its operands lay before any was gathered.
-        wanted: how its results shall lie.
-        decided: the plan.
-        made: the results under the plan.
-        combine: how results join that are partial.
-        could_be_partial: see `localize_by_factors`.
-        combined: axes along which partial results were combined already.
-    """
+    if write is None:
+        results = ctx.rebuild(op, gathered, decided.results)
+    else:
+        results = write(gathered, decided)
     partial = Partial(decided.partial, combine) if decided.partial and combine else None
-    complete = _complete_axes(rule, layouts, decided, could_be_partial) + combined
-    for result, local, layout in zip(op.results, made, wanted, strict=True):
+    complete = _complete_axes(rule, layouts, decided, {*rule.reduction, *reduced})
+    if combine is None:
+        complete += decided.partial
+    for result, made, layout in zip(op.results, results, wanted, strict=True):
         if partial or complete:
-            local = replace(local, partial=partial, complete=complete)
-        ctx.define(result, from_layout(ctx, local, layout))
+            made = replace(made, partial=partial, complete=complete)
+        ctx.define(result, _from_layout(ctx, made, layout))
 
 
 def _complete_axes(
     rule: OpShardingRule,
     layouts: Sequence[Layout | None],
     decided: Plan,
-    could_be_partial: Collection[int],
+    reduced: Collection[int],
 ) -> Axes:
-    """Axes of reduction factors along which operands were gathered instead."""
-    if decided.mesh is None or not could_be_partial:
+    """Axes of reduced factors along which operands were gathered instead."""
+    if decided.mesh is None or not reduced:
         return ()
     found: dict[int, Axes] = {}
     for layout, mapping in zip(layouts, rule.operands, strict=False):
@@ -415,75 +396,11 @@ def _complete_axes(
             continue
         for by_factor, _ in _parts(layout, mapping, rule.factor_sizes):
             for factor, axes in by_factor:
-                if factor in could_be_partial and factor not in decided.axes and axes:
+                if factor in reduced and factor not in decided.axes and axes:
                     found[factor] = axes
     return tuple(axis for axes in found.values() for axis in axes)
 
 
-def identity_rule(op: Operation) -> OpShardingRule:
-    """Dimension d of every tensor of the largest rank is factor d; scalars have none.
-
-    Raises:
-        CompileError: if a tensor is neither of that rank nor a scalar.
-    """
-    shapes = [
-        shape_of(value) if is_tensor(value) else ()
-        for value in (*op.operands, *op.results)
-    ]
-    rank = max((len(shape) for shape in shapes), default=0)
-    whole: TensorMapping = tuple((dim,) for dim in range(rank))
-    sizes = next((shape for shape in shapes if len(shape) == rank), ())
-    mappings: list[TensorMapping] = []
-    for shape in shapes:
-        if shape and len(shape) != rank:
-            raise CompileError("its tensors differ in rank", op)
-        mappings.append(whole if shape else ())
-    count = len(op.operands)
-    return OpShardingRule(
-        tuple(sizes), tuple(mappings[:count]), tuple(mappings[count:])
-    )
-
-
-def localize_except(
-    ctx: Localizer,
-    op: Operation,
-    touched: Collection[int],
-    properties: Callable[[Plan], Mapping[str, Attribute]] | None = None,
-) -> None:
-    """Write an op whose dimensions are all alike except the `touched` ones.
-
-    Each other dimension is independent of its position: the op does the same to
-    every part of it.
-    """
-    if properties is None and _write_if_alike(ctx, op, touched):
-        return
-    localize_by_factors(
-        ctx,
-        op,
-        identity_rule(op),
-        lambda factor: factor not in touched,
-        properties=properties,
-    )
-
-
-def _write_if_alike(ctx: Localizer, op: Operation, touched: Collection[int]) -> bool:
-    """Write an op all of whose tensors lie alike, as most do; else do nothing.
-
-    Returns:
-        Whether the op was written.
-    """
-    operands = ctx.operands(op)
-    wanted = [ctx.target(result) for result in op.results]
-    first = wanted[0] if wanted else None
-    if first is None or any(first.axes[dim] for dim in touched):
-        return False
-    for layout in (*(local.layout for local in operands), *wanted):
-        if layout is None:
-            return False
-        if layout.shape and not layout.same_placement(first):
-            return False
-    for result, local in zip(
-        op.results, ctx.rebuild(op, operands, wanted), strict=True
-    ):
-        ctx.define(result, local)
-    return True
+def by_factors(ctx: Localizer, op: Operation) -> None:
+    """Write an op of which nothing depends on the device."""
+    localize_by_factors(ctx, op)

@@ -32,8 +32,8 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
-from ttxdsl.sharding.collectives import AllToAllParam, AxesPerDim, without_suffix
+from ttxdsl.sharding.axes import Axes, AxisRef
+from ttxdsl.sharding.collectives import AllToAllParam, AxesPerDim
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import Groups, groups_along
 from ttxdsl.transforms.local.combiner import Combiner
@@ -130,10 +130,9 @@ class CollectiveWriter:
     # Collectives that move data
 
     def all_gather(
-        self, value: SSAValue, layout: Layout, axes_per_dim: AxesPerDim
-    ) -> tuple[SSAValue, Layout]:
+        self, value: SSAValue, mesh: Mesh, axes_per_dim: AxesPerDim
+    ) -> SSAValue:
         """Undo the split of dimensions along their minor-most axes."""
-        mesh = layout.mesh
         for dim, axes in enumerate(axes_per_dim):
             for axis in reversed(axes):
                 shape = list(shape_of(value))
@@ -141,35 +140,26 @@ class CollectiveWriter:
                 if 0 in shape:
                     value = self._empty(value, shape)
                     continue
-                op = self._emitter.emit(
+                value = self._emitter.one(
                     stablehlo.AllGatherOp,
                     [value],
-                    [TensorType(element_of(value), shape)],
+                    TensorType(element_of(value), shape),
                     {
                         "all_gather_dim": int_attr(dim),
                         "use_global_device_ids": UnitAttr(),
                         **self._group_properties(mesh, (axis,)),
                     },
                 )
-                value = op.results[0]
-        after = (
-            without_suffix(old, gone, mesh)
-            for old, gone in zip(layout.axes, axes_per_dim, strict=True)
-        )
-        return value, layout.with_axes(after)
+        return value
 
     def all_slice(
-        self, value: SSAValue, layout: Layout, axes_per_dim: AxesPerDim
-    ) -> tuple[SSAValue, Layout]:
+        self, value: SSAValue, mesh: Mesh, axes_per_dim: AxesPerDim
+    ) -> SSAValue:
         """Split dimensions further: every device keeps a part of what it has."""
         for dim, axes in enumerate(axes_per_dim):
             for axis in axes:
-                value = self._slice(value, dim, layout.mesh, axis)
-        after = (
-            concatenate_merged(old, new, layout.mesh)
-            for old, new in zip(layout.axes, axes_per_dim, strict=True)
-        )
-        return value, layout.with_axes(after)
+                value = self._slice(value, dim, mesh, axis)
+        return value
 
     def _empty(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A tensor of no elements, which nobody has to send."""
@@ -189,23 +179,21 @@ class CollectiveWriter:
         if axis.size is not None:
             attributes["sub_axis_pre_size"] = int_attr(axis.pre_size)
             attributes["sub_axis_size"] = int_attr(axis.size)
-        op = self._emitter.emit(
+        return self._emitter.one(
             stablehlo.CompositeOp,
             [value],
-            list(function.function_type.outputs),
+            function.function_type.outputs.data[0],
             {
                 "name": StringAttr(ALL_SLICE),
                 "composite_attributes": DictionaryAttr(attributes),
                 "decomposition": SymbolRefAttr(function.sym_name),
             },
         )
-        return op.results[0]
 
     def all_to_all(
-        self, value: SSAValue, layout: Layout, moves: Sequence[AllToAllParam]
-    ) -> tuple[SSAValue, Layout]:
+        self, value: SSAValue, mesh: Mesh, moves: Sequence[AllToAllParam]
+    ) -> SSAValue:
         """Move axes from one dimension to another, one all-to-all a pair."""
-        mesh, axes_per_dim = layout.mesh, list(layout.axes)
         for move in moves:
             source, target = move.src_dim, move.tgt_dim
             groups = groups_along(mesh, move.axes)
@@ -215,10 +203,10 @@ class CollectiveWriter:
             if 0 in shape:
                 value = self._empty(value, shape)
             else:
-                op = self._emitter.emit(
+                value = self._emitter.one(
                     stablehlo.AllToAllOp,
                     [value],
-                    [TensorType(element_of(value), shape)],
+                    TensorType(element_of(value), shape),
                     {
                         "split_dimension": int_attr(target),
                         "concat_dimension": int_attr(source),
@@ -226,12 +214,7 @@ class CollectiveWriter:
                         **self._group_properties(mesh, move.axes),
                     },
                 )
-                value = op.results[0]
-            axes_per_dim[source] = without_suffix(axes_per_dim[source], move.axes, mesh)
-            axes_per_dim[target] = concatenate_merged(
-                axes_per_dim[target], move.axes, mesh
-            )
-        return value, layout.with_axes(axes_per_dim)
+        return value
 
     def collective_permute(
         self, value: SSAValue, before: Layout, after: Layout
@@ -243,13 +226,12 @@ class CollectiveWriter:
         """Send values from device to device; who is no target gets zeros."""
         if 0 in shape_of(value):
             return value
-        op = self._emitter.emit(
+        return self._emitter.one(
             stablehlo.CollectivePermuteOp,
             [value],
-            [value.type],
+            value.type,
             {"source_target_pairs": _matrix(pairs), "channel_handle": self._channel()},
         )
-        return op.results[0]
 
     # Collectives that combine
 
@@ -260,17 +242,16 @@ class CollectiveWriter:
         if 0 in shape_of(value):
             return value
         for axis in axes:
-            op = self._emitter.emit(
+            value = self._emitter.one(
                 stablehlo.AllReduceOp,
                 [value],
-                [value.type],
+                value.type,
                 {
                     "use_global_device_ids": UnitAttr(),
                     **self._group_properties(mesh, (axis,)),
                 },
                 regions=[combine.body(element_of(value))],
             )
-            value = op.results[0]
         return value
 
     def reduce_scatter(
@@ -286,10 +267,10 @@ class CollectiveWriter:
         shape[dim] //= axis.size_in(mesh)
         if 0 in shape:
             return self._empty(value, shape)
-        op = self._emitter.emit(
+        return self._emitter.one(
             stablehlo.ReduceScatterOp,
             [value],
-            [TensorType(element_of(value), shape)],
+            TensorType(element_of(value), shape),
             {
                 "scatter_dimension": int_attr(dim),
                 "use_global_device_ids": UnitAttr(),
@@ -297,7 +278,6 @@ class CollectiveWriter:
             },
             regions=[combine.body(element_of(value))],
         )
-        return op.results[0]
 
     def _group_properties(self, mesh: Mesh, axes: Axes) -> dict[str, Attribute]:
         return {

@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
+from ttxdsl.transforms.local.summands import on_first
 
 
 def splat_of(value: Attribute, shape: tuple[int, ...]) -> Attribute | None:
@@ -134,13 +134,10 @@ def random_numbers(ctx: Localizer, op: stablehlo.RngOp) -> None:
     if target is None:
         raise UnsupportedError("its shape is not static", op)
     (made,) = ctx.rebuild(op, operands, [Layout.replicated(target.mesh, target.shape)])
-    mesh, emit = target.mesh, ctx.emitter
+    mesh = target.mesh
     axes = tuple(AxisRef(name) for name, size in mesh.axes if size > 1)
     if axes:
-        index = ctx.collectives.index_along(mesh, axes)
-        first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
-        zero = emit.splat(0, element_of(made.value), target.shape)
-        mine = emit.select(first, made.value, zero)
+        mine = on_first(ctx, made.value, mesh, axes, 0)
         made = Local(ctx.collectives.all_reduce(mine, mesh, axes, SUM), made.layout)
     ctx.define_results(op, [made])
 

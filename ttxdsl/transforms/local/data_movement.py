@@ -2,71 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from xdsl.ir import Attribute, Operation
-
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
-    identity_rule,
+    by_factors,
     localize_by_factors,
-    localize_except,
 )
-from ttxdsl.transforms.local.contraction import required_rule
 from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.halo import Window, mirrored, serve
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
-def by_rule(ctx: Localizer, op: Operation) -> None:
-    """Every factor of the sharding rule splits freely."""
-    localize_by_factors(ctx, op, required_rule(ctx, op), lambda _: True)
-
-
-def reshape(ctx: Localizer, op: stablehlo.ReshapeOp) -> None:
-    """Factors that operand and result share split freely, in place.
-
-    A factor of one side only is part of a regrouping in which elements of one shard
-    end up in several.
-    """
-    rule = ctx.signature(op).rule
-    if rule is None:  # no elements: no dimension corresponds to any other
-        unmapped = (((),) * len(shape_of(op.operand)), ((),) * len(shape_of(op.result)))
-        rule = OpShardingRule((), unmapped[:1], unmapped[1:])
-    before = {factor for dim in rule.operands[0] for factor in dim}
-    after = {factor for dim in rule.results[0] for factor in dim}
-    localize_by_factors(ctx, op, rule, lambda f: f in before and f in after)
-
-
 def broadcast(ctx: Localizer, op: stablehlo.BroadcastOp) -> None:
     """New leading dimensions split freely."""
-    rank_before, rank = len(shape_of(op.operand)), len(shape_of(op.result))
-    new = rank - rank_before
-    whole = tuple((dim,) for dim in range(rank))
-    rule = OpShardingRule(shape_of(op.result), (whole[new:],), (whole,))
+    new = len(shape_of(op.result)) - len(shape_of(op.operand))
 
-    def properties(decided: Plan) -> Mapping[str, Attribute]:
-        (result,) = decided.results
-        assert result is not None
-        return {"broadcast_sizes": dims_attr(result.local_shape[:new])}
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        sizes = plan.made.local_shape[:new]
+        changed = {"broadcast_sizes": dims_attr(sizes)}
+        return ctx.rebuild(op, operands, plan.results, changed)
 
-    localize_by_factors(ctx, op, rule, lambda _: True, properties=properties)
-
-
-def bitcast_convert(ctx: Localizer, op: stablehlo.BitcastConvertOp) -> None:
-    """All dimensions but the one that appears or disappears split freely."""
-    before, after = shape_of(op.operand), shape_of(op.result)
-    shared = min(len(before), len(after))
-    longest = before if len(before) > len(after) else after
-    rule = OpShardingRule(
-        longest,
-        (tuple((dim,) for dim in range(len(before))),),
-        (tuple((dim,) for dim in range(len(after))),),
-    )
-    localize_by_factors(ctx, op, rule, lambda factor: factor < shared)
+    localize_by_factors(ctx, op, write=write)
 
 
 def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
@@ -86,25 +43,26 @@ def slice_(ctx: Localizer, op: stablehlo.SliceOp) -> None:
     served = serve(ctx, ctx.operands(op), targets, list(cut.values()), [None])
     touched = [dim for dim, window in cut.items() if window not in served.halos]
 
-    def properties(decided: Plan) -> Mapping[str, Attribute]:
-        (result,) = decided.results
-        assert result is not None
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
         starts = [start[dim] if dim in touched else 0 for dim in range(len(shape))]
         limits = [
             limit[dim] if dim in touched else size
-            for dim, size in enumerate(result.local_shape)
+            for dim, size in enumerate(plan.made.local_shape)
         ]
         for window, halo in served.halos.items():
             limits[window.dim] = halo.size
-        return {"start_indices": dims_attr(starts), "limit_indices": dims_attr(limits)}
+        changed = {
+            "start_indices": dims_attr(starts),
+            "limit_indices": dims_attr(limits),
+        }
+        return ctx.rebuild(op, operands, plan.results, changed)
 
     localize_by_factors(
         ctx,
         op,
-        identity_rule(op),
-        lambda factor: factor not in touched,
+        whole=touched,
         operands=served.operands,
-        properties=properties,
+        write=write,
         planned=served.planned,
     )
 
@@ -138,16 +96,13 @@ def pad(ctx: Localizer, op: stablehlo.PadOp) -> None:
             low[dim] = high[dim] = 0
         else:
             touched.append(dim)
+    changed = {"edge_padding_low": dims_attr(low), "edge_padding_high": dims_attr(high)}
     localize_by_factors(
         ctx,
         op,
-        identity_rule(op),
-        lambda factor: factor not in touched,
+        whole=touched,
         operands=[*served.operands, filler],
-        properties=lambda _: {
-            "edge_padding_low": dims_attr(low),
-            "edge_padding_high": dims_attr(high),
-        },
+        write=lambda operands, plan: ctx.rebuild(op, operands, plan.results, changed),
         planned=served.planned,
     )
 
@@ -166,18 +121,8 @@ def reverse(ctx: Localizer, op: stablehlo.ReverseOp) -> None:
         and wanted.mesh == layout.mesh
     ]
     touched = [dim for dim in op.dimensions.get_values() if dim not in swapped]
-    localize_by_factors(
-        ctx,
-        op,
-        identity_rule(op),
-        lambda factor: factor not in touched,
-        operands=[mirrored(ctx, operand, swapped)],
-    )
-
-
-def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
-    """All dimensions but the concatenated one split freely."""
-    localize_except(ctx, op, (op.dimension.value.data,))
+    operands = [mirrored(ctx, operand, swapped)]
+    localize_by_factors(ctx, op, whole=touched, operands=operands)
 
 
 def dimension_size(ctx: Localizer, op: stablehlo.GetDimensionSizeOp) -> None:
@@ -188,14 +133,14 @@ def dimension_size(ctx: Localizer, op: stablehlo.GetDimensionSizeOp) -> None:
 
 
 LOCALIZERS: Table = {
-    stablehlo.BitcastConvertOp: bitcast_convert,
-    stablehlo.BroadcastInDimOp: by_rule,
+    stablehlo.BitcastConvertOp: by_factors,
+    stablehlo.BroadcastInDimOp: by_factors,
     stablehlo.BroadcastOp: broadcast,
-    stablehlo.ConcatenateOp: concatenate,
+    stablehlo.ConcatenateOp: by_factors,
     stablehlo.GetDimensionSizeOp: dimension_size,
     stablehlo.PadOp: pad,
-    stablehlo.ReshapeOp: reshape,
+    stablehlo.ReshapeOp: by_factors,
     stablehlo.ReverseOp: reverse,
     stablehlo.SliceOp: slice_,
-    stablehlo.TransposeOp: by_rule,
+    stablehlo.TransposeOp: by_factors,
 }

@@ -7,14 +7,33 @@ from dataclasses import replace
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.transforms.local.by_factors import localize_except
+from ttxdsl.rules.builder import Shapes
+from ttxdsl.rules.division import Division
+from ttxdsl.rules.elementwise import like_result
+from ttxdsl.transforms.local.by_factors import localize_by_factors
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.localizer import Localizer, Table
 
 
 def elementwise(ctx: Localizer, op: Operation) -> None:
     """All tensors have one shape and one layout; scalars belong to every element."""
-    localize_except(ctx, op, ())
+    operands = ctx.operands(op)
+    wanted = [ctx.target(result) for result in op.results]
+    first = wanted[0] if wanted else None
+    layouts = [*(local.layout for local in operands), *wanted]
+    if first is None or any(
+        layout is None or (layout.shape and not layout.same_placement(first))
+        for layout in layouts
+    ):
+        # also those that Shardy has no rule for, such as quantizations
+        shapes = Shapes.of(op)
+        assert shapes is not None, "its layouts were found"
+        division = Division.of(shapes, like_result(op))
+        localize_by_factors(ctx, op, division, operands=operands)
+        return
+    made = ctx.rebuild(op, operands, wanted)
+    for result, local in zip(op.results, made, strict=True):
+        ctx.define(result, local)
 
 
 def sum_of_partials(ctx: Localizer, op: Operation) -> None:
@@ -33,7 +52,7 @@ def sum_of_partials(ctx: Localizer, op: Operation) -> None:
         or any(local.partial != partial for local in locals_)
         or any(not local.placed.same_placement(target) for local in locals_)
     ):
-        localize_except(ctx, op, ())
+        elementwise(ctx, op)
         return
     (made,) = ctx.rebuild(op, locals_, [first.placed])
     ctx.define(op.results[0], replace(made, partial=partial))

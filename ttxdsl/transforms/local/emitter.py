@@ -115,7 +115,7 @@ class Emitter:
         self.block.add_op(op)
         return op
 
-    def _one(
+    def one(
         self,
         op_class: type[Operation],
         operands: Sequence[SSAValue],
@@ -123,6 +123,7 @@ class Emitter:
         properties: Mapping[str, Attribute] | None = None,
         regions: Sequence[Region] = (),
     ) -> SSAValue:
+        """Append an op of one result and answer with that."""
         op = self.emit(op_class, operands, [result_type], properties, regions=regions)
         return op.results[0]
 
@@ -141,7 +142,7 @@ class Emitter:
             )
         type_ = TensorType(INDEX, list(shape))
         value = DenseIntOrFPElementsAttr.from_list(type_, list(values))
-        return self._one(stablehlo.ConstantOp, [], type_, {"value": value})
+        return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
 
     def position(self, value: int) -> SSAValue:
         """A scalar position."""
@@ -158,7 +159,7 @@ class Emitter:
                 value = DenseIntOrFPElementsAttr.from_list(type_, [float(number)])
             case _:
                 return self.convert(self.position(number), element)
-        return self._one(stablehlo.ConstantOp, [], type_, {"value": value})
+        return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
 
     def splat(self, number: int, element: Attribute, shape: Sequence[int]) -> SSAValue:
         """A tensor of one small number."""
@@ -171,13 +172,13 @@ class Emitter:
         if element_of(value) == element:
             return value
         type_ = TensorType(element, list(shape_of(value)))
-        return self._one(stablehlo.ConvertOp, [value], type_)
+        return self.one(stablehlo.ConvertOp, [value], type_)
 
     def binary(
         self, op_class: type[Operation], lhs: SSAValue, rhs: SSAValue
     ) -> SSAValue:
         """An elementwise op on two tensors of one type."""
-        return self._one(op_class, [lhs, rhs], lhs.type)
+        return self.one(op_class, [lhs, rhs], lhs.type)
 
     def add(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """Elementwise sum."""
@@ -202,7 +203,7 @@ class Emitter:
             if is_unsigned(element_of(lhs))
             else ComparisonType.SIGNED
         )
-        return self._one(
+        return self.one(
             stablehlo.CompareOp,
             [lhs, rhs],
             TensorType(i1, list(shape_of(lhs))),
@@ -214,7 +215,7 @@ class Emitter:
 
     def clamp(self, low: SSAValue, value: SSAValue, high: SSAValue) -> SSAValue:
         """Elementwise `value`, at least `low` and at most `high`; bounds may be scalars."""
-        return self._one(stablehlo.ClampOp, [low, value, high], value.type)
+        return self.one(stablehlo.ClampOp, [low, value, high], value.type)
 
     def both(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         """Elementwise conjunction."""
@@ -224,7 +225,7 @@ class Emitter:
         self, predicate: SSAValue, on_true: SSAValue, on_false: SSAValue
     ) -> SSAValue:
         """Elementwise choice; the predicate may be a scalar."""
-        return self._one(
+        return self.one(
             stablehlo.SelectOp, [predicate, on_true, on_false], on_true.type
         )
 
@@ -236,7 +237,7 @@ class Emitter:
         """`value` along `dims` of a larger shape, repeated along the others."""
         if tuple(shape) == shape_of(value):
             return value
-        return self._one(
+        return self.one(
             stablehlo.BroadcastInDimOp,
             [value],
             TensorType(element_of(value), list(shape)),
@@ -248,11 +249,11 @@ class Emitter:
         if tuple(shape) == shape_of(value):
             return value
         type_ = TensorType(element_of(value), list(shape))
-        return self._one(stablehlo.ReshapeOp, [value], type_)
+        return self.one(stablehlo.ReshapeOp, [value], type_)
 
     def iota(self, shape: Sequence[int], dim: int) -> SSAValue:
         """Positions along one dimension."""
-        return self._one(
+        return self.one(
             stablehlo.IotaOp,
             [],
             TensorType(INDEX, list(shape)),
@@ -272,7 +273,7 @@ class Emitter:
             max(0, -(-(end - begin) // step))
             for begin, end, step in zip(start, limit, strides, strict=True)
         ]
-        return self._one(
+        return self.one(
             stablehlo.SliceOp,
             [value],
             TensorType(element_of(value), sizes),
@@ -308,7 +309,7 @@ class Emitter:
                 shape_of(value), low, high, interior, strict=True
             )
         ]
-        return self._one(
+        return self.one(
             stablehlo.PadOp,
             [value, filler],
             TensorType(element_of(value), shape),
@@ -326,7 +327,7 @@ class Emitter:
             return values[0]
         shape = list(shape_of(values[0]))
         shape[dim] = sum(shape_of(value)[dim] for value in values)
-        return self._one(
+        return self.one(
             stablehlo.ConcatenateOp,
             values,
             TensorType(element_of(values[0]), shape),
@@ -337,7 +338,7 @@ class Emitter:
         self, value: SSAValue, starts: Sequence[SSAValue], sizes: Sequence[int]
     ) -> SSAValue:
         """A slice of static size at scalar starts (clamped to fit)."""
-        return self._one(
+        return self.one(
             stablehlo.DynamicSliceOp,
             [value, *starts],
             TensorType(element_of(value), list(sizes)),
@@ -358,7 +359,7 @@ class Emitter:
         self, value: SSAValue, update: SSAValue, starts: Sequence[SSAValue]
     ) -> SSAValue:
         """`value` with `update` written at scalar starts (clamped to fit)."""
-        return self._one(
+        return self.one(
             stablehlo.DynamicUpdateSliceOp, [value, update, *starts], value.type
         )
 
@@ -366,7 +367,7 @@ class Emitter:
         """Whether all elements along one dimension are true."""
         shape = [size for i, size in enumerate(shape_of(value)) if i != dim]
         init = self.number(1, i1)
-        return self._one(
+        return self.one(
             stablehlo.ReduceOp,
             [value, init],
             TensorType(i1, shape),
@@ -379,7 +380,7 @@ class Emitter:
     def partition_id(self) -> SSAValue:
         """The id of this device, as a position."""
         unsigned = TensorType(IntegerType(32, Signedness.UNSIGNED), [])
-        return self.convert(self._one(stablehlo.PartitionIdOp, [], unsigned), INDEX)
+        return self.convert(self.one(stablehlo.PartitionIdOp, [], unsigned), INDEX)
 
     def index_along(self, mesh: Mesh, axes: Axes, device: SSAValue) -> SSAValue:
         """The index of a device along some axes, major to minor, as a position.

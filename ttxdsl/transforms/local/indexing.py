@@ -15,15 +15,12 @@ from xdsl.ir import Attribute, SSAValue
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
-    finish,
-    localize_except,
-    plan,
-    to_layout,
+    division_of,
+    localize_by_factors,
 )
-from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of
+from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.local.emitter import (
     INDEX,
     Emitter,
@@ -32,7 +29,7 @@ from ttxdsl.transforms.local.emitter import (
 )
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
-from ttxdsl.transforms.local.reduction import counted_once
+from ttxdsl.transforms.local.summands import counted_once
 
 GE, LT = ComparisonDirection.GE, ComparisonDirection.LT
 FALSE = BoolAttr.from_bool(False)
@@ -40,15 +37,12 @@ FALSE = BoolAttr.from_bool(False)
 
 def dynamic_slice(ctx: Localizer, op: stablehlo.DynamicSliceOp) -> None:
     """Dimensions that are taken whole split freely: they start at 0 on every device."""
-    shape, sizes = shape_of(op.operand), op.slice_sizes.get_values()
-    touched = [dim for dim, size in enumerate(shape) if size != sizes[dim]]
 
-    def properties(decided: Plan) -> Mapping[str, Attribute]:
-        (result,) = decided.results
-        assert result is not None
-        return {"slice_sizes": dims_attr(result.local_shape)}
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        changed = {"slice_sizes": dims_attr(plan.made.local_shape)}
+        return ctx.rebuild(op, operands, plan.results, changed)
 
-    localize_except(ctx, op, touched, properties)
+    localize_by_factors(ctx, op, write=write)
 
 
 def dynamic_update_slice(ctx: Localizer, op: stablehlo.DynamicUpdateSliceOp) -> None:
@@ -57,43 +51,26 @@ def dynamic_update_slice(ctx: Localizer, op: stablehlo.DynamicUpdateSliceOp) -> 
     Along the others operand and result may be split, alike: each device writes the
     part of the update that falls into its shard. The update is whole there.
     """
-    shape, update_shape = shape_of(op.operand), shape_of(op.update)
-    rank = len(shape)
-    partly = [dim for dim in range(rank) if shape[dim] != update_shape[dim]]
-    whole = tuple((dim,) for dim in range(rank))
-    of_update = tuple((rank + dim if dim in partly else dim,) for dim in range(rank))
-    scalars = ((),) * len(op.start_indices)
-    rule = OpShardingRule(
-        (*shape, *update_shape), (whole, of_update, *scalars), (whole,)
-    )
+    sizes = zip(shape_of(op.operand), shape_of(op.update), strict=True)
+    partly = [dim for dim, (size, updated) in enumerate(sizes) if size != updated]
     operands = ctx.operands(op)
-    target = ctx.target(op.result)
-    before = operands[0].placed
-    alike = {
-        dim
-        for dim in range(rank)
-        if target is not None and target.axes[dim] == before.axes[dim]
-    }
-    layouts = [local.layout for local in operands]
-    decided = plan(
-        ctx,
-        op,
-        rule,
-        layouts,
-        [target],
-        lambda factor: factor < rank and (factor in alike or factor not in partly),
-    )
-    gathered = [
-        to_layout(ctx, local, layout)
-        for local, layout in zip(operands, decided.operands, strict=True)
+    before, target = operands[0].placed, ctx.target(op.result)
+    division = division_of(ctx, op)
+
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        layout = operands[0].placed
+        split = [dim for dim in partly if layout.axes[dim]]
+        if not split:
+            return ctx.rebuild(op, operands, plan.results)
+        return [Local(_update_shards(ctx, operands, split), layout)]
+
+    whole = [
+        factor
+        for dim in partly
+        if target is None or target.axes[dim] != before.axes[dim]
+        for factor in division.rule.operands[0][dim]
     ]
-    split = [dim for dim in partly if gathered[0].placed.axes[dim]]
-    if split:
-        value = _update_shards(ctx, gathered, split)
-        made = [Local(value, gathered[0].layout)]
-    else:
-        made = ctx.rebuild(op, gathered, decided.results)
-    finish(ctx, op, rule, layouts, [target], decided, made, None)
+    localize_by_factors(ctx, op, division, whole=whole, operands=operands, write=write)
 
 
 def _update_shards(
@@ -193,110 +170,35 @@ def local_indices(
     return emit.subtract(indices, per_component(emit, offsets, indices, vector_dim))
 
 
-def _gather_rule(op: stablehlo.GatherOp) -> tuple[OpShardingRule, dict[int, int]]:
-    """The factors of a gather, and which factor each positioned dimension has alone.
-
-    Returns:
-        A rule, and from operand dimensions of slice size 1 to their factors.
-    """
-    numbers = op.dimension_numbers
-    shape, indices = shape_of(op.operand), shape_of(op.start_indices)
-    result, sizes = shape_of(op.result), op.slice_sizes.get_values()
-    factors: list[int] = []
-
-    def factor(size: int) -> tuple[int, ...]:
-        factors.append(size)
-        return (len(factors) - 1,)
-
-    of_indices = {
-        dim: factor(size)
-        for dim, size in enumerate(indices)
-        if dim != numbers.index_vector_dim
-    }
-    vector = factor(1)
-    batching = dict(
-        zip(
-            numbers.operand_batching_dims,
-            numbers.start_indices_batching_dims,
-            strict=True,
-        )
-    )
-    of_operand: list[tuple[int, ...]] = []
-    of_result: dict[int, tuple[int, ...]] = {}
-    offsets = iter(numbers.offset_dims)
-    alone: dict[int, int] = {}
-    for dim, size in enumerate(shape):
-        if dim in batching:
-            of_operand.append(of_indices[batching[dim]])
-            continue
-        own = factor(size)
-        of_operand.append(own)
-        if dim not in numbers.collapsed_slice_dims:
-            place = next(offsets)
-            whole = sizes[dim] == size
-            of_result[place] = own if whole else factor(result[place])
-            if not whole and sizes[dim] == 1:
-                alone[dim] = own[0]
-        else:
-            alone[dim] = own[0]
-    batch = iter(of_indices.values())
-    mapped = tuple(
-        of_result[dim] if dim in of_result else next(batch)
-        for dim in range(len(result))
-    )
-    of_vector = tuple(of_indices.get(dim, vector) for dim in range(len(indices)))
-    rule = OpShardingRule(tuple(factors), (tuple(of_operand), of_vector), (mapped,))
-    return rule, alone
-
-
 def gather(ctx: Localizer, op: stablehlo.GatherOp) -> None:
     """Batches and whole window dimensions split freely.
 
     Along a dimension of which each index takes one element, each device answers for
     the indices in its shard and with zero for the others: partial sums.
     """
-    numbers = op.dimension_numbers
-    rule, alone = _gather_rule(op)
-    singles = set(alone.values())
-    in_result = {factor for dim in rule.results[0] for factor in dim}
-    in_operands = {f for tensor in rule.operands for dim in tensor for f in dim}
-    operands = ctx.operands(op)
-    layouts = [local.layout for local in operands]
-    wanted = [ctx.target(op.result)]
-    vector = (
-        rule.operands[1][numbers.index_vector_dim]
-        if numbers.index_vector_dim < len(rule.operands[1])
-        else ()
-    )
-    decided = plan(
-        ctx,
-        op,
-        rule,
-        layouts,
-        [ctx.target(op.result)],
-        lambda f: (
-            (f in singles or (f in in_result and f in in_operands)) and f not in vector
-        ),
-    )
-    operand, indices = (
-        to_layout(ctx, local, layout)
-        for local, layout in zip(operands, decided.operands, strict=True)
-    )
-    sizes = op.slice_sizes.get_values()
-    layout = operand.placed
-    local_sizes = [
-        local if size == whole else size
-        for size, whole, local in zip(
-            sizes, layout.shape, layout.local_shape, strict=True
-        )
-    ]
-    properties: dict[str, Attribute] = {"slice_sizes": dims_attr(local_sizes)}
-    split = [dim for dim in alone if layout.axes[dim]]
-    if not split:
-        made = ctx.rebuild(op, [operand, indices], decided.results, properties)
-    else:
-        made = _gather_shards(ctx, op, operand, indices, decided, properties, split)
-    finish(ctx, op, rule, layouts, wanted, decided, made, SUM, singles)
+    division = division_of(ctx, op)
+    of_operand = division.rule.operands[0]
+    alone = [d for d, (f,) in enumerate(of_operand) if f in division.rule.reduction]
+
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        operand, indices = operands
+        layout = operand.placed
+        local_sizes = [
+            local if size == whole else size
+            for size, whole, local in zip(
+                op.slice_sizes.get_values(),
+                layout.shape,
+                layout.local_shape,
+                strict=True,
+            )
+        ]
+        changed = {"slice_sizes": dims_attr(local_sizes)}
+        split = [dim for dim in alone if layout.axes[dim]]
+        if not split:
+            return ctx.rebuild(op, operands, plan.results, changed)
+        return _gather_shards(ctx, op, operand, indices, plan, changed, split)
+
+    localize_by_factors(ctx, op, division, combine=SUM, write=write)
 
 
 def _gather_shards(
@@ -351,73 +253,6 @@ def _gather_shards(
     return [Local(emit.select(inside, result.value, zeros), result.layout)]
 
 
-def _scatter_rule(
-    op: stablehlo.ScatterOp,
-) -> tuple[OpShardingRule, set[int], set[int], set[int]]:
-    """The factors of a scatter.
-
-    Returns:
-        A rule; the factors that pass through; those of indexed input dimensions that
-        updates have no part of; and those of updates that no input has.
-    """
-    numbers = op.scatter_dimension_numbers
-    shape = shape_of(op.inputs[0])
-    indices, update = shape_of(op.scatter_indices), shape_of(op.updates[0])
-    factors: list[int] = []
-
-    def factor(size: int) -> tuple[int, ...]:
-        factors.append(size)
-        return (len(factors) - 1,)
-
-    of_indices = {
-        dim: factor(size)
-        for dim, size in enumerate(indices)
-        if dim != numbers.index_vector_dim
-    }
-    vector = factor(1)
-    batching = dict(
-        zip(
-            numbers.input_batching_dims,
-            numbers.scatter_indices_batching_dims,
-            strict=True,
-        )
-    )
-    passing = {of_indices[dim][0] for dim in batching.values()}
-    contributing = {own[0] for own in of_indices.values()} - passing
-    indexed: set[int] = set()
-    of_input: list[tuple[int, ...]] = []
-    of_update: dict[int, tuple[int, ...]] = {}
-    windows = iter(numbers.update_window_dims)
-    for dim, size in enumerate(shape):
-        if dim in batching:
-            of_input.append(of_indices[batching[dim]])
-            continue
-        own = factor(size)
-        of_input.append(own)
-        if dim in numbers.inserted_window_dims:
-            if dim in numbers.scatter_dims_to_operand_dims:
-                indexed.add(own[0])
-            continue
-        place = next(windows)
-        whole = update[place] == size
-        of_update[place] = own if whole else factor(update[place])
-        # a window that an index moves sticks out, but what is inside is written
-        if whole and dim not in numbers.scatter_dims_to_operand_dims:
-            passing.add(own[0])
-    batch = iter(of_indices.values())
-    of_updates = tuple(
-        of_update[dim] if dim in of_update else next(batch)
-        for dim in range(len(update))
-    )
-    count = len(op.inputs)
-    inputs = (tuple(of_input),) * count
-    of_vector = tuple(of_indices.get(dim, vector) for dim in range(len(indices)))
-    rule = OpShardingRule(
-        tuple(factors), (*inputs, of_vector, *((of_updates,) * count)), inputs
-    )
-    return rule, passing, indexed, contributing
-
-
 def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
     """Batches and whole window dimensions that no index moves split freely.
 
@@ -425,35 +260,33 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
     updates themselves are split, devices hold partial results that combine as the
     update computation does; the input is then counted once.
     """
-    rule, passing, indexed, contributing = _scatter_rule(op)
     count = len(op.inputs)
     combine = combiner_of(op.update_computation) if count == 1 else None
-    local_factors = passing | indexed | (contributing if combine else set[int]())
-    operands = ctx.operands(op)
-    layouts = [local.layout for local in operands]
-    wanted = [ctx.target(result) for result in op.results]
-    decided = plan(ctx, op, rule, layouts, wanted, lambda f: f in local_factors)
-    gathered = [
-        to_layout(ctx, local, layout)
-        for local, layout in zip(operands, decided.operands, strict=True)
-    ]
-    layout = gathered[0].placed
     dims = op.scatter_dimension_numbers
-    properties: dict[str, Attribute] = {}
-    if any(layout.axes[d] for d in dims.inserted_window_dims):
-        places = local_indices(
-            ctx,
-            as_positions(ctx.emitter, gathered[count].value),
-            dims.index_vector_dim,
-            dims.scatter_dims_to_operand_dims,
-            _only_split(layout, dims.inserted_window_dims),
-        )
-        gathered[count] = Local(places, gathered[count].layout)
-        properties["indices_are_sorted"] = FALSE
-    if decided.partial and decided.mesh and combine:
-        gathered[0] = _input_once(ctx, gathered[0], decided, combine)
-    made = ctx.rebuild(op, gathered, decided.results, properties)
-    finish(ctx, op, rule, layouts, wanted, decided, made, combine, contributing)
+    division = division_of(ctx, op)
+
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        layout, indices = operands[0].placed, operands[count]
+        changed: dict[str, Attribute] = {}
+        if any(layout.axes[dim] for dim in dims.inserted_window_dims):
+            places = local_indices(
+                ctx,
+                as_positions(ctx.emitter, indices.value),
+                dims.index_vector_dim,
+                dims.scatter_dims_to_operand_dims,
+                _only_split(layout, dims.inserted_window_dims),
+            )
+            operands[count] = Local(places, indices.layout)
+            changed["indices_are_sorted"] = FALSE
+        if combine:
+            operands[0] = counted_once(
+                ctx, operands[0], plan.mesh, plan.partial, combine
+            )
+        return ctx.rebuild(op, operands, plan.results, changed)
+
+    made = {factor for dim in division.rule.results[0] for factor in dim}
+    whole = () if combine else division.local - made
+    localize_by_factors(ctx, op, division, whole=whole, combine=combine, write=write)
 
 
 def _only_split(layout: Layout, dims: Collection[int]) -> Layout:
@@ -461,16 +294,6 @@ def _only_split(layout: Layout, dims: Collection[int]) -> Layout:
     return layout.with_axes(
         axes if dim in dims else () for dim, axes in enumerate(layout.axes)
     )
-
-
-def _input_once(
-    ctx: Localizer, value: Local, decided: Plan, combine: Combiner
-) -> Local:
-    """The input of a scatter with partial results, so that it counts once."""
-    neutral = combine.neutral
-    if combine.is_idempotent or neutral is None or decided.mesh is None:
-        return value
-    return counted_once(ctx, value, decided.mesh, decided.partial, neutral)
 
 
 LOCALIZERS: Table = {

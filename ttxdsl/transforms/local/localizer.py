@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
 from ttxdsl.sharding.collectives import (
@@ -126,6 +127,7 @@ class Localizer:
         self._locals: dict[SSAValue, Local] = {}
         self._manual_axes: frozenset[str] = frozenset()
         self._signatures = Signatures()
+        self._divisions: dict[OpSignature, Division | None] = {}
         # how ops that are alike are split, and what the keys' identities are of
         self.plans: dict[tuple[object, ...], tuple[Any, tuple[object, ...]]] = {}
         # by the identities of type and sharding, which are kept alive beside the layout
@@ -224,9 +226,14 @@ class Localizer:
         where = cast(OpResult, result).op
         return self.layout_of(result.type, sdy.get_sharding(result), where)
 
-    def signature(self, op: Operation) -> OpSignature:
-        """The rule of an op, in an object that all ops like it share."""
-        return self._signatures.of(op)
+    def division(self, op: Operation) -> Division | None:
+        """How devices share an op out, the same object for ops that are alike."""
+        signature = self._signatures.of(op)
+        try:
+            return self._divisions[signature]
+        except KeyError:
+            found = self._divisions[signature] = division(op)
+            return found
 
     def local_type(self, type_: Attribute, layout: Layout | None) -> Attribute:
         """A global type cut to one device's part."""
@@ -422,11 +429,11 @@ class Localizer:
             return Local(earlier, after, complete=local.complete)
         match step:
             case AllGather(axes_per_dim):
-                value, _ = writer.all_gather(local.value, before, axes_per_dim)
+                value = writer.all_gather(local.value, before.mesh, axes_per_dim)
             case AllSlice(axes_per_dim):
-                value, _ = writer.all_slice(local.value, before, axes_per_dim)
+                value = writer.all_slice(local.value, before.mesh, axes_per_dim)
             case AllToAll(moves):
-                value, _ = writer.all_to_all(local.value, before, moves)
+                value = writer.all_to_all(local.value, before.mesh, moves)
             case CollectivePermute():
                 value = writer.collective_permute(local.value, before, after)
             case _:

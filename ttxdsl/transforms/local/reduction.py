@@ -17,25 +17,24 @@ from typing import cast
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
 from xdsl.ir import OpResult, SSAValue
 
-from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, total_size
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.by_factors import (
-    finish,
-    localize_except,
-    plan,
-    to_layout,
+    Plan,
+    by_factors,
+    division_of,
+    localize_by_factors,
 )
-from ttxdsl.transforms.local.combiner import Combiner, combiner_of, selects
-from ttxdsl.transforms.local.contraction import required_rule
+from ttxdsl.transforms.local.combiner import combiner_of, selects
 from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
+from ttxdsl.transforms.local.summands import counted_once
 
 
-def is_constant_number(value: SSAValue, number: int) -> bool:
+def is_constant_number(value: SSAValue, number: int | None) -> bool:
     """Whether a scalar is known to be that number."""
     if not isinstance(value, OpResult) or not isinstance(
         value.op, stablehlo.ConstantOp
@@ -48,52 +47,29 @@ def is_constant_number(value: SSAValue, number: int) -> bool:
     return len(dense) == 1 and dense.get_values()[0] in (number, (number, 0))
 
 
-def counted_once(
-    ctx: Localizer, value: Local, mesh: Mesh, axes: Axes, neutral: int
-) -> Local:
-    """A value on the first device along some axes, a neutral number on the others."""
-    emit = ctx.emitter
-    index = ctx.collectives.index_along(mesh, axes)
-    first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
-    others = emit.splat(neutral, element_of(value.value), shape_of(value.value))
-    return Local(emit.select(first, value.value, others), value.layout)
-
-
 def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     """Kept dimensions split freely; reduced ones if the body says how to combine."""
-    rule = required_rule(ctx, op)
     count = len(op.inputs)
     combine = combiner_of(op.body) if count == 1 else None
-    operands = ctx.operands(op)
-    layouts = [local.layout for local in operands]
-    wanted = [ctx.target(result) for result in op.results]
+    division = division_of(ctx, op)
+    reduced = division.rule.reduction
     # candidates must stay in order: one dimension of them
-    picks = combine is None and len(rule.reduction) == 1 and selects(op.body)
-    decided = plan(
-        ctx,
-        op,
-        rule,
-        layouts,
-        wanted,
-        lambda factor: combine is not None or picks or factor not in rule.reduction,
-    )
-    gathered = [
-        to_layout(ctx, local, layout)
-        for local, layout in zip(operands, decided.operands, strict=True)
-    ]
-    if decided.partial and decided.mesh and combine:
-        gathered[1] = _initial_value(
-            ctx, op, gathered[1], decided.mesh, decided.partial, combine
-        )
-    made = ctx.rebuild(op, gathered, decided.results)
-    combined: Axes = ()
-    if picks and decided.partial and decided.mesh:
-        (factor,) = rule.reduction
-        combined = decided.axes[factor]
-        made = _pick(ctx, op, made, gathered[count:], decided.mesh, combined)
-    finish(
-        ctx, op, rule, layouts, wanted, decided, made, combine, rule.reduction, combined
-    )
+    picks = combine is None and len(reduced) == 1 and selects(op.body)
+
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
+        initial = op.init_values[0]
+        if combine and not is_constant_number(initial, combine.neutral):
+            operands[1] = counted_once(
+                ctx, operands[1], plan.mesh, plan.partial, combine
+            )
+        made = ctx.rebuild(op, operands, plan.results)
+        if picks and plan.partial and plan.mesh:
+            axes = plan.axes[reduced[0]]
+            made = _pick(ctx, op, made, operands[count:], plan.mesh, axes)
+        return made
+
+    whole = () if combine or picks else reduced
+    localize_by_factors(ctx, op, division, whole=whole, combine=combine, write=write)
 
 
 def _pick(
@@ -126,31 +102,8 @@ def _pick(
     ]
 
 
-def _initial_value(
-    ctx: Localizer,
-    op: stablehlo.ReduceOp,
-    value: Local,
-    mesh: Mesh,
-    axes: Axes,
-    combine: Combiner,
-) -> Local:
-    """The initial value of a partial reduction, so that it counts once."""
-    neutral = combine.neutral
-    if combine.is_idempotent or neutral is None:
-        return value
-    if is_constant_number(op.init_values[0], neutral):
-        return value
-    return counted_once(ctx, value, mesh, axes, neutral)
-
-
-def sort(ctx: Localizer, op: stablehlo.SortOp) -> None:
-    """All dimensions but the sorted one are independent."""
-    rank = len(shape_of(op.inputs[0]))
-    dim = op.dimension.value.data  # negative counts from the end
-    localize_except(ctx, op, (dim % rank,) if rank else ())
-
-
 LOCALIZERS: Table = {
     stablehlo.ReduceOp: reduce,
-    stablehlo.SortOp: sort,
+    stablehlo.SortOp: by_factors,
+    chlo.TopKOp: by_factors,
 }

@@ -14,8 +14,9 @@ from xdsl.ir import Operation, SSAValue
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, sort_and_merge
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import SUM
+from ttxdsl.transforms.local.combiner import SUM, Combiner
 from ttxdsl.transforms.local.layout import Layout, unreduced_axes
 from ttxdsl.transforms.local.localizer import Local, Localizer, Partial
 
@@ -25,15 +26,40 @@ def summed(axes: Axes) -> Partial | None:
     return Partial(axes, SUM) if axes else None
 
 
+def on_first(
+    ctx: Localizer, value: SSAValue, mesh: Mesh, axes: Axes, others: int
+) -> SSAValue:
+    """A value on the first device along some axes, and a number on the others."""
+    emit = ctx.emitter
+    index = ctx.collectives.index_along(mesh, axes)
+    first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
+    neutral = emit.splat(others, element_of(value), shape_of(value))
+    return emit.select(first, value, neutral)
+
+
+def counted_once(
+    ctx: Localizer, local: Local, mesh: Mesh | None, axes: Axes, combine: Combiner
+) -> Local:
+    """What all devices start from, so that it counts once when parts are combined.
+
+    Args:
+        ctx: the localizer.
+        local: the value.
+        mesh: that of the axes; None without any.
+        axes: those along which results are partial.
+        combine: how they join.
+    """
+    if mesh is None or not axes or combine.is_idempotent or combine.neutral is None:
+        return local
+    value = on_first(ctx, local.value, mesh, axes, combine.neutral)
+    return Local(value, local.layout)
+
+
 def as_summands(ctx: Localizer, local: Local, axes: Axes) -> Local:
     """The first device along the axes keeps a whole value, the others hold zero."""
     if not axes:
         return local
-    mesh, emit = local.placed.mesh, ctx.emitter
-    index = ctx.collectives.index_along(mesh, axes)
-    first = emit.compare(index, emit.position(0), ComparisonDirection.EQ)
-    zero = emit.splat(0, element_of(local.value), shape_of(local.value))
-    value = emit.select(first, local.value, zero)
+    value = on_first(ctx, local.value, local.placed.mesh, axes, 0)
     return replace(local, value=value, partial=summed(axes))
 
 

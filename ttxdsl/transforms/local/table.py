@@ -12,7 +12,8 @@ from ttxdsl.transforms.local import (
     data_movement,
     elementwise,
     indexing,
-    other,
+    normalization,
+    opaque,
     reduction,
     sdy_collectives,
     windowed,
@@ -26,7 +27,8 @@ LOCALIZERS: Table = {
     **data_movement.LOCALIZERS,
     **elementwise.LOCALIZERS,
     **indexing.LOCALIZERS,
-    **other.LOCALIZERS,
+    **normalization.LOCALIZERS,
+    **opaque.LOCALIZERS,
     **reduction.LOCALIZERS,
     **sdy_collectives.LOCALIZERS,
     **windowed.LOCALIZERS,
@@ -37,7 +39,7 @@ def _nearest(op_class: type[object]) -> OpLocalizer:
     for base in op_class.__mro__:
         if issubclass(base, Operation) and base in LOCALIZERS:
             return LOCALIZERS[base]
-    return other.unknown
+    return opaque.unknown
 
 
 _NEAREST = ByClass(_nearest)

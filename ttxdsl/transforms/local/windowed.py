@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -16,16 +16,15 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import lists_overlap, total_size
-from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import (
     Plan,
-    identity_rule,
+    division_of,
     localize_by_factors,
 )
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.local.halo import Window, meeting, serve
-from ttxdsl.transforms.local.localizer import Localizer, Table
+from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
 def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
@@ -66,10 +65,9 @@ def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
     localize_by_factors(
         ctx,
         op,
-        identity_rule(op),
-        lambda factor: factor not in touched,
+        whole=touched,
         operands=[*served.operands, *operands[count:]],
-        properties=lambda _: changed,
+        write=lambda operands, plan: ctx.rebuild(op, operands, plan.results, changed),
         planned=served.planned,
     )
 
@@ -111,26 +109,10 @@ def select_and_scatter(ctx: Localizer, op: stablehlo.SelectAndScatterOp) -> None
     localize_by_factors(
         ctx,
         op,
-        identity_rule(op),
-        lambda factor: factor not in touched,
+        whole=touched,
         operands=[operand, source, init],
         planned=[planned],
     )
-
-
-class _Factors:
-    """Numbers factors in order."""
-
-    def __init__(self) -> None:
-        self.sizes: list[int] = []
-
-    def new(self, size: int) -> int:
-        self.sizes.append(size)
-        return len(self.sizes) - 1
-
-
-def _place(rank: int, dims: Mapping[int, Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(dims[dim]) for dim in range(rank))
 
 
 def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
@@ -141,94 +123,61 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
     elsewhere they are gathered.
     """
     numbers = op.dimension_numbers
-    lhs, rhs, out = (shape_of(value) for value in (op.lhs, op.rhs, op.result))
+    kernel = shape_of(op.rhs)
     spatial = len(numbers.input_spatial_dimensions)
     strides = window_values(op.window_strides, spatial)
-    padding = padding_pairs(op.padding, spatial)
+    padding = list(padding_pairs(op.padding, spatial))
     lhs_spread = window_values(op.lhs_dilation, spatial)
-    feature_groups = op.feature_group_count.value.data
-    batch_groups = op.batch_group_count.value.data
-
-    factors = _Factors()
-    batch = factors.new(out[numbers.output_batch_dimension])
-    in_features = factors.new(rhs[numbers.kernel_input_feature_dimension])
-    groups = max(feature_groups, batch_groups)
-    out_features = factors.new(out[numbers.output_feature_dimension] // groups)
-    group = factors.new(groups)
-    of_batch = (group, batch) if batch_groups > 1 else (batch,)
-    of_features = (group, in_features) if feature_groups > 1 else (in_features,)
-    of_output = (group, out_features) if groups > 1 else (out_features,)
-    lhs_dims: dict[int, Sequence[int]] = {
-        numbers.input_batch_dimension: of_batch,
-        numbers.input_feature_dimension: of_features,
-    }
-    rhs_dims: dict[int, Sequence[int]] = {
-        numbers.kernel_input_feature_dimension: (in_features,),
-        numbers.kernel_output_feature_dimension: of_output,
-    }
-    out_dims: dict[int, Sequence[int]] = {
-        numbers.output_batch_dimension: (batch,),
-        numbers.output_feature_dimension: of_output,
-    }
-    gathered: set[int] = set()
-    operands = ctx.operands(op)
     rhs_spread = window_values(op.rhs_dilation, spatial)
-    unpadded = list(padding)
-    windows: dict[int, tuple[int, Window]] = {}
-    for i in range(spatial):
-        lhs_dim = numbers.input_spatial_dimensions[i]
-        rhs_dim = numbers.kernel_spatial_dimensions[i]
-        out_dim = numbers.output_spatial_dimensions[i]
-        place, offset = factors.new(lhs[lhs_dim]), factors.new(rhs[rhs_dim])
-        lhs_dims[lhs_dim] = out_dims[out_dim] = (place,)
-        rhs_dims[rhs_dim] = (offset,)
-        gathered.add(offset)
-        if (rhs[rhs_dim], strides[i], lhs_spread[i], padding[i]) != (1, 1, 1, (0, 0)):
-            extent = (rhs[rhs_dim] - 1) * rhs_spread[i] + 1
-            windows[i] = (
-                place,
-                Window(
-                    lhs_dim, out_dim, extent, strides[i], padding[i][0], lhs_spread[i]
-                ),
+    windows: dict[int, Window] = {}
+    for i, (dim, out_dim, kernel_dim) in enumerate(
+        zip(
+            numbers.input_spatial_dimensions,
+            numbers.output_spatial_dimensions,
+            numbers.kernel_spatial_dimensions,
+            strict=True,
+        )
+    ):
+        size = kernel[kernel_dim]
+        if (size, strides[i], lhs_spread[i], padding[i]) != (1, 1, 1, (0, 0)):
+            extent = (size - 1) * rhs_spread[i] + 1
+            windows[i] = Window(
+                dim, out_dim, extent, strides[i], padding[i][0], lhs_spread[i]
             )
-    served = serve(
-        ctx,
-        operands[:1],
-        [ctx.target(op.result)],
-        [window for _, window in windows.values()],
-        [None],
-    )
-    operands[0] = served.operands[0]
-    for i, (place, window) in windows.items():
+    operands = ctx.operands(op)
+    target = [ctx.target(op.result)]
+    served = serve(ctx, operands[:1], target, list(windows.values()), [None])
+    division = division_of(ctx, op)
+    of_input, of_kernel = division.rule.operands
+    gathered: list[int] = []
+    for i, window in windows.items():
         if window in served.halos:
-            unpadded[i] = served.halos[window].padding
+            padding[i] = served.halos[window].padding
         else:
-            gathered.add(place)
-    rule = OpShardingRule(
-        tuple(factors.sizes),
-        (_place(len(lhs), lhs_dims), _place(len(rhs), rhs_dims)),
-        (_place(len(out), out_dims),),
-    )
+            gathered += of_input[window.dim]
 
-    def properties(decided: Plan) -> Mapping[str, Attribute]:
+    def write(operands: list[Local], plan: Plan) -> list[Local]:
         changed: dict[str, Attribute] = {}
         if served.halos:
-            changed["padding"] = _padding(unpadded)
-        axes = decided.axes.get(group)
-        if axes and decided.mesh is not None:
-            name = "feature_group_count" if feature_groups > 1 else "batch_group_count"
-            changed[name] = int_attr(groups // total_size(axes, decided.mesh))
-        return changed
+            changed["padding"] = _padding(padding)
+        group = of_kernel[numbers.kernel_output_feature_dimension][0]
+        axes = plan.axes.get(group)
+        for name in ("feature_group_count", "batch_group_count"):
+            groups = getattr(op, name).value.data
+            if groups > 1 and axes and plan.mesh is not None:
+                changed[name] = int_attr(groups // total_size(axes, plan.mesh))
+        return ctx.rebuild(op, operands, plan.results, changed)
 
+    in_window = [of_kernel[dim][0] for dim in numbers.kernel_spatial_dimensions]
     localize_by_factors(
         ctx,
         op,
-        rule,
-        lambda factor: factor not in gathered,
-        operands=operands,
+        division,
+        whole=gathered,
+        operands=[served.operands[0], operands[1]],
         combine=SUM,
-        could_be_partial=gathered,
-        properties=properties,
+        reduced=[*gathered, *in_window],
+        write=write,
         planned=served.planned,
     )
 

@@ -1,20 +1,20 @@
-"""Normalizations, custom calls, and ops of which nothing is known."""
+"""Custom calls, and ops of which only their user knows something, or nobody does."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from ttxdsl.dialects import chlo, sdy, stablehlo
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import element_of
 from ttxdsl.remarks import emit_warning
+from ttxdsl.rules.division import Division
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.transforms.local.by_factors import localize_by_factors, localize_except
+from ttxdsl.transforms.local.by_factors import localize_by_factors
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
@@ -60,98 +60,16 @@ def _report(ctx: Localizer, op: Operation, moved: int) -> None:
     emit_warning(f"'{op.name}' op {message}", op)
 
 
-def batch_norm(
-    ctx: Localizer,
-    op: stablehlo.BatchNormInferenceOp
-    | stablehlo.BatchNormTrainingOp
-    | stablehlo.BatchNormGradOp,
-) -> None:
-    """Features split freely; the other dimensions only if no statistics are taken."""
-    shape = shape_of(op.operand)
-    feature = op.feature_index.value.data
-    whole = tuple((dim,) for dim in range(len(shape)))
-
-    def mapping(values: Sequence[SSAValue]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        rank = len(shape)
-        return tuple(
-            whole if len(shape_of(value)) == rank and rank > 1 else ((feature,),)
-            for value in values
-        )
-
-    rule = OpShardingRule(shape, mapping(op.operands), mapping(op.results))
-    free = isinstance(op, stablehlo.BatchNormInferenceOp)
-    localize_by_factors(ctx, op, rule, lambda factor: free or factor == feature)
-
-
-MATRIX_TARGETS = frozenset(
-    (
-        "Cholesky",
-        "CompactWyHelper",
-        "Eigh",
-        "InvertDiagBlocksLowerTriangular",
-        "InvertDiagBlocksUpperTriangular",
-        "ProductOfElementaryHouseholderReflectors",
-        "Qr",
-        "QrDecompositionBlock",
-    )
-)
-"""Custom calls on the matrices of the last two dimensions; all others are batches."""
-
-ELEMENTWISE_TARGETS = frozenset(
-    (
-        "LayoutConstraint",
-        "MoveToDevice",
-        "MoveToHost",
-        "Sharding",
-        "X64Combine",
-        "X64SplitHigh",
-        "X64SplitLow",
-        "annotate_device_placement",
-        "mhlo.erf",
-    )
-)
-"""Custom calls that do the same to each element."""
-
-
 def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     """By what its target is known to compute, or by the rule that the user wrote."""
-    target = op.call_target_name.data
-    ranks = {len(shape_of(v)) for v in (*op.operands, *op.results) if is_tensor(v)}
     written = op.attributes.get(sdy.SHARDING_RULE)
-    # A rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel, and
-    # lets them through dimensions that cannot be computed on parts (of an Eigh, say).
+    # a rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel
     if isinstance(written, sdy.OpShardingRuleAttr) and written.data.is_custom:
         by_written_rule(ctx, op)
-    elif target in ELEMENTWISE_TARGETS and len(ranks - {0}) <= 1:
-        localize_except(ctx, op, ())
-    elif target in MATRIX_TARGETS:
-        _batched_call(ctx, op)
-    elif target in ("mhlo.topk", "ApproxTopK", "PartialReduce"):
-        before, after = shape_of(op.operands[0]), shape_of(op.results[0])
-        changed = [d for d, size in enumerate(before) if size != after[d]]
-        # as many results as elements: the dimension is sorted all the same
-        localize_except(ctx, op, changed or range(len(before)))
+    elif ctx.division(op) is not None:
+        localize_by_factors(ctx, op)
     else:
         replicated(ctx, op)
-
-
-def _batched_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
-    """Leading dimensions are batches, the last two of the first operand a matrix."""
-    shape = shape_of(op.operands[0])
-    batches = len(shape) - 2
-    factors = list(shape[:batches])
-
-    def mapping(value: SSAValue) -> tuple[tuple[int, ...], ...]:
-        own: list[tuple[int, ...]] = [(dim,) for dim in range(batches)]
-        for size in shape_of(value)[batches:]:
-            factors.append(size)
-            own.append((len(factors) - 1,))
-        return tuple(own)
-
-    operands = tuple(mapping(value) for value in op.operands)
-    results = tuple(mapping(value) for value in op.results)
-    rule = OpShardingRule(tuple(factors), operands, results)
-    localize_by_factors(ctx, op, rule, lambda factor: factor < batches)
 
 
 def by_written_rule(ctx: Localizer, op: Operation) -> None:
@@ -172,14 +90,9 @@ def by_written_rule(ctx: Localizer, op: Operation) -> None:
     )
     if isinstance(op, stablehlo.CustomCallOp):
         made &= read
-    localize_by_factors(
-        ctx,
-        op,
-        rule,
-        lambda factor: factor in made and rule.is_pass_through(factor),
-        operands=_as_the_result(ctx, op, rule),
-        could_be_partial=rule.reduction,
-    )
+    local = frozenset(factor for factor in made if rule.is_pass_through(factor))
+    operands = _as_the_result(ctx, op, rule)
+    localize_by_factors(ctx, op, Division(rule, local), operands=operands)
 
 
 def _as_the_result(ctx: Localizer, op: Operation, rule: OpShardingRule) -> list[Local]:
@@ -205,12 +118,6 @@ def _as_the_result(ctx: Localizer, op: Operation, rule: OpShardingRule) -> list[
     ]
 
 
-def top_k(ctx: Localizer, op: chlo.TopKOp) -> None:
-    """All dimensions but the last are independent."""
-    rank = len(shape_of(op.operands[0]))
-    localize_except(ctx, op, (rank - 1,))
-
-
 def unknown(ctx: Localizer, op: Operation) -> None:
     """An op of no line in any table, perhaps of a third party's dialect."""
     if sdy.SHARDING_RULE in op.attributes or sharding_rule(op) is not None:
@@ -220,12 +127,8 @@ def unknown(ctx: Localizer, op: Operation) -> None:
 
 
 LOCALIZERS: Table = {
-    stablehlo.BatchNormInferenceOp: batch_norm,
-    stablehlo.BatchNormTrainingOp: batch_norm,
-    stablehlo.BatchNormGradOp: batch_norm,
     stablehlo.CustomCallOp: custom_call,
     stablehlo.CompositeOp: replicated,
     stablehlo.TupleOp: replicated,
     stablehlo.GetTupleElementOp: replicated,
-    chlo.TopKOp: top_k,
 }
