@@ -20,14 +20,11 @@ from ttxdsl.checking.failure import (
     place_of,
     wrong_element,
 )
-from ttxdsl.checking.steps import (
-    INSERT_RESHARDS_STAGE,
-    LOCAL_STAGE,
-    Step,
-)
+from ttxdsl.checking.steps import Step
 from ttxdsl.checking.trials import Trial
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import mesh_table
+from ttxdsl.driver import run_passes
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits
@@ -39,7 +36,7 @@ from ttxdsl.reporting.boundary import results_of
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.layout import without_trivial
-from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
+from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_STAGE
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
@@ -72,7 +69,7 @@ class Judge:
         failure = self._apply(step, module)
         if failure is None and split is not None:
             failure = _compare_shardings(step, split, _shardings(module))
-        if step.number == INSERT_RESHARDS_STAGE:
+        if step.number == RESHARDS_STAGE:
             self.reshards = step
         if failure is not None:
             return failure
@@ -91,7 +88,8 @@ class Judge:
 
     def _apply(self, step: Step, module: ModuleOp) -> Failure | None:
         try:
-            step.compiler_pass.apply(self.context, module)
+            for _ in run_passes(self.context, module, [step.compiler_pass]):
+                pass
         except UnsupportedError:
             raise
         except CompileError as error:

@@ -36,9 +36,9 @@ from ttxdsl.tools.options import (
     add_json_option,
     add_link_options,
     link_of,
+    pipeline_of,
     print_json,
 )
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.visible import visible
 
 _STEPS_SHOWN = 6
@@ -261,12 +261,7 @@ def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
         parse_program(text, str(options.file)),
         text,
         source=str(options.file),
-        pipeline=TTStableHLOPipelinePass(
-            mesh_shape=options.mesh_shape,
-            argument_types=options.argument_types,
-            automatic_arg_analysis=options.automatic_arg_analysis,
-            result_presharded=options.result_presharded,
-        ),
+        pipeline=pipeline_of(options),
         propagation=options.propagation,
         link=link,
         tries=options.tries,

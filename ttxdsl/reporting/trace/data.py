@@ -77,7 +77,7 @@ class Recorder:
         self._log.record(0, "as read", self.module)
 
     def step(
-        self, number: int | None, name: str, *, seconds: float, skipped: bool = False
+        self, number: int | None, name: str, seconds: float, skipped: bool
     ) -> None:
         """Note what a stage (by number) or a lowering (None) made of the module."""
         listing = self._log.record(
