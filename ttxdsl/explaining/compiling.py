@@ -48,8 +48,8 @@ def compile_and_record(
     """
     module = original.clone()
     recorded = Recorded(original, module, propagation, invented)
-    marks = recorded.marks
-    marks.mark_like(module, original)
+    numbered = recorded.numbered
+    numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
     stage_6 = PROPAGATIONS[propagation]
     hooks = Hooks(
         propagate=lambda module: recorded.propagate(module, stage_6),
@@ -63,13 +63,13 @@ def compile_and_record(
                     recorded.start_stage_6(module)
                 case 7:
                     for op in module.walk():
-                        source = marks.origin(op)
+                        source = numbered.origin(op)
                         if isinstance(op, sdy.ReshardOp) and isinstance(
                             source, sdy.ShardingConstraintOp
                         ):
                             recorded.constraints[op] = source
                 case 9:
-                    marks.mark(module)
+                    numbered.mark(module.walk())
                 case 10:
                     recorded.end_stage_10(module)
                 case _:
@@ -77,7 +77,7 @@ def compile_and_record(
     recorded.remarks = remarks
     for op in module.walk():
         if isinstance(op, COLLECTIVES):
-            recorded.sources[op] = marks.origins(op)
+            recorded.sources[op] = numbered.origins(op)
     return recorded
 
 

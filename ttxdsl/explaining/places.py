@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
 from ttxdsl.explaining.answers import Place
-from ttxdsl.explaining.marks import unmarked
 from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.recording import Recorded
 from ttxdsl.sharding.axes import AxisRef

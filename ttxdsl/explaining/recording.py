@@ -2,7 +2,7 @@
 
 Nothing in the passes knows of it: stage 6 is run with a history, stage 8 by an inserter
 that tells what it inserts for whom, and between the stages every op gets a number by
-which its successors are found (`marks.py`). `compiling.py` puts these in their places.
+which its successors are found. `compiling.py` puts these in their places.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from ttxdsl.analysis.origins import Origins
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.explaining.marks import Marks
 from ttxdsl.ir.data_flow import Operand
 from ttxdsl.remarks import Remark
 from ttxdsl.rules.registry import sharding_rule
@@ -285,7 +285,7 @@ class Recorded:
     propagation: PropagationName
     invented: bool = False
     """Whether stage 4 chose the annotations of `original`, which came without any."""
-    marks: Marks = field(default_factory=Marks)
+    numbered: Origins = field(default_factory=Origins)
     skipped: bool = False
     recorder: Recorder | None = None
     propagated: Propagation | None = None
@@ -400,7 +400,7 @@ class Recorded:
 
     def original_op(self, op: Operation) -> Operation | None:
         """The op of the program that was given that an op of any stage came from."""
-        known = self.marks.origins(op)
+        known = self.numbered.origins(op)
         return known[-1] if known else None
 
     def original_value(self, value: SSAValue) -> SSAValue | None:
@@ -458,11 +458,11 @@ class Recorded:
     def start_stage_6(self, module: ModuleOp) -> None:
         """Number the ops that propagation sees, and find them from the original."""
         for op in module.walk():
-            if calls := self.marks.callers(op):
+            if calls := self.numbered.callers(op):
                 self._calls[op] = calls
-        self.marks.mark(module)
+        self.numbered.mark(module.walk())
         for op in module.walk():
-            known = self.marks.origins(op)
+            known = self.numbered.origins(op)
             if len(known) > 1 and known[-1].name == op.name:
                 self.twins.setdefault(known[-1], []).append(op)
                 for mine, theirs in zip(op.regions, known[-1].regions, strict=True):
@@ -544,11 +544,11 @@ class Recorded:
             )
             if not isinstance(op, sdy.CollectiveOp):
                 continue
-            for source in self.marks.origins(op):
+            for source in self.numbered.origins(op):
                 if source in self.insertions:
                     self.moved[op.result] = self.insertions[source].value
                     break
                 if source in self.constraints:
                     self.moved[op.result] = self.constraints[source].results[0]
                     break
-        self.marks.mark(module)
+        self.numbered.mark(module.walk())

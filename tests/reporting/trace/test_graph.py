@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ttxdsl.reporting.trace.stacks import ScopeName
 
 import ttxdsl
 from ttxdsl.reporting.trace.layouts import LayoutTable
 from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import ScopeName
 from ttxdsl.reporting.trace.scopes import Scopes
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions

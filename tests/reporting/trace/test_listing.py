@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ttxdsl.reporting.trace.stacks import Stacks
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -23,7 +24,6 @@ from ttxdsl.reporting.trace.listing import (
     StageRecord,
     listing_of,
 )
-from ttxdsl.reporting.trace.origins import Origins
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = [
@@ -90,7 +90,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 
 
 def log_of(module: ModuleOp) -> StageLog:
-    log = StageLog(Origins(module))
+    log = StageLog(Stacks(module).origins)
     log.record(0, "as read", module)
     return log
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.work import calls
 from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import ScopeName
 from ttxdsl.reporting.trace.scopes import Scopes
+from ttxdsl.reporting.trace.stacks import ScopeName
 
 
 def chain(depth: int) -> tuple[Scopes, list[Node]]:

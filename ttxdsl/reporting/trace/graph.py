@@ -21,8 +21,8 @@ from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.reporting.trace.layouts import LayoutTable, axis_names
 from ttxdsl.reporting.trace.nodes import Node, Value
-from ttxdsl.reporting.trace.origins import Origins, ScopeName
 from ttxdsl.reporting.trace.scopes import Scopes
+from ttxdsl.reporting.trace.stacks import ScopeName, Stacks
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
@@ -54,7 +54,7 @@ class GraphBuilder:
     def __init__(
         self,
         function: FuncOp,
-        origins: Origins,
+        stacks: Stacks,
         names: dict[SSAValue, str],
         layouts: LayoutTable,
         keys: dict[Operation, int],
@@ -63,13 +63,13 @@ class GraphBuilder:
 
         Args:
             function: the entry function.
-            origins: of its ops.
+            stacks: of its ops.
             names: of values as they are printed.
             layouts: where the layouts of values go.
             keys: of ops in the listings.
         """
         self.function = function
-        self.origins = origins
+        self.stacks = stacks
         self.names = names
         self.layouts = layouts
         self.keys = keys
@@ -172,7 +172,7 @@ class GraphBuilder:
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
             inner_manual = (*manual, *op.manual_axes.data)
-        outer = (*path, *self.origins.scopes(op))
+        outer = (*path, *self.stacks.scopes(op))
         for index, region in enumerate(op.regions):
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
@@ -217,11 +217,11 @@ class GraphBuilder:
         manual: tuple[str, ...],
         inputs: list[tuple[int, int]],
     ) -> None:
-        scope = self.scopes.scope((*path, *self.origins.scopes(op)), "scope")
+        scope = self.scopes.scope((*path, *self.stacks.scopes(op)), "scope")
         outputs = [self._result(result, manual) for result in op.results]
         short = op.name.rpartition(".")[2]
-        frames = self.origins.frames(op)
-        path_names = tuple(one.name for one in (*path, *self.origins.scopes(op)))
+        frames = self.stacks.frames(op)
+        path_names = tuple(one.name for one in (*path, *self.stacks.scopes(op)))
         node = Node("op", op.name, short, scope, inputs, outputs, frames, path_names)
         self._add(node, op)
         for result in op.results:

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.printer import Printer
 
-from ttxdsl.reporting.trace.origins import Origins
+from ttxdsl.analysis.origins import Numbers, Origins
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
 """What a stage did to a line."""
@@ -50,7 +50,7 @@ class _FollowingPrinter(Printer):
         return name
 
 
-_ByMarks = dict[tuple[tuple[str, ...], str], list[Operation]]
+_ByMarks = dict[tuple[Numbers, str], list[Operation]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ttxdsl.reporting.trace.origins import Frame
+from ttxdsl.reporting.trace.stacks import Frame
 
 
 @dataclass(frozen=True, slots=True)

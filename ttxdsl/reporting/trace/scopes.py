@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Literal
 
 from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import ScopeName
+from ttxdsl.reporting.trace.stacks import ScopeName
 
 _Item = tuple[Literal["node", "scope"], int]
 """What stands directly in a scope, with its number."""
