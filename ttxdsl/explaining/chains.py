@@ -26,6 +26,7 @@ from ttxdsl.explaining.places import (
     sharding_text,
 )
 from ttxdsl.explaining.recording import Recorded, Step
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.projection import Projection, project
 from ttxdsl.sharding.spec import TensorSharding
@@ -92,7 +93,7 @@ class Chains:
         self.recorded = recorded
         self.places = places
         # chains of values that follow each other share their hops
-        self._steps: dict[int, ChainStep] = {}
+        self._steps = IdentityMemo[ChainStep]()
 
     def cause(self, value: SSAValue, dim: int, axis: AxisRef) -> AxisCause:
         """Why an axis splits a dimension of a value (of stage 6)."""
@@ -196,10 +197,10 @@ class Chains:
     # Steps
 
     def _known_step(self, hop: Hop) -> ChainStep:
-        """A step in words; the recorder keeps its hops, so that their ids stay theirs."""
+        """A step in words."""
         known = self._steps.get(id(hop))
         if known is None:
-            known = self._steps[id(hop)] = self._step(hop)
+            known = self._steps.keep(id(hop), self._step(hop), hop)
         return known
 
     def _step(self, hop: Hop) -> ChainStep:

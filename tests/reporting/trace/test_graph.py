@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ttxdsl.reporting.trace.stacks import ScopeName
 
 import ttxdsl
 from ttxdsl.reporting.trace.layouts import LayoutTable
 from ttxdsl.reporting.trace.nodes import Node
 from ttxdsl.reporting.trace.scopes import Scopes
+from ttxdsl.reporting.trace.stacks import ScopeName
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ttxdsl.reporting.trace.stacks import Stacks
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -24,6 +23,7 @@ from ttxdsl.reporting.trace.listing import (
     StageRecord,
     listing_of,
 )
+from ttxdsl.reporting.trace.stacks import Stacks
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = [

@@ -144,8 +144,8 @@ def plan(
     known = ctx.plans.get(key)
     if known is None:
         found = _find_plan(op, rule, operands, results, local)
-        known = ctx.plans[key] = found, known_by
-    return known[0]
+        known = ctx.plans.keep(key, found, *known_by)
+    return known
 
 
 def _find_plan(
