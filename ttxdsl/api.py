@@ -418,12 +418,12 @@ class Program:
         Raises:
             CompileError: the program cannot be partitioned.
         """
-        from ttxdsl.reporting.trace.data import Recorder
+        from ttxdsl.reporting.trace.data import Trace
 
         start, pipeline = self._from_the_start(options)
         module = start.module
         links = self._history.num_links if num_links is None else num_links
-        recorder = Recorder(module, self.source)
+        recorder = Trace(module, self.source)
         passes = lowerings(start.form, num_links=links)
         if start.form == "stablehlo":
             passes.insert(0, replace(pipeline, dump_dir=None, verify_each=True))

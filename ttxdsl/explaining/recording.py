@@ -49,7 +49,7 @@ COLLECTIVES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PropagationStep:
     """One step of propagation that changed something.
 
     Attributes:
@@ -68,12 +68,12 @@ class Step:
     run: int
 
 
-class Recorder(History):
+class StepRecorder(History):
     """A history that keeps the steps themselves, and finds paths without the IR."""
 
     def __init__(self, module: ModuleOp):
         super().__init__(module)
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, PropagationStep] = {}
         self.run = -1
         self._order = 0
         self._ways: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
@@ -86,7 +86,7 @@ class Recorder(History):
         shardings: Sequence[TensorSharding | None],
     ) -> None:
         """Keep the step."""
-        self.steps[self._next_step] = Step(
+        self.steps[self._next_step] = PropagationStep(
             self._next_step, op, tuple(values), signature, tuple(shardings), self.run
         )
         super().record(op, values, signature, shardings)
@@ -139,7 +139,7 @@ class _CountedPropagation(Propagation):
         self, strategy: Strategy, directions_of: DirectionsOf | None = None
     ) -> None:
         """One more run."""
-        if isinstance(self.history, Recorder):
+        if isinstance(self.history, StepRecorder):
             self.history.run += 1
         super().run(strategy, directions_of)
 
@@ -287,7 +287,7 @@ class Recorded:
     """Whether stage 4 chose the annotations of `original`, which came without any."""
     numbered: Origins = field(default_factory=Origins)
     skipped: bool = False
-    recorder: Recorder | None = None
+    recorder: StepRecorder | None = None
     propagated: Propagation | None = None
     holders: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     initial: dict[SSAValue, TensorSharding | None] = field(
@@ -471,7 +471,7 @@ class Recorded:
 
     def propagate(self, module: ModuleOp, inner: AggressivePropagatePass) -> None:
         """Stage 6 with notes."""
-        recorder = self.recorder = Recorder(module)
+        recorder = self.recorder = StepRecorder(module)
         for op in module.walk():
             if isinstance(op, sdy.DataFlowEdgeOp):
                 self.edges[op.result] = op.input

@@ -17,8 +17,8 @@ from ttxdsl.explaining.answers import (
     Conflict,
     Counterfactual,
     Figures,
+    HeldSharding,
     Obstacle,
-    Side,
     WhyCollective,
     WhyProgram,
     WhySharding,
@@ -158,7 +158,7 @@ def _made(answer: WhySharding) -> str:
     return f"{place}{scope}"
 
 
-def _add_side(tree: Tree, side: Side, shown: _Shown) -> None:
+def _add_side(tree: Tree, side: HeldSharding, shown: _Shown) -> None:
     dims = ", ".join(map(str, side.dims))
     where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
     sharding = side.sharding or "replicated"

@@ -3,7 +3,7 @@
 Whoever compiles hands over the module after each step; it is read at once, since the
 next step changes it in place.
 
-    recorder = Recorder(module, "step.mlir")
+    recorder = Trace(module, "step.mlir")
     recorder.step(1, "inline", module, seconds=0.1)
     ...
     data = recorder.data(version, remarks)
@@ -45,7 +45,7 @@ from ttxdsl.reporting.trace.listing import (
     StageLog,
     StageRecord,
 )
-from ttxdsl.reporting.trace.nodes import Node
+from ttxdsl.reporting.trace.nodes import TraceNode
 from ttxdsl.reporting.trace.stacks import Stacks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 
@@ -56,7 +56,7 @@ DEVICE_STAGE = 13
 
 
 @dataclass(slots=True)
-class Recorder:
+class Trace:
     """Follows one module through its compilation."""
 
     module: ModuleOp
@@ -293,7 +293,7 @@ def _entry(module: ModuleOp) -> FuncOp:
     return (public or functions)[0]
 
 
-def _node_data(node: Node) -> dict[str, Any]:
+def _node_data(node: TraceNode) -> dict[str, Any]:
     data = asdict(node)
     data["frames"] = [[f.function, f.position] for f in node.frames]
     data["scope"] = data.pop("group")

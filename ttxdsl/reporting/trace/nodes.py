@@ -27,7 +27,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Node:
+class TraceNode:
     """An op, an argument or a result.
 
     `inputs` are pairs of a node and which of its outputs; `op` is the MLIR name.
