@@ -13,10 +13,9 @@ hold the forms of a program beside each other.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -25,6 +24,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.driver import lowerings, run_passes
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.files import require_writable, write_whole
 from ttxdsl.ir.collector import freeing_old_bodies, without_collections
@@ -36,13 +36,13 @@ from ttxdsl.program import (
     program_text,
     read_program,
     require_dominance,
-    require_not_beyond,
     require_stablehlo,
 )
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.transforms.pipeline import StageResult, TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 from ttxdsl.version import __version__
 
 # What compiling does not need is imported by the methods that do: it takes as long to
@@ -54,27 +54,6 @@ if TYPE_CHECKING:
     from ttxdsl.reporting.collectives import CountedCollective
 
 Array = NDArray[Any]
-
-_LAST_STAGE = 13
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One step that a program has taken: a stage of the pipeline or a lowering.
-
-    `number` is 1 to 13 for the stages and None for lowerings; a stage is `skipped`
-    when the program came partitioned already.
-    """
-
-    number: int | None
-    name: str
-    seconds: float
-    skipped: bool = False
-
-    def __str__(self) -> str:
-        number = "  " if self.number is None else f"{self.number:2}"
-        time = "skipped" if self.skipped else f"{self.seconds * 1e3:.1f} ms"
-        return f"{number} {self.name}: {time}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +185,6 @@ class Program:
 
     # --- compiling ----------------------------------------------------------
 
-    @memory_errors()
     def partition(
         self,
         *,
@@ -215,7 +193,7 @@ class Program:
         automatic_arg_analysis: bool = True,
         result_presharded: Sequence[int] = (),
         dump_dir: str | os.PathLike[str] | None = None,
-        last_stage: int = _LAST_STAGE,
+        last_stage: int = LAST_STAGE,
         strict: bool = False,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
@@ -236,7 +214,6 @@ class Program:
             CompileError: the program cannot be partitioned; the message says which op,
                 which line, and what to do.
         """
-        require_stablehlo(self.form)
         pipeline = TTStableHLOPipelinePass(
             mesh_shape=tuple(mesh),
             argument_types=argument_types,
@@ -247,21 +224,37 @@ class Program:
             last_stage=last_stage,
             strict=strict,
         )
+        return self._partitioned(pipeline, on_stage)
+
+    @memory_errors()
+    def _partitioned(
+        self,
+        pipeline: TTStableHLOPipelinePass,
+        on_stage: Callable[[Stage], None] | None = None,
+    ) -> Program:
+        require_stablehlo(self.form)
         module = self.module
+        history = _History(source=self.source, origin=self, pipeline=pipeline)
+        return self._taken(module, [pipeline], history, on_stage)
+
+    def _taken(
+        self,
+        module: ModuleOp,
+        passes: list[ModulePass],
+        history: _History,
+        on_stage: Callable[[Stage], None] | None = None,
+    ) -> Program:
+        """What passes make of a module, with what was done and said in its history."""
         stages: list[Stage] = []
         with collect_remarks() as remarks, freeing_old_bodies():
-            for result in pipeline.run(make_context(), module):
-                stages.append(_stage(result))
+            for stage in run_passes(make_context(), module, passes):
+                stages.append(stage)
                 if on_stage is not None:
-                    on_stage(stages[-1])
-        history = _History(
-            source=self.source,
-            origin=self,
-            pipeline=pipeline,
-            stages=(*self.stages, *stages),
-            remarks=(*self.remarks, *remarks),
+                    on_stage(stage)
+        stages, remarks = [*self.stages, *stages], [*self.remarks, *remarks]
+        return Program(
+            module, replace(history, stages=tuple(stages), remarks=tuple(remarks))
         )
-        return Program(module, history)
 
     def after(self, stage: int) -> Program:
         """The program as it was after a stage of its way, which can run like any.
@@ -276,13 +269,8 @@ class Program:
             raise CompileError(
                 "the program has no stages to look at", hint="call partition() first"
             )
-        options = history.pipeline
-        return history.origin.partition(
-            mesh=options.mesh_shape,
-            argument_types=options.argument_types,
-            automatic_arg_analysis=options.automatic_arg_analysis,
-            result_presharded=options.result_presharded,
-            last_stage=stage,
+        return history.origin._partitioned(
+            replace(history.pipeline, last_stage=stage, dump_dir=None)
         )
 
     def lower(self, form: Literal["ttir", "ttnn"], *, num_links: int = 1) -> Program:
@@ -295,47 +283,25 @@ class Program:
         Raises:
             CompileError: an op that has no such form, or the program is beyond it.
         """
-        from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-        from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-
         if form not in ("ttir", "ttnn"):
             raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
-        require_not_beyond(self.form, form)
-        program = self
-        if not program.is_partitioned:
-            program = program.partition()
-        if program.form == "stablehlo":
-            program = program._lowered(ConvertStableHLOToTTIRPass(), num_links)
-        if program.form == "ttir" and form == "ttnn":
-            lowering = ConvertTTIRToTTNNPass(num_links)
-            program = program._lowered(lowering, num_links, copy=program is self)
+        program = self if self.is_partitioned else self.partition()
+        for lowering in lowerings(program.form, form, num_links):
+            # what was loaded or knows the shardings stays as it is
+            copy = program is self or program.form == "stablehlo"
+            program = program._lowered(lowering, num_links, copy=copy)
         return program
 
     @memory_errors()
-    def _lowered(
-        self, lowering: ModulePass, num_links: int, *, copy: bool = True
-    ) -> Program:
+    def _lowered(self, lowering: ModulePass, num_links: int, *, copy: bool) -> Program:
+        history = replace(self._history, num_links=num_links)
+        if history.partitioned is None and self.form == "stablehlo":
+            history = replace(history, partitioned=self)
         with without_collections():
             module = self._module.clone() if copy else self._module
-            start = time.perf_counter()
-            with collect_remarks() as remarks, freeing_old_bodies():
-                lowering.apply(make_context(), module)
-            seconds = time.perf_counter() - start
+            program = self._taken(module, [lowering], history)
             module.verify()
-        history = self._history
-        partitioned = history.partitioned
-        if partitioned is None and self.form == "stablehlo":
-            partitioned = self
-        return Program(
-            module,
-            replace(
-                history,
-                partitioned=partitioned,
-                num_links=num_links,
-                stages=(*history.stages, Stage(None, lowering.name, seconds)),
-                remarks=(*history.remarks, *remarks),
-            ),
-        )
+        return program
 
     # --- running ------------------------------------------------------------
 
@@ -452,37 +418,37 @@ class Program:
         Raises:
             CompileError: the program cannot be partitioned.
         """
-        from ttxdsl.checking.steps import pipeline_steps
-        from ttxdsl.reporting.trace.data import Recorder
+        from ttxdsl.reporting.trace.data import Trace
 
         start, pipeline = self._from_the_start(options)
         module = start.module
         links = self._history.num_links if num_links is None else num_links
-        steps = pipeline_steps(module, pipeline, links)
-        recorder = Recorder(module, self.source)
-        names = [stage.name for stage in pipeline.stages()]
-        context = make_context()
-        last = 0
+        recorder = Trace(module, self.source)
+        passes = lowerings(start.form, num_links=links)
+        if start.form == "stablehlo":
+            passes.insert(0, replace(pipeline, dump_dir=None, verify_each=True))
+
+        def before(number: int | None, name: str) -> None:
+            if on_step is not None:
+                on_step(name if number is None else f"{number} {name}")
+
+        watched = partial(
+            run_passes, make_context(), module, hooks=Hooks(before), verify_each=True
+        )
         with collect_remarks() as remarks:
-            for step in steps:
-                if on_step is not None:
-                    on_step(str(step))
-                for number in range(last + 1, step.number or 0):
-                    recorder.step(number, names[number - 1], seconds=0.0, skipped=True)
-                last = step.number or last
-                began = time.perf_counter()
+            for one in passes:
                 try:
-                    step.compiler_pass.apply(context, module)
-                    step.verify(module)
+                    for step in watched([one]):
+                        recorder.step(
+                            step.number, step.name, step.seconds, step.skipped
+                        )
                 except CompileError as error:
-                    if step.number is not None:
+                    if one.name == pipeline.name:
                         raise
-                    form = step.name.rpartition("-")[2]
+                    form = one.name.rpartition("-")[2]
                     text = f"it does not lower to {form}: {error.message}"
                     remarks.append(Remark("warning", text, error.position))
                     break
-                seconds = time.perf_counter() - began
-                recorder.step(step.number, step.name, seconds=seconds)
         told = [(one.severity, one.message, one.position) for one in remarks]
         return recorder.data(__version__, told)
 
@@ -517,7 +483,7 @@ class Program:
                 f"the program is partitioned already, without {', '.join(options)}",
                 hint="start from the program that was loaded",
             )
-        return history.origin or self, replace(pipeline, last_stage=_LAST_STAGE)
+        return history.origin or self, replace(pipeline, last_stage=LAST_STAGE)
 
     def why(
         self,
@@ -593,10 +559,6 @@ class Program:
     def _collectives_or_none(self) -> list[CountedCollective] | None:
         known = form_of(self._shardy) == "stablehlo" and self.is_partitioned
         return self.collectives() if known else None
-
-
-def _stage(result: StageResult) -> Stage:
-    return Stage(result.number, result.name, result.seconds, result.skipped)
 
 
 def load(text_or_path: str | os.PathLike[str]) -> Program:

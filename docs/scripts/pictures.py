@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from ttxdsl.reporting.boundary import Layout
+from ttxdsl.reporting.boundary import TensorLayout
 from ttxdsl.reporting.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
@@ -47,7 +47,7 @@ _LINE = 22
 
 def picture(dims: Dims) -> str:
     """The grid of one sharding."""
-    return sharding_svg(Layout(MESH, dims))
+    return sharding_svg(TensorLayout(MESH, dims))
 
 
 def _size(svg: str) -> tuple[int, int]:

@@ -14,8 +14,8 @@ from tests.explaining import programs
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Conflict, Obstacle, WhyCollective, WhySharding
 from ttxdsl.explaining.compiling import compile_and_record, compile_plainly
+from ttxdsl.explaining.costs import measure
 from ttxdsl.explaining.explain import Explainer
-from ttxdsl.explaining.figures import measure
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.links import DEFAULT_LINK

@@ -14,7 +14,7 @@ import pytest
 import ttxdsl
 from tests.frontends.shard_map_programs import FOLDER, PROGRAMS
 from ttxdsl.doctoring.measure import Machine, measure
-from ttxdsl.explaining.figures import measure as figures
+from ttxdsl.explaining.costs import measure as figures
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.links import DEFAULT_LINK
 from ttxdsl.tools.main import main

@@ -10,7 +10,7 @@ import pytest
 import ttxdsl
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.reporting.boundary import Layout, arguments_of, results_of
+from ttxdsl.reporting.boundary import TensorLayout, arguments_of, results_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
 
@@ -29,7 +29,7 @@ def test_a_global_program_knows_what_is_written():
     function = entry_function(ttxdsl.load(PROGRAM).module)
     a, b = arguments_of(function)
     (result,) = results_of(function)
-    assert a.layout == Layout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
+    assert a.layout == TensorLayout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
     assert (a.name, a.shape, b.layout) == ("a", (8, 4), None)
     assert result.layout is None
 
@@ -39,8 +39,8 @@ def test_a_partitioned_program_knows_all(stage: int):
     function = entry_function(ttxdsl.load(PROGRAM).partition(last_stage=stage).module)
     a, _ = arguments_of(function)
     (result,) = results_of(function)
-    assert a.layout == Layout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
-    assert result.layout == Layout(MESH, ((AxisRef("x"),), (AxisRef("y"),)))
+    assert a.layout == TensorLayout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
+    assert result.layout == TensorLayout(MESH, ((AxisRef("x"),), (AxisRef("y"),)))
     assert result.shape == (4, 8)
 
 
@@ -51,9 +51,11 @@ def test_lowered_programs_count_axes(form: str):
     mesh = Mesh((("axis0", 2), ("axis1", 4)))
     a, b = arguments_of(function)
     (result,) = results_of(function)
-    assert a.layout == Layout(mesh, ((AxisRef("axis1"),), (AxisRef("axis0"),)))
+    assert a.layout == TensorLayout(mesh, ((AxisRef("axis1"),), (AxisRef("axis0"),)))
     assert b.layout is None or b.layout.parts == (1,)
-    assert result.layout == Layout(mesh, ((AxisRef("axis0"),), (AxisRef("axis1"),)))
+    assert result.layout == TensorLayout(
+        mesh, ((AxisRef("axis0"),), (AxisRef("axis1"),))
+    )
 
 
 REFS = (
@@ -78,7 +80,7 @@ def test_devices_hold_what_the_virtual_mesh_gives_them(
     dims: tuple[tuple[AxisRef, ...]],
 ):
     """The interpreter splits an array of shard numbers; each device finds its own."""
-    layout = Layout(MESH, dims)
+    layout = TensorLayout(MESH, dims)
     numbers = np.arange(np.prod(layout.parts)).reshape(layout.parts)
     mesh = DeviceMesh(MESH.axes)
     shards = np.broadcast_to(mesh.shard(numbers, dims), (2, 4, 1, 1))
@@ -89,6 +91,6 @@ def test_devices_hold_what_the_virtual_mesh_gives_them(
 
 
 def test_who_holds_an_element():
-    layout = Layout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
+    layout = TensorLayout(MESH, ((AxisRef("y"),), (AxisRef("x"),)))
     assert layout.holder_of((5, 3), (8, 4)) == ((1, 2), (1, 1))
-    assert Layout(MESH, ((),)).holder_of((4,), (5,)) == ((0, 0), (4,))
+    assert TensorLayout(MESH, ((),)).holder_of((4,), (5,)) == ((0, 0), (4,))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
 
-from ttxdsl.reporting.boundary import Layout
+from ttxdsl.reporting.boundary import TensorLayout
 from ttxdsl.reporting.grid import axes_text, sharding_grid, shards_of, summary
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
@@ -16,11 +16,11 @@ from ttxdsl.sharding.mesh import Mesh
 MESH = Mesh((("x", 2), ("y", 4)))
 
 
-def layout(*dims: str, mesh: Mesh = MESH) -> Layout:
-    return Layout(mesh, tuple(tuple(map(AxisRef, dim)) for dim in dims))
+def layout(*dims: str, mesh: Mesh = MESH) -> TensorLayout:
+    return TensorLayout(mesh, tuple(tuple(map(AxisRef, dim)) for dim in dims))
 
 
-def drawn(one: Layout, shape: tuple[int, ...], *, color: bool = False) -> str:
+def drawn(one: TensorLayout, shape: tuple[int, ...], *, color: bool = False) -> str:
     stream = StringIO()
     console = Console(
         file=stream,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import ttxdsl
-from ttxdsl.reporting.boundary import Layout
+from ttxdsl.reporting.boundary import TensorLayout
 from ttxdsl.reporting.picture import device_ranges, sharding_svg
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
@@ -17,7 +17,7 @@ MESH = Mesh((("x", 2), ("y", 4)))
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def cells(layout: Layout) -> dict[tuple[int, int], str]:
+def cells(layout: TensorLayout) -> dict[tuple[int, int], str]:
     """The device list of each cell by row and column, from the drawing."""
     root = ElementTree.fromstring(sharding_svg(layout))
     found: dict[tuple[int, int], str] = {}
@@ -45,32 +45,32 @@ def test_device_ranges(devices: list[int], text: str):
 
 
 def test_rows_and_columns():
-    assert cells(Layout(MESH, ((X,), (Y,)))) == {
+    assert cells(TensorLayout(MESH, ((X,), (Y,)))) == {
         (row, column): str(4 * row + column) for row in range(2) for column in range(4)
     }
-    assert cells(Layout(MESH, ((Y,), ())))[2, 0] == "2,6"
+    assert cells(TensorLayout(MESH, ((Y,), ())))[2, 0] == "2,6"
 
 
 def test_a_vector_is_a_row_and_a_scalar_one_cell():
-    assert cells(Layout(MESH, ((Y,),)))[0, 3] == "3,7"
-    assert cells(Layout(MESH, ())) == {(0, 0): "0-7"}
+    assert cells(TensorLayout(MESH, ((Y,),)))[0, 3] == "3,7"
+    assert cells(TensorLayout(MESH, ())) == {(0, 0): "0-7"}
 
 
 def test_dimensions_that_are_split_are_the_ones_drawn():
-    drawn = cells(Layout(MESH, ((), (X,), (), (Y,))))
+    drawn = cells(TensorLayout(MESH, ((), (X,), (), (Y,))))
     assert drawn[1, 2] == "6"
     mesh = Mesh((("a", 2), ("b", 2), ("c", 2)))
-    three = Layout(mesh, tuple((AxisRef(name),) for name in "abc"))
+    three = TensorLayout(mesh, tuple((AxisRef(name),) for name in "abc"))
     assert cells(three)[1, 0] == "4-5"
 
 
 def test_device_order_of_the_mesh():
     mesh = Mesh((("x", 4),), (3, 2, 1, 0))
-    assert cells(Layout(mesh, ((X,),)))[0, 0] == "3"
+    assert cells(TensorLayout(mesh, ((X,),)))[0, 0] == "3"
 
 
 def test_too_many_shards_are_not_drawn():
-    assert sharding_svg(Layout(Mesh((("x", 64),)), ((X,),))) == ""
+    assert sharding_svg(TensorLayout(Mesh((("x", 64),)), ((X,),))) == ""
 
 
 PROGRAM = """\

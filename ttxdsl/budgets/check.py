@@ -24,8 +24,8 @@ from ttxdsl.reporting.memory import LiveValue, memory_profile
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, styled
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
-_LAST_STAGE = 13
 _MOST_VALUES = 8
 _WIDTH = 110
 
@@ -73,7 +73,7 @@ def device_program(program: Program, mesh: Sequence[int] = ()) -> Program:
     """
     if program.form != "stablehlo":
         try:
-            return program.after(_LAST_STAGE)
+            return program.after(LAST_STAGE)
         except CompileError as error:
             raise CompileError(
                 f"budgets hold for StableHLO, and '{program.source}' is {program.form}",

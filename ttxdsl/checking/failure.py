@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from ttxdsl.checking.steps import Step
 from ttxdsl.interpreters.mesh import same_values
-from ttxdsl.reporting.boundary import Layout
+from ttxdsl.reporting.boundary import TensorLayout
 
 Array = NDArray[Any]
 Index = tuple[int, ...]
 
 
-class Kind(Enum):
+class FailureKind(Enum):
     """In which way a step failed."""
 
     CRASHED = "the pass crashed"
@@ -50,7 +50,7 @@ class WrongElement:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DevicePlace:
     """A device, by its coordinates on the mesh, and an element of its local value."""
 
     coordinates: Mapping[str, int]
@@ -75,12 +75,12 @@ class Failure:
     """
 
     step: Step
-    kind: Kind
+    kind: FailureKind
     message: str = ""
     trial: str | None = None
     tagged: bool = False
     element: WrongElement | None = None
-    place: Place | None = None
+    place: DevicePlace | None = None
 
     def __str__(self) -> str:
         on = f", on {self.trial}" if self.trial else ""
@@ -148,7 +148,7 @@ def wrong_element(
     )
 
 
-def axis_names(layout: Layout, names: tuple[str, ...]) -> tuple[str, ...]:
+def axis_names(layout: TensorLayout, names: tuple[str, ...]) -> tuple[str, ...]:
     """What to call the axes of a layout's mesh: `names` where it has none itself."""
     axes = layout.mesh.axis_names
     unnamed = all(name.startswith("axis") for name in axes)
@@ -156,8 +156,8 @@ def axis_names(layout: Layout, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def place_of(
-    layout: Layout | None, index: Index, shape: Index, names: tuple[str, ...]
-) -> Place | None:
+    layout: TensorLayout | None, index: Index, shape: Index, names: tuple[str, ...]
+) -> DevicePlace | None:
     """The device that holds an element of a result.
 
     Args:
@@ -170,4 +170,4 @@ def place_of(
         return None
     position, local = layout.holder_of(index, shape)
     axes = axis_names(layout, names)
-    return Place(dict(zip(axes, position, strict=True)), local)
+    return DevicePlace(dict(zip(axes, position, strict=True)), local)

@@ -13,21 +13,18 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from ttxdsl.checking.failure import (
+    DevicePlace,
     Failure,
-    Kind,
-    Place,
+    FailureKind,
     axis_names,
     place_of,
     wrong_element,
 )
-from ttxdsl.checking.steps import (
-    INSERT_RESHARDS_STAGE,
-    LOCAL_STAGE,
-    Step,
-)
+from ttxdsl.checking.steps import Step
 from ttxdsl.checking.trials import Trial
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import mesh_table
+from ttxdsl.driver import run_passes
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits
@@ -39,7 +36,7 @@ from ttxdsl.reporting.boundary import results_of
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.layout import without_trivial
-from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
+from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_STAGE
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
@@ -72,7 +69,7 @@ class Judge:
         failure = self._apply(step, module)
         if failure is None and split is not None:
             failure = _compare_shardings(step, split, _shardings(module))
-        if step.number == INSERT_RESHARDS_STAGE:
+        if step.number == RESHARDS_STAGE:
             self.reshards = step
         if failure is not None:
             return failure
@@ -91,7 +88,8 @@ class Judge:
 
     def _apply(self, step: Step, module: ModuleOp) -> Failure | None:
         try:
-            step.compiler_pass.apply(self.context, module)
+            for _ in run_passes(self.context, module, [step.compiler_pass]):
+                pass
         except UnsupportedError:
             raise
         except CompileError as error:
@@ -100,18 +98,20 @@ class Judge:
                 # the stage that inserts reshards promises
                 return Failure(
                     self.reshards,
-                    Kind.INCONSISTENT,
+                    FailureKind.INCONSISTENT,
                     f"{step} cannot go on from it: {_without_hint(error)}",
                 )
             raise
         except VerifyException as error:
-            return Failure(step, Kind.INVALID, str(error).strip())
+            return Failure(step, FailureKind.INVALID, str(error).strip())
         except Exception as error:
-            return Failure(step, Kind.CRASHED, f"{type(error).__name__}: {error}")
+            return Failure(
+                step, FailureKind.CRASHED, f"{type(error).__name__}: {error}"
+            )
         try:
             step.verify(module)
         except (VerifyException, CompileError) as error:
-            return Failure(step, Kind.INVALID, str(error).strip())
+            return Failure(step, FailureKind.INVALID, str(error).strip())
         return None
 
     def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
@@ -123,10 +123,12 @@ class Judge:
         except ReplicaMismatchError as error:
             return self._replicas(step, module, trial, error)
         except (CompileError, InterpretationError, ValueError) as error:
-            return Failure(step, Kind.STOPS, str(error), trial.name, trial.tagged)
+            return Failure(
+                step, FailureKind.STOPS, str(error), trial.name, trial.tagged
+            )
         if len(results) != len(trial.expected):
             message = f"{len(results)} results instead of {len(trial.expected)}"
-            return Failure(step, Kind.STOPS, message, trial.name, trial.tagged)
+            return Failure(step, FailureKind.STOPS, message, trial.name, trial.tagged)
         for at, (found, expected) in enumerate(
             zip(results, trial.expected, strict=True)
         ):
@@ -135,7 +137,9 @@ class Judge:
                     f"result {at} is {found.shape} of {found.dtype} instead of"
                     f" {expected.shape} of {expected.dtype}"
                 )
-                return Failure(step, Kind.STOPS, message, trial.name, trial.tagged)
+                return Failure(
+                    step, FailureKind.STOPS, message, trial.name, trial.tagged
+                )
             bound = 0.0 if trial.exact[at] else None
             comparison = compare(
                 found, expected, reduction_length=trial.summed, rtol=bound, atol=bound
@@ -153,7 +157,13 @@ class Judge:
                 )
                 place = self._place(module, at, first, found.shape)
                 return Failure(
-                    step, Kind.DIFFERS, "", trial.name, trial.tagged, wrong, place
+                    step,
+                    FailureKind.DIFFERS,
+                    "",
+                    trial.name,
+                    trial.tagged,
+                    wrong,
+                    place,
                 )
         return None
 
@@ -162,9 +172,14 @@ class Judge:
     ) -> Failure:
         """The element that is wrong where two devices hold different ones."""
         function = entry_function(module)
-        place = Place(error.coordinates, error.index)
+        place = DevicePlace(error.coordinates, error.index)
         failure = Failure(
-            step, Kind.REPLICAS, str(error), trial.name, trial.tagged, place=place
+            step,
+            FailureKind.REPLICAS,
+            str(error),
+            trial.name,
+            trial.tagged,
+            place=place,
         )
         end = function.body.block.last_op
         assert isinstance(end, ReturnOp)
@@ -185,7 +200,10 @@ class Judge:
                 names = axis_names(layout, self.names)
                 device = dict(zip(names, position, strict=True))
                 return replace(
-                    failure, message="", element=wrong, place=Place(device, error.index)
+                    failure,
+                    message="",
+                    element=wrong,
+                    place=DevicePlace(device, error.index),
                 )
         return failure
 
@@ -195,7 +213,7 @@ class Judge:
         result: int,
         index: tuple[int, ...],
         shape: tuple[int, ...],
-    ) -> Place | None:
+    ) -> DevicePlace | None:
         if not any(_has_devices(op) for op in module.walk()):
             return None
         layout = results_of(entry_function(module))[result].layout
@@ -265,8 +283,8 @@ def _compare_shardings(
                     f"operand {at} of '{name}' was split as {one} and is now split"
                     f" as {other}"
                 )
-                return Failure(step, Kind.INCONSISTENT, message)
+                return Failure(step, FailureKind.INCONSISTENT, message)
     if len(before) != len(after):
         message = f"{len(before)} ops that compute have become {len(after)}"
-        return Failure(step, Kind.INCONSISTENT, message)
+        return Failure(step, FailureKind.INCONSISTENT, message)
     return None

@@ -13,22 +13,17 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
-from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.dialects.boundary import require_structured, require_tensors
+from ttxdsl.driver import lowerings
 from ttxdsl.errors import CompileError
+from ttxdsl.program import form_of
 from ttxdsl.transforms.pipeline import (
     FIRST_SHARDING_STAGE,
     LAST_SHARDING_STAGE,
     TTStableHLOPipelinePass,
 )
-from ttxdsl.transforms.stages.verify_stage import verify_stage
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE, verify_stage
 from ttxdsl.universe import PASSES, load
-
-INSERT_RESHARDS_STAGE = 8
-"""The stage that makes shardings fit together; later ones take them as they are."""
-LOCAL_STAGE = 11
-"""The stage that relies on it."""
 
 
 def pass_text(one: ModulePass) -> str:
@@ -83,17 +78,12 @@ def pipeline_steps(
     Raises:
         UnsupportedError: it takes or returns what is no tensor.
     """
-    dialects = {op.name.partition(".")[0] for op in module.walk()}
-    lowerings: list[ModulePass] = [ConvertTTIRToTTNNPass(num_links)]
-    if "ttnn" in dialects:
-        return []
-    steps: list[Step] = []
-    if "ttir" not in dialects:
-        steps = _stages(module, pipeline)
-        lowerings.insert(0, ConvertStableHLOToTTIRPass())
-        if pipeline.last_stage < len(pipeline.stages()):
-            return steps
-    return [*steps, *(Step(None, one.name, one) for one in lowerings)]
+    form = form_of(module)
+    steps = _stages(module, pipeline) if form == "stablehlo" else []
+    if steps and pipeline.last_stage < LAST_STAGE:
+        return steps
+    passes = lowerings(form, num_links=num_links)
+    return [*steps, *(Step(None, one.name, one) for one in passes)]
 
 
 def _stages(module: ModuleOp, pipeline: TTStableHLOPipelinePass) -> list[Step]:

@@ -15,7 +15,13 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import EdgeNodeType, EdgeValueRef
-from ttxdsl.explaining.answers import AxisCause, ChainStep, Conflict, Origin, Place
+from ttxdsl.explaining.answers import (
+    AxisCause,
+    ChainStep,
+    Conflict,
+    Origin,
+    SourcePlace,
+)
 from ttxdsl.explaining.places import (
     Places,
     axes_text,
@@ -25,7 +31,8 @@ from ttxdsl.explaining.places import (
     factor_text,
     sharding_text,
 )
-from ttxdsl.explaining.recording import Recorded, Step
+from ttxdsl.explaining.recording import PropagationStep, Recorded
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.projection import Projection, project
 from ttxdsl.sharding.spec import TensorSharding
@@ -92,7 +99,7 @@ class Chains:
         self.recorded = recorded
         self.places = places
         # chains of values that follow each other share their hops
-        self._steps: dict[int, ChainStep] = {}
+        self._steps = IdentityMemo[ChainStep]()
 
     def cause(self, value: SSAValue, dim: int, axis: AxisRef) -> AxisCause:
         """Why an axis splits a dimension of a value (of stage 6)."""
@@ -176,7 +183,7 @@ class Chains:
         return written if axis in written.sharding_axes else None
 
     def _argument(
-        self, place: Place, called: str, index: int, own: str | None
+        self, place: SourcePlace, called: str, index: int, own: str | None
     ) -> Origin:
         written = sdy.get_func_argument_sharding(self.places.names.entry, index)
         if place.scope and place.scope not in called:
@@ -196,10 +203,10 @@ class Chains:
     # Steps
 
     def _known_step(self, hop: Hop) -> ChainStep:
-        """A step in words; the recorder keeps its hops, so that their ids stay theirs."""
+        """A step in words."""
         known = self._steps.get(id(hop))
         if known is None:
-            known = self._steps[id(hop)] = self._step(hop)
+            known = self._steps.keep(id(hop), self._step(hop), hop)
         return known
 
     def _step(self, hop: Hop) -> ChainStep:
@@ -239,14 +246,19 @@ class Chains:
         )
 
     def _end(
-        self, op: Operation, step: Step, tensor: int, value: SSAValue, factor: int
+        self,
+        op: Operation,
+        step: PropagationStep,
+        tensor: int,
+        value: SSAValue,
+        factor: int,
     ) -> str:
         rule = step.signature.rule
         text = self.places.tensor(op, len(rule.operands), tensor, value)
         dim = dimension_of(rule, tensor, factor)
         return text if dim is None else f"{text} dimension {dim}"
 
-    def _factor(self, step: Step, tensor: int, axis: AxisRef) -> int:
+    def _factor(self, step: PropagationStep, tensor: int, axis: AxisRef) -> int:
         """The factor along which an axis came to a tensor in a step."""
         signature = step.signature
         before = project(signature.mesh, signature.rule, step.shardings)
@@ -260,7 +272,7 @@ class Chains:
         return 0
 
     def _rivals(
-        self, step: Step, tensor: int, factor: int, axis: AxisRef
+        self, step: PropagationStep, tensor: int, factor: int, axis: AxisRef
     ) -> tuple[Conflict, ...]:
         """What else wanted the axis on this tensor, or other axes on the factor."""
         signature = step.signature
@@ -283,7 +295,7 @@ class Chains:
         return tuple(found)
 
     def _conflict(
-        self, step: Step, axis: AxisRef, factor: int, rival: int, text: str
+        self, step: PropagationStep, axis: AxisRef, factor: int, rival: int, text: str
     ) -> Conflict:
         return Conflict(
             place=self.places.op(step.op),
@@ -293,7 +305,7 @@ class Chains:
             rule=text,
         )
 
-    def _claim(self, step: Step, factor: int, axis: AxisRef) -> str:
+    def _claim(self, step: PropagationStep, factor: int, axis: AxisRef) -> str:
         """A factor's claim to an axis: who brings it, and from where."""
         rule = step.signature.rule
         projection = project(step.signature.mesh, rule, step.shardings)

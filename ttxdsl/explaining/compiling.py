@@ -1,29 +1,24 @@
 """Compiling a program, with notes and without: the same thirteen stages, watched.
 
-Stages 6 and 8 are replaced by ones that do the same and take notes (`recording.py`).
+In place of stages 6 and 8 is what does the same and takes notes (`recording.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
 from ttxdsl.explaining.recording import COLLECTIVES, PropagationName, Recorded
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
-from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
-    InsertExplicitReshardsPass,
-)
+from ttxdsl.transforms.pipeline import Hooks, TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
     "aggressive": AggressivePropagatePass(),
@@ -31,37 +26,6 @@ PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
     "user-priority": UserPriorityPropagatePass(),
 }
 """What stage 6 can be; the pipeline's own is the first."""
-
-
-@dataclass(frozen=True)
-class _RecordingPass(ModulePass):
-    """A stage that is run by a function, under the name of the pass that it replaces."""
-
-    name = "recorded"
-
-    run: Callable[[ModuleOp], None] = lambda module: None
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
-        self.run(op)
-
-
-@dataclass(frozen=True)
-class _RecordingPipeline(TTStableHLOPipelinePass):
-    """The pipeline with stages 6 and 8 replaced by recording ones."""
-
-    recorded: Recorded | None = None
-
-    def stages(self) -> list[ModulePass]:
-        """The thirteen stages."""
-        stages, recorded = super().stages(), self.recorded
-        assert recorded is not None
-        inner = PROPAGATIONS[recorded.propagation]
-        assert isinstance(stages[5], AggressivePropagatePass)
-        assert isinstance(stages[7], InsertExplicitReshardsPass)
-        stages[5] = _RecordingPass(lambda module: recorded.propagate(module, inner))
-        stages[7] = _RecordingPass(recorded.insert_reshards)
-        return stages
 
 
 def compile_and_record(
@@ -84,24 +48,28 @@ def compile_and_record(
     """
     module = original.clone()
     recorded = Recorded(original, module, propagation, invented)
-    marks = recorded.marks
-    marks.mark_like(module, original)
-    watched = _pipeline(pipeline, recorded)
+    numbered = recorded.numbered
+    numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
+    stage_6 = PROPAGATIONS[propagation]
+    hooks = Hooks(
+        propagate=lambda module: recorded.propagate(module, stage_6),
+        insert_reshards=recorded.insert_reshards,
+    )
     with collect_remarks() as remarks:
-        for result in watched.run(make_context(), module):
+        for result in _to_the_end(pipeline).run(make_context(), module, hooks):
             match result.number:
                 case 5:
                     recorded.skipped = result.skipped
                     recorded.start_stage_6(module)
                 case 7:
                     for op in module.walk():
-                        source = marks.origin(op)
+                        source = numbered.origin(op)
                         if isinstance(op, sdy.ReshardOp) and isinstance(
                             source, sdy.ShardingConstraintOp
                         ):
                             recorded.constraints[op] = source
                 case 9:
-                    marks.mark(module)
+                    numbered.mark(module.walk())
                 case 10:
                     recorded.end_stage_10(module)
                 case _:
@@ -109,7 +77,7 @@ def compile_and_record(
     recorded.remarks = remarks
     for op in module.walk():
         if isinstance(op, COLLECTIVES):
-            recorded.sources[op] = marks.origins(op)
+            recorded.sources[op] = numbered.origins(op)
     return recorded
 
 
@@ -130,9 +98,7 @@ def as_stage_4_annotates(
         return None
     module = original.clone()
     with collect_remarks():
-        replace(pipeline, first_stage=1, last_stage=4, dump_dir=None).apply(
-            make_context(), module
-        )
+        replace(_to_the_end(pipeline), last_stage=4).apply(make_context(), module)
     annotated = original.clone()
     functions = {f.sym_name.data: f for f in annotated.ops if isinstance(f, FuncOp)}
     first = annotated.body.block.first_op
@@ -143,19 +109,6 @@ def as_stage_4_annotates(
             shardings = sdy.func_argument_shardings(op)
             sdy.set_func_shardings(functions[op.sym_name.data], shardings)
     return annotated if sdy.mesh_table(annotated) else None
-
-
-def _pipeline(
-    pipeline: TTStableHLOPipelinePass, recorded: Recorded
-) -> _RecordingPipeline:
-    return _RecordingPipeline(
-        mesh_shape=pipeline.mesh_shape,
-        argument_types=pipeline.argument_types,
-        automatic_arg_analysis=pipeline.automatic_arg_analysis,
-        result_presharded=pipeline.result_presharded,
-        strict=pipeline.strict,
-        recorded=recorded,
-    )
 
 
 def compile_plainly(
@@ -169,28 +122,18 @@ def compile_plainly(
         CompileError: the program cannot be compiled.
     """
     module = original.clone()
-    plain = _PlainPipeline(
-        mesh_shape=pipeline.mesh_shape,
-        argument_types=pipeline.argument_types,
-        automatic_arg_analysis=pipeline.automatic_arg_analysis,
-        result_presharded=pipeline.result_presharded,
-        strict=pipeline.strict,
-        propagation=propagation,
-    )
+    stage_6 = PROPAGATIONS[propagation]
+    hooks = Hooks(propagate=lambda module: stage_6.apply(context, module))
+    context = make_context()
     with collect_remarks():
-        plain.apply(make_context(), module)
+        for _ in _to_the_end(pipeline).run(context, module, hooks):
+            pass
     module.verify()
     return module
 
 
-@dataclass(frozen=True)
-class _PlainPipeline(TTStableHLOPipelinePass):
-    """The pipeline with another stage 6."""
-
-    propagation: PropagationName = "aggressive"
-
-    def stages(self) -> list[ModulePass]:
-        """The thirteen stages."""
-        stages = super().stages()
-        stages[5] = PROPAGATIONS[self.propagation]
-        return stages
+def _to_the_end(pipeline: TTStableHLOPipelinePass) -> TTStableHLOPipelinePass:
+    """All thirteen stages with the same options, and nothing written or verified."""
+    return replace(
+        pipeline, first_stage=1, last_stage=LAST_STAGE, verify_each=False, dump_dir=None
+    )

@@ -17,13 +17,13 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
+from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
 from ttxdsl.explaining.answers import Change, Counterfactual, Figures, Origin
 from ttxdsl.explaining.collectives import Found, WhyCollectives
 from ttxdsl.explaining.compiling import compile_plainly
-from ttxdsl.explaining.figures import measure
-from ttxdsl.explaining.marks import unmarked
+from ttxdsl.explaining.costs import measure
 from ttxdsl.explaining.names import enclosing_function
 from ttxdsl.explaining.places import Places, sharding_text
 from ttxdsl.explaining.recording import Demand, Recorded

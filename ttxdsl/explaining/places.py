@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
-from ttxdsl.explaining.answers import Place
-from ttxdsl.explaining.marks import unmarked
+from ttxdsl.explaining.answers import SourcePlace
 from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.recording import Recorded
 from ttxdsl.sharding.axes import AxisRef
@@ -95,16 +95,16 @@ class Places:
     def __init__(self, recorded: Recorded, names: Names):
         self.recorded = recorded
         self.names = names
-        self._ops: dict[Operation, Place] = {}
+        self._ops: dict[Operation, SourcePlace] = {}
 
-    def op(self, op: Operation) -> Place:
+    def op(self, op: Operation) -> SourcePlace:
         """An op."""
         known = self._ops.get(op)
         if known is None:  # counting lines takes time
             known = self._ops[op] = self._place(op)
         return known
 
-    def _place(self, op: Operation) -> Place:
+    def _place(self, op: Operation) -> SourcePlace:
         if isinstance(op, sdy.DataFlowEdgeOp):
             return self.value(op.result)
         original = self.recorded.original_op(op)
@@ -122,15 +122,15 @@ class Places:
         location = unmarked(shown.location)
         # an op of a library may only know who called it
         position = source_position(location) or source_position(unmarked(op.location))
-        return Place(name, value, position, _scope(location))
+        return SourcePlace(name, value, position, _scope(location))
 
-    def value(self, value: SSAValue) -> Place:
+    def value(self, value: SSAValue) -> SourcePlace:
         """A value, by the op that makes it."""
         value = self.recorded.edges.get(value, value)
         name = self.name(value)
         if isinstance(value, OpResult):
             place = self.op(value.op)
-            return Place(place.op, name, place.position, place.scope)
+            return SourcePlace(place.op, name, place.position, place.scope)
         original = self.recorded.original_value(value) or value
         owner = sdy.owning_op(original)
         assert isinstance(original, BlockArgument)
@@ -139,7 +139,7 @@ class Places:
         if position is None and owner is not None:
             position = source_position(unmarked(owner.location))
         op = "func.func" if owner is None else owner.name
-        return Place(op, name, position, _scope(location))
+        return SourcePlace(op, name, position, _scope(location))
 
     def name(self, value: SSAValue) -> str | None:
         """The name of a value in the text that was given."""

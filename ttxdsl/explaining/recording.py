@@ -2,7 +2,7 @@
 
 Nothing in the passes knows of it: stage 6 is run with a history, stage 8 by an inserter
 that tells what it inserts for whom, and between the stages every op gets a number by
-which its successors are found (`marks.py`). `compiling.py` puts these in their places.
+which its successors are found. `compiling.py` puts these in their places.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from ttxdsl.analysis.origins import Origins
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.explaining.marks import Marks
 from ttxdsl.ir.data_flow import Operand
 from ttxdsl.remarks import Remark
 from ttxdsl.rules.registry import sharding_rule
@@ -49,7 +49,7 @@ COLLECTIVES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PropagationStep:
     """One step of propagation that changed something.
 
     Attributes:
@@ -68,12 +68,12 @@ class Step:
     run: int
 
 
-class Recorder(History):
+class StepRecorder(History):
     """A history that keeps the steps themselves, and finds paths without the IR."""
 
     def __init__(self, module: ModuleOp):
         super().__init__(module)
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, PropagationStep] = {}
         self.run = -1
         self._order = 0
         self._ways: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
@@ -86,7 +86,7 @@ class Recorder(History):
         shardings: Sequence[TensorSharding | None],
     ) -> None:
         """Keep the step."""
-        self.steps[self._next_step] = Step(
+        self.steps[self._next_step] = PropagationStep(
             self._next_step, op, tuple(values), signature, tuple(shardings), self.run
         )
         super().record(op, values, signature, shardings)
@@ -139,7 +139,7 @@ class _CountedPropagation(Propagation):
         self, strategy: Strategy, directions_of: DirectionsOf | None = None
     ) -> None:
         """One more run."""
-        if isinstance(self.history, Recorder):
+        if isinstance(self.history, StepRecorder):
             self.history.run += 1
         super().run(strategy, directions_of)
 
@@ -285,9 +285,9 @@ class Recorded:
     propagation: PropagationName
     invented: bool = False
     """Whether stage 4 chose the annotations of `original`, which came without any."""
-    marks: Marks = field(default_factory=Marks)
+    numbered: Origins = field(default_factory=Origins)
     skipped: bool = False
-    recorder: Recorder | None = None
+    recorder: StepRecorder | None = None
     propagated: Propagation | None = None
     holders: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     initial: dict[SSAValue, TensorSharding | None] = field(
@@ -400,7 +400,7 @@ class Recorded:
 
     def original_op(self, op: Operation) -> Operation | None:
         """The op of the program that was given that an op of any stage came from."""
-        known = self.marks.origins(op)
+        known = self.numbered.origins(op)
         return known[-1] if known else None
 
     def original_value(self, value: SSAValue) -> SSAValue | None:
@@ -458,11 +458,11 @@ class Recorded:
     def start_stage_6(self, module: ModuleOp) -> None:
         """Number the ops that propagation sees, and find them from the original."""
         for op in module.walk():
-            if calls := self.marks.callers(op):
+            if calls := self.numbered.callers(op):
                 self._calls[op] = calls
-        self.marks.mark(module)
+        self.numbered.mark(module.walk())
         for op in module.walk():
-            known = self.marks.origins(op)
+            known = self.numbered.origins(op)
             if len(known) > 1 and known[-1].name == op.name:
                 self.twins.setdefault(known[-1], []).append(op)
                 for mine, theirs in zip(op.regions, known[-1].regions, strict=True):
@@ -471,7 +471,7 @@ class Recorded:
 
     def propagate(self, module: ModuleOp, inner: AggressivePropagatePass) -> None:
         """Stage 6 with notes."""
-        recorder = self.recorder = Recorder(module)
+        recorder = self.recorder = StepRecorder(module)
         for op in module.walk():
             if isinstance(op, sdy.DataFlowEdgeOp):
                 self.edges[op.result] = op.input
@@ -544,11 +544,11 @@ class Recorded:
             )
             if not isinstance(op, sdy.CollectiveOp):
                 continue
-            for source in self.marks.origins(op):
+            for source in self.numbered.origins(op):
                 if source in self.insertions:
                     self.moved[op.result] = self.insertions[source].value
                     break
                 if source in self.constraints:
                     self.moved[op.result] = self.constraints[source].results[0]
                     break
-        self.marks.mark(module)
+        self.numbered.mark(module.walk())

@@ -22,7 +22,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TensorLayout:
     """How a tensor is split: for each dimension the axes of the mesh, major first."""
 
     mesh: Mesh
@@ -86,7 +86,7 @@ class BoundaryValue:
 
     name: str
     type: Attribute
-    layout: Layout | None
+    layout: TensorLayout | None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -95,16 +95,18 @@ class BoundaryValue:
         return type_.get_shape() if isinstance(self.type, TensorType) else ()
 
 
-def _of_sharding(scope: Operation, sharding: TensorSharding | None) -> Layout | None:
+def _of_sharding(
+    scope: Operation, sharding: TensorSharding | None
+) -> TensorLayout | None:
     if sharding is None:
         return None
     mesh = sdy.find_mesh(scope, sharding.mesh)
     if mesh is None or not mesh.axes:
         return None
-    return Layout(mesh, tuple(dim.axes for dim in sharding.dims))
+    return TensorLayout(mesh, tuple(dim.axes for dim in sharding.dims))
 
 
-def _of_mesh_shard(op: Any) -> Layout | None:
+def _of_mesh_shard(op: Any) -> TensorLayout | None:
     """Of a ttir or ttnn `mesh_shard`; None where no mesh and no axes are said."""
     if op.device_parts is not None:
         return None
@@ -122,7 +124,7 @@ def _of_mesh_shard(op: Any) -> Layout | None:
     for axis, dim in enumerate(op.shard_dims.get_values()):
         if int(dim) >= 0:
             dims[int(dim)].append(AxisRef(f"axis{axis}"))
-    return Layout(Mesh(axes), tuple(tuple(refs) for refs in dims))
+    return TensorLayout(Mesh(axes), tuple(tuple(refs) for refs in dims))
 
 
 def _gathers(op: Any) -> bool:
@@ -133,7 +135,7 @@ def _is_mesh_shard(op: Operation) -> bool:
     return op.name in ("ttir.mesh_shard", "ttnn.mesh_shard")
 
 
-def _argument_layout(function: FuncOp, argument: BlockArgument) -> Layout | None:
+def _argument_layout(function: FuncOp, argument: BlockArgument) -> TensorLayout | None:
     written = sdy.get_func_argument_sharding(function, argument.index)
     if written is not None:
         return _of_sharding(function, written)
@@ -146,7 +148,9 @@ def _argument_layout(function: FuncOp, argument: BlockArgument) -> Layout | None
     return None
 
 
-def _result_layout(function: FuncOp, index: int, value: SSAValue) -> Layout | None:
+def _result_layout(
+    function: FuncOp, index: int, value: SSAValue
+) -> TensorLayout | None:
     if isinstance(value, OpResult):
         if isinstance(value.op, sdy.ManualComputationOp):
             return _of_sharding(value.op, value.op.out_shardings.data[value.index])

@@ -20,7 +20,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from ttxdsl.reporting.boundary import Layout
+from ttxdsl.reporting.boundary import TensorLayout
 from ttxdsl.reporting.picture import device_ranges
 from ttxdsl.sharding.mesh import mesh_positions
 
@@ -32,7 +32,7 @@ _HUES = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class TensorPart:
     """One part of a tensor: where it lies, and the ids of the devices that hold it.
 
     `slices` has a pair a dimension, from and to; a shard that lies wholly in the
@@ -55,7 +55,7 @@ def _slice(size: int, parts: int, at: int) -> tuple[int, int]:
     return min(at * step, size), min((at + 1) * step, size)
 
 
-def shards_of(layout: Layout, shape: Sequence[int]) -> list[Shard]:
+def shards_of(layout: TensorLayout, shape: Sequence[int]) -> list[TensorPart]:
     """The shards of a tensor in order.
 
     Args:
@@ -71,7 +71,7 @@ def shards_of(layout: Layout, shape: Sequence[int]) -> list[Shard]:
     ids = dict(zip(mesh_positions(layout.mesh), layout.mesh.devices(), strict=True))
     held = layout.devices()
     return [
-        Shard(
+        TensorPart(
             index,
             tuple(map(_slice, shape, parts, index)),
             tuple(ids[position] for position in held.get(index, [])),
@@ -80,25 +80,25 @@ def shards_of(layout: Layout, shape: Sequence[int]) -> list[Shard]:
     ]
 
 
-def local_shape(layout: Layout, shape: Sequence[int]) -> tuple[int, ...]:
+def local_shape(layout: TensorLayout, shape: Sequence[int]) -> tuple[int, ...]:
     """What a device has; a dimension that is not divided evenly is rounded up."""
     return tuple(
         -(-size // parts) for size, parts in zip(shape, layout.parts, strict=True)
     )
 
 
-def axes_text(layout: Layout) -> str:
+def axes_text(layout: TensorLayout) -> str:
     """The axes of each dimension: `[data, -, model+x]`."""
     dims = ("+".join(map(str, axes)).replace('"', "") or "-" for axes in layout.dims)
     return f"[{', '.join(dims)}]"
 
 
-def mesh_text(layout: Layout) -> str:
+def mesh_text(layout: TensorLayout) -> str:
     """`data=2, model=4`."""
     return ", ".join(f"{name}={size}" for name, size in layout.mesh.axes)
 
 
-def _drawn(layout: Layout) -> tuple[list[int], int | None, int | None]:
+def _drawn(layout: TensorLayout) -> tuple[list[int], int | None, int | None]:
     """The dimensions that get a grid each, that go down, and that go across."""
     split = [dim for dim, parts in enumerate(layout.parts) if parts > 1]
     if len(split) < 2:
@@ -124,9 +124,9 @@ def _header(dim: int | None, slices: tuple[int, int]) -> str:
 
 
 def _grid(
-    shards: Sequence[Shard], down: int | None, across: int | None, total: int
+    shards: Sequence[TensorPart], down: int | None, across: int | None, total: int
 ) -> Table:
-    rows: dict[int, dict[int, Shard]] = {}
+    rows: dict[int, dict[int, TensorPart]] = {}
     for shard in shards:
         row = 0 if down is None else shard.index[down]
         column = 0 if across is None else shard.index[across]
@@ -161,10 +161,10 @@ def _grid(
     return table
 
 
-def _grids(layout: Layout, shape: Sequence[int]) -> Iterator[RenderableType]:
+def _grids(layout: TensorLayout, shape: Sequence[int]) -> Iterator[RenderableType]:
     outer, down, across = _drawn(layout)
     total = layout.mesh.total_size
-    by_outer: dict[tuple[int, ...], list[Shard]] = {}
+    by_outer: dict[tuple[int, ...], list[TensorPart]] = {}
     for shard in shards_of(layout, shape):
         by_outer.setdefault(tuple(shard.index[dim] for dim in outer), []).append(shard)
     for shards in list(by_outer.values())[:MOST_GRIDS]:
@@ -176,7 +176,7 @@ def _grids(layout: Layout, shape: Sequence[int]) -> Iterator[RenderableType]:
         yield Text(f"… {len(by_outer) - MOST_GRIDS} more grids like these")
 
 
-def sharding_grid(layout: Layout, shape: Sequence[int]) -> RenderableType:
+def sharding_grid(layout: TensorLayout, shape: Sequence[int]) -> RenderableType:
     """The picture of a tensor's shards for a `rich` console.
 
     Args:
@@ -186,7 +186,7 @@ def sharding_grid(layout: Layout, shape: Sequence[int]) -> RenderableType:
     return Group(*_grids(layout, shape))
 
 
-def summary(layout: Layout, shape: Sequence[int]) -> str:
+def summary(layout: TensorLayout, shape: Sequence[int]) -> str:
     """One sentence: `8 shards of 4x16, each on 1 device`."""
     count = prod(layout.parts)
     local = "x".join(map(str, local_shape(layout, shape))) or "one element"

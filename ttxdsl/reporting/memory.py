@@ -171,7 +171,7 @@ class _Scope:
 
 
 @dataclass(eq=False, slots=True)
-class _Buffer:
+class _Allocation:
     value: SSAValue
     type: Attribute
     """What a device has of it."""
@@ -195,11 +195,11 @@ class _Step:
     """One op of a block: what it makes, what its regions add, what ends with it."""
 
     op: Operation
-    made: list[_Buffer]
+    made: list[_Allocation]
     inside: _Peak
     exclusive: bool
     """Whether the results are made inside, and are not there beside it."""
-    ends: list[_Buffer] = field(default_factory=list[_Buffer])
+    ends: list[_Allocation] = field(default_factory=list[_Allocation])
 
     @property
     def made_bytes(self) -> int:
@@ -216,7 +216,7 @@ class _Step:
 @dataclass(frozen=True, slots=True)
 class _Peak:
     bytes: int = 0
-    buffers: tuple[_Buffer, ...] = ()
+    buffers: tuple[_Allocation, ...] = ()
 
 
 _NOTHING = _Peak()
@@ -229,18 +229,18 @@ class _Counter:
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
-        self.buffers_of: dict[SSAValue, tuple[_Buffer, ...]] = {}
-        self.program_data: list[_Buffer] = []
+        self.buffers_of: dict[SSAValue, tuple[_Allocation, ...]] = {}
+        self.program_data: list[_Allocation] = []
         self.callees: dict[str, _Peak] = {}
 
     # --- what an op makes and uses ------------------------------------------
 
     def steps(
         self, ops: Iterable[Operation], scope: _Scope
-    ) -> tuple[list[_Step], set[_Buffer]]:
+    ) -> tuple[list[_Step], set[_Allocation]]:
         """What the ops make and end, and the buffers from outside that they use."""
         steps: list[_Step] = []
-        captured: set[_Buffer] = set()
+        captured: set[_Allocation] = set()
         for index, op in enumerate(ops):
             inside, used = self._inside(op)
             for operand in op.operands:
@@ -257,9 +257,9 @@ class _Counter:
                 self._take_over(step, index, scope)
         return steps, captured
 
-    def _inside(self, op: Operation) -> tuple[_Peak, set[_Buffer]]:
+    def _inside(self, op: Operation) -> tuple[_Peak, set[_Allocation]]:
         """The largest peak of what runs inside, and the buffers that it reaches for."""
-        used: set[_Buffer] = set()
+        used: set[_Allocation] = set()
         peaks = [_NOTHING]
         for region in op.regions:
             if isinstance(op, _PROGRAMS):
@@ -275,7 +275,7 @@ class _Counter:
             peaks.append(self._function(name))
         return max(peaks, key=lambda peak: peak.bytes), used
 
-    def _region(self, region: Region) -> tuple[_Peak, set[_Buffer]]:
+    def _region(self, region: Region) -> tuple[_Peak, set[_Allocation]]:
         if not region.blocks:
             return _NOTHING, set()
         if len(region.blocks) > 1:
@@ -294,7 +294,7 @@ class _Counter:
             self.callees[name], _ = self._region(function.body)
         return self.callees[name]
 
-    def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Buffer]:
+    def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Allocation]:
         """The buffers of an op's results; notes which value is which buffer."""
         if isinstance(op, stablehlo.OptimizationBarrierOp):
             for operand, result in zip(op.operands, op.results, strict=True):
@@ -306,11 +306,13 @@ class _Counter:
                 self.buffers_of[result] = tuple(dict.fromkeys(shared))
             return []
         constant = _has_data(op)
-        made: list[_Buffer] = []
+        made: list[_Allocation] = []
         for result in op.results:
             size = type_bytes(result.type, op)
             kind: Kind = "constant" if constant else "value"
-            buffer = _Buffer(result, result.type, size, kind, scope, index, constant)
+            buffer = _Allocation(
+                result, result.type, size, kind, scope, index, constant
+            )
             if constant:
                 self.program_data.append(buffer)
             else:
@@ -320,7 +322,7 @@ class _Counter:
 
     def _take_over(self, step: _Step, index: int, scope: _Scope) -> None:
         """A loop's state moves into operands' buffers that end with the loop."""
-        taken: set[_Buffer] = set()
+        taken: set[_Allocation] = set()
         made = {buffer.value: buffer for buffer in step.made}
         for operand, result in zip(step.op.operands, step.op.results, strict=True):
             found = self.buffers_of.get(operand, ())
@@ -337,12 +339,12 @@ class _Counter:
                 self.buffers_of[result] = (old,)
 
 
-def _peak(steps: Sequence[_Step], there: Iterable[_Buffer]) -> _Peak:
+def _peak(steps: Sequence[_Step], there: Iterable[_Allocation]) -> _Peak:
     """The largest moment of a block and what is there, without what is outside."""
     bytes_at, best = _sweep(steps, there)
     if best is None:
         return _NOTHING
-    live: dict[_Buffer, None] = dict.fromkeys(there)
+    live: dict[_Allocation, None] = dict.fromkeys(there)
     for index, step in enumerate(steps[: best + 1]):
         live.update(dict.fromkeys(step.made))
         if index < best:
@@ -359,7 +361,7 @@ def _peak(steps: Sequence[_Step], there: Iterable[_Buffer]) -> _Peak:
 
 
 def _sweep(
-    steps: Sequence[_Step], there: Iterable[_Buffer]
+    steps: Sequence[_Step], there: Iterable[_Allocation]
 ) -> tuple[list[int], int | None]:
     """The bytes at each op, and the first op with the most."""
     start = list(there)
@@ -483,7 +485,7 @@ def _name(value: SSAValue, function: FuncOp) -> str:
     return cast(Operation, value.owner).name.rpartition(".")[2]
 
 
-def _live_value(buffer: _Buffer, function: FuncOp) -> LiveValue:
+def _live_value(buffer: _Allocation, function: FuncOp) -> LiveValue:
     value = buffer.value
     owner = value.owner
     return LiveValue(
@@ -515,13 +517,13 @@ def memory_profile(module: ModuleOp) -> MemoryProfile:
     block = function.body.block
     scope = _Scope()
     counter = _Counter(module)
-    arguments: list[_Buffer] = []
+    arguments: list[_Allocation] = []
     is_partitioned = _is_partitioned(block)
     for index, argument in enumerate(block.args):
         local = _local_type(argument, is_partitioned)
         size = type_bytes(local, argument)
         pinned = not _is_donated(function, index)
-        buffer = _Buffer(argument, local, size, "argument", scope, 0, pinned)
+        buffer = _Allocation(argument, local, size, "argument", scope, 0, pinned)
         counter.buffers_of[argument] = (buffer,)
         arguments.append(buffer)
     steps, _ = counter.steps(_device_ops(block, counter), scope)

@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 
 from ttxdsl.reporting.boundary import (
     BoundaryValue,
-    Layout,
+    TensorLayout,
     arguments_of,
     results_of,
 )
@@ -56,7 +56,7 @@ def _drawn(parts: Sequence[int]) -> tuple[int | None, int | None]:
 
 
 def _cells(
-    layout: Layout, rows: int | None, columns: int | None
+    layout: TensorLayout, rows: int | None, columns: int | None
 ) -> dict[tuple[int, int], list[int]]:
     """The device ids of each cell, by row and column."""
     cells: dict[tuple[int, int], list[int]] = {}
@@ -69,7 +69,7 @@ def _cells(
     return cells
 
 
-def sharding_svg(layout: Layout) -> str:
+def sharding_svg(layout: TensorLayout) -> str:
     """The grid of a tensor's shards with the devices that hold them, as SVG text.
 
     A grid of more than 16 cells a side is not drawn; the answer is then empty.
@@ -104,7 +104,7 @@ def sharding_svg(layout: Layout) -> str:
     return "".join(lines)
 
 
-def _axes_text(layout: Layout | None) -> str:
+def _axes_text(layout: TensorLayout | None) -> str:
     if layout is None:
         return "not decided"
     dims = ("+".join(map(str, axes)).replace('"', "") or "-" for axes in layout.dims)

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules import (
     collective,
     contraction,
@@ -158,9 +159,8 @@ class Signatures:
         self._conservative = conservative
         self._known: dict[tuple[object, ...], OpSignature] = {}
         self._known_by_id: dict[tuple[object, ...], OpSignature] = {}
-        self._number_of_id: dict[int, int] = {}
+        self._number_of_id = IdentityMemo[int]()
         self._number_of_value: dict[Attribute, int] = {}
-        self._alive: list[Attribute] = []
 
     def of(self, op: Operation) -> OpSignature:
         """The signature of an op, the same object for ops with the same one.
@@ -194,8 +194,7 @@ class Signatures:
             number = self._number_of_value.setdefault(
                 attribute, len(self._number_of_value)
             )
-            self._number_of_id[id(attribute)] = number
-            self._alive.append(attribute)
+            self._number_of_id.keep(id(attribute), number, attribute)
         return number
 
     def _find(self, op: Operation) -> OpSignature:

@@ -19,10 +19,10 @@ from ttxdsl.tools.options import (
     add_json_option,
     add_limit_options,
     limits_of,
+    pipeline_of,
     print_json,
     require_outputs,
 )
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.visible import visible
 
 
@@ -33,13 +33,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.passes is not None:
         steps = steps_of(options.passes, module)
     else:
-        pipeline = TTStableHLOPipelinePass(
-            mesh_shape=options.mesh_shape,
-            argument_types=options.argument_types,
-            automatic_arg_analysis=options.automatic_arg_analysis,
-            result_presharded=options.result_presharded,
-        )
-        steps = pipeline_steps(module, pipeline, options.num_links)
+        steps = pipeline_steps(module, pipeline_of(options), options.num_links)
     if not steps:
         raise CompileError(
             f"'{options.file}' is ttnn already: there is no step to check",

@@ -8,76 +8,36 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttxdsl.driver import lowerings, run_passes
 from ttxdsl.files import write_whole
 from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.program import (
-    Form,
     form_of,
     make_context,
     program_text,
     read_program,
-    require_not_beyond,
     require_stablehlo,
 )
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.tools.console import print_remark, progress
 from ttxdsl.tools.options import (
     FORMS,
-    SDY_STAGE,
     add_compiler_options,
     add_file_option,
     add_stage_options,
-    partition_options,
+    pipeline_of,
     require_outputs,
 )
-
-_LAST_STAGE = 13
+from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LAST_STAGE, Hooks
 
 _STEPS = 18
 """Of the progress bar at most: thirteen stages, two lowerings, and what is around."""
-
-
-def _partition(
-    options: argparse.Namespace,
-    context: Context,
-    module: ModuleOp,
-    step: Callable[[str], None],
-) -> None:
-    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
-
-    chosen = partition_options(options)
-    pipeline = TTStableHLOPipelinePass(
-        mesh_shape=chosen.pop("mesh"),
-        **chosen,
-        dump_dir=None if options.dump_dir is None else str(options.dump_dir),
-        verify_each=options.verify_each,
-        last_stage=SDY_STAGE if options.emit == "sdy" else _LAST_STAGE,
-        strict=options.strict,
-    )
-    step("stage 1")
-    for result in pipeline.run(context, module):
-        if result.number < pipeline.last_stage:
-            step(f"stage {result.number + 1}")
-
-
-def _lowerings(form: Form, options: argparse.Namespace) -> Iterator[ModulePass]:
-    """The lowerings from a form to the one that is asked for."""
-    if form == "stablehlo" and options.emit in ("ttir", "ttnn"):
-        from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
-
-        yield ConvertStableHLOToTTIRPass()
-    if form != "ttnn" and options.emit == "ttnn":
-        from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
-
-        yield ConvertTTIRToTTNNPass(options.num_links)
 
 
 def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
@@ -86,20 +46,24 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     context = make_context()
     module = read_program(options.file, context=context)
     form = form_of(module)
+    last = COLLECTIVES_STAGE if options.emit == "sdy" else LAST_STAGE
+    passes: list[ModulePass] = []
     if options.emit in ("ttir", "ttnn"):
-        require_not_beyond(form, options.emit)
+        passes = lowerings(form, options.emit, options.num_links)
     # what only the stages do is not passed over in silence
     asked = "mesh_shape", "argument_types", "result_presharded", "dump_dir"
     if options.emit in ("sdy", "stablehlo") or any(getattr(options, a) for a in asked):
         require_stablehlo(form)
     if form == "stablehlo":
-        _partition(options, context, module, step)
-    for lowering in _lowerings(form, options):
-        step(lowering.name)
-        lowering.apply(context, module)
-        if options.verify_each:
-            module.verify()
-    if not options.verify_each:
+        passes.insert(0, pipeline_of(options, last_stage=last))
+
+    def before(number: int | None, name: str) -> None:
+        step(name if number is None else f"stage {number}")
+
+    verify = options.verify_each
+    for _ in run_passes(context, module, passes, Hooks(before), verify_each=verify):
+        pass
+    if not verify:
         step("verifying")
         with without_collections():
             module.verify()
@@ -148,10 +112,5 @@ def add_command(commands: Any) -> None:
         "-o", "--output", type=Path, metavar="OUT", help="where it goes (stdout)"
     )
     add_compiler_options(parser)
-    add_stage_options(parser)
-    parser.add_argument(
-        "--verify-each",
-        action="store_true",
-        help="check the program after each step, not only as read and at the end",
-    )
+    add_stage_options(parser, "dump_dir", "strict", "verify_each")
     parser.set_defaults(execute=execute)

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,12 +23,18 @@ from ttxdsl.visible import visible
 # commands that run nothing start faster without
 if TYPE_CHECKING:
     from ttxdsl.interpreters.limits import Limits
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
 
-SDY_STAGE = 10
-"""The last stage of the form `sdy`."""
+_HOW_TO_PARTITION = (
+    "mesh_shape",
+    "argument_types",
+    "automatic_arg_analysis",
+    "result_presharded",
+)
+"""The options of the pipeline that every command has which partitions."""
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -40,6 +47,10 @@ def sizes(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.replace("x", ",").split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is no list like 2,4") from None
+
+
+def _folder(text: str) -> str:
+    return str(Path(text))
 
 
 class Parser(argparse.ArgumentParser):
@@ -105,8 +116,8 @@ def require_outputs(options: argparse.Namespace, *outputs: Path | None) -> None:
     for output in outputs:
         if output is not None:
             require_writable(output, inputs)
-    folder: Path | None = getattr(options, "dump_dir", None)
-    if folder is not None and folder.is_dir():
+    dump_dir: str | None = getattr(options, "dump_dir", None)
+    if dump_dir is not None and (folder := Path(dump_dir)).is_dir():
         from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass, dumped_file
 
         for number, stage in enumerate(TTStableHLOPipelinePass().stages(), 1):
@@ -117,57 +128,49 @@ def require_outputs(options: argparse.Namespace, *outputs: Path | None) -> None:
 
 def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the thirteen stages and of the lowerings."""
-    parser.add_argument(
-        "--mesh-shape",
-        type=sizes,
-        default=(),
-        metavar="1,N",
-        help="devices, see stage 4",
-    )
-    parser.add_argument(
-        "--argument-types", metavar="TEXT", help="main=input,parameter; see stage 2"
-    )
-    parser.add_argument(
-        "--automatic-arg-analysis",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="find the batch of a program without shardings",
-    )
-    parser.add_argument(
-        "--result-presharded",
-        type=sizes,
-        default=(),
-        metavar="1,0",
-        help="see stage 3",
-    )
+    add_stage_options(parser, *_HOW_TO_PARTITION)
     parser.add_argument(
         "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
     )
 
 
-def add_stage_options(parser: argparse.ArgumentParser) -> None:
-    """Add what may be watched and refused while the thirteen stages run."""
-    parser.add_argument(
-        "--dump-dir",
-        type=Path,
-        metavar="DIR",
-        help="write NN-stage.mlir after each stage",
-    )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="refuse what would be computed replicated with a warning",
-    )
+def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options of the pipeline as flags, as its fields describe them."""
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+    known = {one.name: one for one in fields(TTStableHLOPipelinePass)}
+    for name in names:
+        one = known[name]
+        settings: dict[str, Any] = {
+            "default": one.default,
+            "help": one.metadata["help"],
+        }
+        if one.default is True:
+            settings["action"] = argparse.BooleanOptionalAction
+        elif one.default is False:
+            settings["action"] = "store_true"
+        else:
+            settings["metavar"] = one.metadata["metavar"]
+        if isinstance(one.default, tuple):
+            settings["type"] = sizes
+        if settings.get("metavar") == "DIR":
+            settings["type"] = _folder
+        parser.add_argument(f"--{name.replace('_', '-')}", **settings)
+
+
+def pipeline_of(options: argparse.Namespace, **more: Any) -> TTStableHLOPipelinePass:
+    """The thirteen stages with the options that the command has, and others."""
+    from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+    names = (one.name for one in fields(TTStableHLOPipelinePass))
+    given = {name: getattr(options, name) for name in names if name in options}
+    return TTStableHLOPipelinePass(**given, **more)
 
 
 def partition_options(options: argparse.Namespace) -> dict[str, Any]:
     """What `add_compiler_options` read, as arguments of `Program.partition`."""
-    return {
-        "mesh": options.mesh_shape,
-        "argument_types": options.argument_types,
-        "automatic_arg_analysis": options.automatic_arg_analysis,
-        "result_presharded": options.result_presharded,
-    }
+    given = {name: getattr(options, name) for name in _HOW_TO_PARTITION}
+    return {"mesh": given.pop("mesh_shape"), **given}
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:

@@ -28,7 +28,6 @@ from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     FORMS,
-    SDY_STAGE,
     add_compiler_options,
     add_file_option,
     add_json_option,
@@ -40,6 +39,7 @@ from ttxdsl.tools.options import (
     print_json,
     require_outputs,
 )
+from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
 
 Array = NDArray[Any]
@@ -225,7 +225,7 @@ def execute(options: argparse.Namespace) -> int:
         report = report_console(to_stderr=to_stderr)
         _print_report(report, options.file, outcome)
     if emit is not None:
-        shown = forms[emit] if emit in forms else lowered.after(SDY_STAGE)
+        shown = forms[emit] if emit in forms else lowered.after(COLLECTIVES_STAGE)
         if options.output is not None:
             write_whole(options.output, shown.text)
         else:
@@ -263,7 +263,7 @@ def add_command(commands: Any) -> None:
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
     )
     add_compiler_options(parser)
-    add_stage_options(parser)
+    add_stage_options(parser, "dump_dir", "strict")
     add_limit_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

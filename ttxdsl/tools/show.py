@@ -22,7 +22,7 @@ from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import parse_program, read_text
 from ttxdsl.reporting.boundary import (
     BoundaryValue,
-    Layout,
+    TensorLayout,
     arguments_of,
     results_of,
 )
@@ -59,7 +59,7 @@ class _Named:
     value: BoundaryValue
 
     @property
-    def layout(self) -> Layout | None:
+    def layout(self) -> TensorLayout | None:
         return self.value.layout
 
     @property
@@ -96,7 +96,7 @@ def _program(options: argparse.Namespace) -> tuple[Program, str]:
     return program, program.text
 
 
-def _layout_of(value: SSAValue) -> Layout | None:
+def _layout_of(value: SSAValue) -> TensorLayout | None:
     sharding = sdy.get_sharding(value)
     op = sdy.owning_op(value)
     if sharding is None or op is None:
@@ -104,7 +104,7 @@ def _layout_of(value: SSAValue) -> Layout | None:
     mesh = sdy.find_mesh(op, sharding.mesh)
     if mesh is None or not mesh.axes:
         return None
-    return Layout(mesh, tuple(dim.axes for dim in sharding.dims))
+    return TensorLayout(mesh, tuple(dim.axes for dim in sharding.dims))
 
 
 def _arguments(function: FuncOp) -> list[_Named]:

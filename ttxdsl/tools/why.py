@@ -17,8 +17,8 @@ from ttxdsl.explaining.answers import (
     Conflict,
     Counterfactual,
     Figures,
+    HeldSharding,
     Obstacle,
-    Side,
     WhyCollective,
     WhyProgram,
     WhySharding,
@@ -36,9 +36,9 @@ from ttxdsl.tools.options import (
     add_json_option,
     add_link_options,
     link_of,
+    pipeline_of,
     print_json,
 )
-from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.visible import visible
 
 _STEPS_SHOWN = 6
@@ -158,7 +158,7 @@ def _made(answer: WhySharding) -> str:
     return f"{place}{scope}"
 
 
-def _add_side(tree: Tree, side: Side, shown: _Shown) -> None:
+def _add_side(tree: Tree, side: HeldSharding, shown: _Shown) -> None:
     dims = ", ".join(map(str, side.dims))
     where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
     sharding = side.sharding or "replicated"
@@ -261,12 +261,7 @@ def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
         parse_program(text, str(options.file)),
         text,
         source=str(options.file),
-        pipeline=TTStableHLOPipelinePass(
-            mesh_shape=options.mesh_shape,
-            argument_types=options.argument_types,
-            automatic_arg_analysis=options.automatic_arg_analysis,
-            result_presharded=options.result_presharded,
-        ),
+        pipeline=pipeline_of(options),
         propagation=options.propagation,
         link=link,
         tries=options.tries,

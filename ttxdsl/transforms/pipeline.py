@@ -46,6 +46,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from math import prod
 from pathlib import Path
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -124,7 +125,7 @@ from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPa
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
 )
-from ttxdsl.transforms.stages.verify_stage import verify_stage
+from ttxdsl.transforms.stages.verify_stage import LAST_STAGE, verify_stage
 from ttxdsl.transforms.stages.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
 )
@@ -132,18 +133,69 @@ from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
 PROPAGATION_STAGE = 6
+RESHARDS_STAGE = 8
+"""The stage that makes shardings fit together; later ones take them as they are."""
 COLLECTIVES_STAGE = 10
+LOCAL_STAGE = 11
+"""The stage that relies on shardings to fit together."""
 LAST_SHARDING_STAGE = 12
 
 
-@dataclass(frozen=True)
-class StageResult:
-    """One stage that ran, or was skipped because the graph is solved."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step that a program has taken: a stage of the pipeline or a lowering.
 
-    number: int
+    `number` is 1 to 13 for the stages and None for lowerings; a stage is `skipped`
+    when the program came partitioned already.
+    """
+
+    number: int | None
     name: str
     seconds: float
-    skipped: bool
+    skipped: bool = False
+
+    def __str__(self) -> str:
+        number = "  " if self.number is None else f"{self.number:2}"
+        time = "skipped" if self.skipped else f"{self.seconds * 1e3:.1f} ms"
+        return f"{number} {self.name}: {time}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What is done besides, or in a stage's place, while a program goes down.
+
+    What looks at the module after a stage needs no hook: it iterates.
+
+    Attributes:
+        before: told the number (None for lowerings) and name of each step.
+        propagate: does what stage 6 does; None for the stage itself.
+        insert_reshards: the same of stage 8.
+    """
+
+    before: Callable[[int | None, str], None] | None = None
+    propagate: Callable[[ModuleOp], None] | None = None
+    insert_reshards: Callable[[ModuleOp], None] | None = None
+
+    def run(self, number: int, stage: ModulePass, ctx: Context, op: ModuleOp) -> None:
+        """Run a stage, or what is there in its place."""
+        instead = {
+            PROPAGATION_STAGE: self.propagate,
+            RESHARDS_STAGE: self.insert_reshards,
+        }.get(number)
+        if instead is None:
+            stage.apply(ctx, op)
+        else:
+            instead(op)
+
+
+NO_HOOKS = Hooks()
+
+T = TypeVar("T")
+
+
+def _flag(default: T, help: str, metavar: str | None = None) -> T:
+    """An option that commands have as a flag too, see `tools/options.py`."""
+    return field(default=default, metadata={"help": help, "metavar": metavar})
 
 
 @dataclass(frozen=True)
@@ -166,15 +218,23 @@ class TTStableHLOPipelinePass(ModulePass):
 
     name = "tt-stablehlo-pipeline"
 
-    mesh_shape: tuple[int, ...] = ()
-    argument_types: str | None = None
-    automatic_arg_analysis: bool = True
-    result_presharded: tuple[int, ...] = ()
-    dump_dir: str | None = None
-    verify_each: bool = False
+    mesh_shape: tuple[int, ...] = _flag((), "devices, see stage 4", "1,N")
+    argument_types: str | None = _flag(
+        None, "main=input,parameter; see stage 2", "TEXT"
+    )
+    automatic_arg_analysis: bool = _flag(
+        True, "find the batch of a program without shardings"
+    )
+    result_presharded: tuple[int, ...] = _flag((), "see stage 3", "1,0")
+    dump_dir: str | None = _flag(None, "write NN-stage.mlir after each stage", "DIR")
+    verify_each: bool = _flag(
+        False, "check the program after each step, not only as read and at the end"
+    )
     first_stage: int = 1
-    last_stage: int = 13
-    strict: bool = False
+    last_stage: int = LAST_STAGE
+    strict: bool = _flag(
+        False, "refuse what would be computed replicated with a warning"
+    )
 
     def stages(self) -> list[ModulePass]:
         """The passes of the thirteen stages; stage n is at index n - 1."""
@@ -243,7 +303,9 @@ class TTStableHLOPipelinePass(ModulePass):
             case _:
                 return []
 
-    def run(self, ctx: Context, module: ModuleOp) -> Iterator[StageResult]:
+    def run(
+        self, ctx: Context, module: ModuleOp, hooks: Hooks = NO_HOOKS
+    ) -> Iterator[Stage]:
         """Run one stage a step, changing the module in place.
 
         Whoever iterates may look at the module between the stages.
@@ -272,13 +334,18 @@ class TTStableHLOPipelinePass(ModulePass):
                     require_one_replica(module)
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
+            if hooks.before is not None:
+                hooks.before(number, stage.name)
             start = time.perf_counter()
             if number == self.first_stage:
                 written = _written_shardings(module)
             if not skipped:
                 before = self._before(number, module, written)
                 with without_collections():
-                    for one in (*before, stage, *self._after(number)):
+                    for one in before:
+                        one.apply(ctx, module)
+                    hooks.run(number, stage, ctx, module)
+                    for one in self._after(number):
                         one.apply(ctx, module)
                 if number in (PROPAGATION_STAGE, COLLECTIVES_STAGE):
                     check_collectives(module)
@@ -290,7 +357,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 verify_stage(module, number)
             if dump:
                 dump(number, stage.name, module)
-            yield StageResult(number, stage.name, seconds, skipped)
+            yield Stage(number, stage.name, seconds, skipped)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run all stages."""

@@ -9,9 +9,9 @@ import pytest
 
 import ttxdsl
 from ttxdsl.reporting.trace.layouts import LayoutTable
-from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import ScopeName
+from ttxdsl.reporting.trace.nodes import TraceNode
 from ttxdsl.reporting.trace.scopes import Scopes
+from ttxdsl.reporting.trace.stacks import ScopeName
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
@@ -248,11 +248,11 @@ def test_the_mesh_without_a_name_is_the_one_with_the_same_axes():
 # scopes
 
 
-def node(scope: int, *inputs: int, kind: str = "op") -> Node:
-    return Node(kind, "stablehlo.x", "x", scope, [(at, 0) for at in inputs], [])
+def node(scope: int, *inputs: int, kind: str = "op") -> TraceNode:
+    return TraceNode(kind, "stablehlo.x", "x", scope, [(at, 0) for at in inputs], [])
 
 
-def names_of(scopes: Scopes, nodes: list[Node]) -> list[str]:
+def names_of(scopes: Scopes, nodes: list[TraceNode]) -> list[str]:
     return [scopes.scopes[one.group].name for one in nodes]
 
 
@@ -281,7 +281,7 @@ def test_the_scope_of_everything_goes():
 def test_a_scope_in_a_loop_over_layers_is_one_each():
     scopes = Scopes()
     layer = scopes.scope(path("norm"), "scope")
-    nodes: list[Node] = []
+    nodes: list[TraceNode] = []
     for _ in range(3):
         nodes += [node(layer, *range(len(nodes))[-1:]) for _ in range(5)]
         nodes += [node(0, len(nodes) - 1) for _ in range(20)]
@@ -293,7 +293,7 @@ def test_a_scope_in_a_loop_over_layers_is_one_each():
 
 def test_large_scopes_are_cut_where_little_is_alive():
     scopes = Scopes()
-    nodes: list[Node] = []
+    nodes: list[TraceNode] = []
     for _ in range(10):
         start = len(nodes)
         nodes += [node(0, *((start - 1,) if start else ())) for _ in range(20)]

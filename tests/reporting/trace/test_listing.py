@@ -23,7 +23,7 @@ from ttxdsl.reporting.trace.listing import (
     StageRecord,
     listing_of,
 )
-from ttxdsl.reporting.trace.origins import Origins
+from ttxdsl.reporting.trace.stacks import Stacks
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = [
@@ -90,7 +90,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 
 
 def log_of(module: ModuleOp) -> StageLog:
-    log = StageLog(Origins(module))
+    log = StageLog(Stacks(module).origins)
     log.record(0, "as read", module)
     return log
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from tests.work import calls
-from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import ScopeName
+from ttxdsl.reporting.trace.nodes import TraceNode
 from ttxdsl.reporting.trace.scopes import Scopes
+from ttxdsl.reporting.trace.stacks import ScopeName
 
 
-def chain(depth: int) -> tuple[Scopes, list[Node]]:
+def chain(depth: int) -> tuple[Scopes, list[TraceNode]]:
     """A scope in a scope, each with one node."""
     scopes = Scopes()
     path = [ScopeName(f"f{level}") for level in range(depth)]
     groups = [scopes.scope(path[: level + 1], "scope") for level in range(depth)]
     nodes = [
-        Node("op", "tanh", f"%{at}", group, [(at - 1, 0)] if at else [], [])
+        TraceNode("op", "tanh", f"%{at}", group, [(at - 1, 0)] if at else [], [])
         for at, group in enumerate(groups)
     ]
     return scopes, nodes

@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.parser import Parser
 
+from ttxdsl.ir.memo import IdentityMemo
+
 MOST_PARTS = 1 << 16
 """Parts that an alias may have when all of it is written out, for a short text; a long
 one may have as many as it has characters."""
@@ -23,8 +25,8 @@ one may have as many as it has characters."""
 MOST_LEVELS = 1_000
 """Of attributes inside each other; locations, which nothing prints, may be deeper."""
 
-_Measure = tuple[Attribute, int, int]
-"""An attribute, which is kept so that its identity stays its own; parts; levels."""
+_Measures = IdentityMemo[tuple[int, int]]
+"""Parts and levels of attributes."""
 
 
 def _parts(attribute: Attribute) -> Iterable[Attribute]:
@@ -39,7 +41,7 @@ def _parts(attribute: Attribute) -> Iterable[Attribute]:
             return ()
 
 
-def _measure(attribute: Attribute, known: dict[int, _Measure]) -> _Measure:
+def _measure(attribute: Attribute, known: _Measures) -> tuple[int, int]:
     """How many parts and levels an attribute has; shared parts are looked at once."""
     pending = [attribute]
     while pending:
@@ -52,19 +54,19 @@ def _measure(attribute: Attribute, known: dict[int, _Measure]) -> _Measure:
         if unknown:
             pending += unknown
             continue
-        count = 1 + sum(known[id(part)][1] for part in parts)
-        levels = 1 + max((known[id(part)][2] for part in parts), default=0)
-        known[id(current)] = current, count, levels
+        count = 1 + sum(known[id(part)][0] for part in parts)
+        levels = 1 + max((known[id(part)][1] for part in parts), default=0)
+        known.keep(id(current), (count, levels), current)
         pending.pop()
     return known[id(attribute)]
 
 
-def _known(parser: Parser) -> dict[int, _Measure]:
+def _known(parser: Parser) -> _Measures:
     # kept in the state that a parser shares with its nested parsers
     state = cast(Any, parser._parser_state)  # pyright: ignore[reportPrivateUsage]
-    known: dict[int, _Measure] | None = getattr(state, "alias_measures", None)
+    known: _Measures | None = getattr(state, "alias_measures", None)
     if known is None:
-        known = state.alias_measures = {}
+        known = state.alias_measures = _Measures()
     return known
 
 
@@ -76,7 +78,7 @@ def mend() -> None:
         token = self._current_token  # pyright: ignore[reportPrivateUsage]
         parse_definition(self)
         attribute = self.attribute_aliases[token.text]
-        _, parts, levels = _measure(attribute, _known(self))
+        parts, levels = _measure(attribute, _known(self))
         most = max(MOST_PARTS, len(self.lexer.input.content))
         if parts > most:
             self.raise_error(

@@ -22,13 +22,15 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.printer import Printer
 
+from ttxdsl.ir.memo import IdentityMemo
+
 _MOST_KEPT = 1 << 14
 _LARGEST = 256
 """Bytes of a constant whose text is kept."""
 
 _SAME_EVERYWHERE = (DenseArrayBase, IntegerAttr, StringAttr)
 
-_by_identity: dict[int, tuple[Attribute, str]] = {}
+_by_identity = IdentityMemo[str]()
 _by_value: dict[Attribute, str] = {}
 
 
@@ -68,16 +70,13 @@ def mend() -> None:
             _by_value[attribute] = text
         if len(_by_identity) >= _MOST_KEPT:
             _by_identity.clear()
-        # an identity stands for an attribute as long as that is kept here
-        _by_identity[id(attribute)] = attribute, text
-        return text
+        return _by_identity.keep(id(attribute), text, attribute)
 
     def print_remembered(self: Printer, attribute: Attribute) -> None:
         if type(self) is not Printer:  # one that may print in its own way
             print_attribute(self, attribute)
             return
-        known = _by_identity.get(id(attribute))
-        text = known[1] if known is not None else text_of(attribute)
+        text = _by_identity.get(id(attribute)) or text_of(attribute)
         if text is None:
             print_attribute(self, attribute)
         else:

@@ -27,6 +27,7 @@ from ttxdsl.dialects._sdy.ops import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.manual import with_manual_axes
 from ttxdsl.sharding.mesh import Mesh
@@ -361,10 +362,8 @@ def transform_shardings(
     collectives. `change` is called once for each distinct sharding.
     """
     changed: dict[TensorSharding, TensorSharding] = {}
-    # one attribute serves many ops: what became of it, by identity, and it, kept alive
-    attributes: dict[
-        int, tuple[TensorShardingPerValueAttr, TensorShardingPerValueAttr]
-    ] = {}
+    # one attribute serves many ops
+    attributes = IdentityMemo[TensorShardingPerValueAttr]()
 
     def new(sharding: TensorSharding) -> TensorSharding:
         known = changed.get(sharding)
@@ -375,9 +374,9 @@ def transform_shardings(
     def new_per_value(old: TensorShardingPerValueAttr) -> TensorShardingPerValueAttr:
         known = attributes.get(id(old))
         if known is None:
-            known = old, TensorShardingPerValueAttr(map(new, old.data))
-            attributes[id(old)] = known
-        return known[1]
+            made = TensorShardingPerValueAttr(map(new, old.data))
+            known = attributes.keep(id(old), made, old)
+        return known
 
     for op in all_ops(root):
         if type(op) is not FuncOp and IS_PLAIN[type(op)]:

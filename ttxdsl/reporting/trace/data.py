@@ -3,7 +3,7 @@
 Whoever compiles hands over the module after each step; it is read at once, since the
 next step changes it in place.
 
-    recorder = Recorder(module, "step.mlir")
+    recorder = Trace(module, "step.mlir")
     recorder.step(1, "inline", module, seconds=0.1)
     ...
     data = recorder.data(version, remarks)
@@ -45,8 +45,8 @@ from ttxdsl.reporting.trace.listing import (
     StageLog,
     StageRecord,
 )
-from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import Origins
+from ttxdsl.reporting.trace.nodes import TraceNode
+from ttxdsl.reporting.trace.stacks import Stacks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 
 GRAPH_STAGE = 10
@@ -56,7 +56,7 @@ DEVICE_STAGE = 13
 
 
 @dataclass(slots=True)
-class Recorder:
+class Trace:
     """Follows one module through its compilation."""
 
     module: ModuleOp
@@ -68,16 +68,16 @@ class Recorder:
     collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     memory: dict[str, Any] | None = None
     no_memory: str | None = None
-    _origins: Origins = field(init=False)
+    _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
 
     def __post_init__(self) -> None:
-        self._origins = Origins(self.module)
-        self._log = StageLog(self._origins)
+        self._stacks = Stacks(self.module)
+        self._log = StageLog(self._stacks.origins)
         self._log.record(0, "as read", self.module)
 
     def step(
-        self, number: int | None, name: str, *, seconds: float, skipped: bool = False
+        self, number: int | None, name: str, seconds: float, skipped: bool
     ) -> None:
         """Note what a stage (by number) or a lowering (None) made of the module."""
         listing = self._log.record(
@@ -137,12 +137,12 @@ class Recorder:
             self.layouts.mesh(name, mesh)
         self.graph = GraphBuilder(
             _entry(self.module),
-            self._origins,
+            self._stacks,
             listing.names,
             self.layouts,
             self._log.keys,
         ).build()
-        self._origins.mark_nodes(self.graph.operations)
+        self._stacks.mark_nodes(self.graph.operations)
 
     def _count(self) -> None:
         """Collectives and memory of the program of one device."""
@@ -215,22 +215,22 @@ class Recorder:
         return named[0] if len(named) == 1 else -1
 
     def _node(self, op: Operation) -> int:
-        node = self._origins.node(op)
+        node = self._stacks.node(op)
         return -1 if node is None else node
 
     # --- what is known at the end -------------------------------------------
 
     def _nodes_of_keys(self) -> list[int]:
         """For every op that ever was the node that it became or was made of."""
-        by_source: dict[tuple[str, ...], int] = {}
+        by_source: dict[tuple[int, ...], int] = {}
         nodes: dict[int, int] = {}
         for op, key in self._log.keys.items():
             at = self._node(op)
             if at >= 0:
                 nodes[key] = at
-                by_source.setdefault(self._origins.source_chain(op), at)
+                by_source.setdefault(self._stacks.source_chain(op), at)
         for op, key in self._log.keys.items():
-            chain = self._origins.source_chain(op)
+            chain = self._stacks.source_chain(op)
             if key not in nodes and chain in by_source:
                 nodes[key] = by_source[chain]
         count = 1 + max(self._log.keys.values(), default=-1)
@@ -293,7 +293,7 @@ def _entry(module: ModuleOp) -> FuncOp:
     return (public or functions)[0]
 
 
-def _node_data(node: Node) -> dict[str, Any]:
+def _node_data(node: TraceNode) -> dict[str, Any]:
     data = asdict(node)
     data["frames"] = [[f.function, f.position] for f in node.frames]
     data["scope"] = data.pop("group")

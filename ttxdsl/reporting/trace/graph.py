@@ -20,9 +20,9 @@ from ttxdsl.reporting.boundary import BoundaryValue, arguments_of, results_of
 from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.reporting.trace.layouts import LayoutTable, axis_names
-from ttxdsl.reporting.trace.nodes import Node, Value
-from ttxdsl.reporting.trace.origins import Origins, ScopeName
+from ttxdsl.reporting.trace.nodes import TraceNode, Value
 from ttxdsl.reporting.trace.scopes import Scopes
+from ttxdsl.reporting.trace.stacks import ScopeName, Stacks
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
@@ -42,7 +42,7 @@ _PROGRAMS = (
 class Graph:
     """The nodes in program order, and the scopes; scope 0 is the whole program."""
 
-    nodes: list[Node]
+    nodes: list[TraceNode]
     scopes: Scopes
     operations: list[Operation | None]
     """What the nodes stand for, where that is an op."""
@@ -54,7 +54,7 @@ class GraphBuilder:
     def __init__(
         self,
         function: FuncOp,
-        origins: Origins,
+        stacks: Stacks,
         names: dict[SSAValue, str],
         layouts: LayoutTable,
         keys: dict[Operation, int],
@@ -63,18 +63,18 @@ class GraphBuilder:
 
         Args:
             function: the entry function.
-            origins: of its ops.
+            stacks: of its ops.
             names: of values as they are printed.
             layouts: where the layouts of values go.
             keys: of ops in the listings.
         """
         self.function = function
-        self.origins = origins
+        self.stacks = stacks
         self.names = names
         self.layouts = layouts
         self.keys = keys
         self.scopes = Scopes()
-        self.nodes: list[Node] = []
+        self.nodes: list[TraceNode] = []
         self.operations: list[Operation | None] = []
         self.sources: dict[SSAValue, tuple[int, int]] = {}
         self.wrapped = False
@@ -103,7 +103,7 @@ class GraphBuilder:
         for argument, boundary in zip(block.args, found, strict=True):
             value = self._boundary(boundary, self.names.get(argument, boundary.name))
             name = argument_name(self.function, argument.index)
-            self._add(Node("argument", "argument", name, scope, [], [value]))
+            self._add(TraceNode("argument", "argument", name, scope, [], [value]))
             self.sources[argument] = len(self.nodes) - 1, 0
 
     def _results(self, block: Block) -> None:
@@ -114,7 +114,9 @@ class GraphBuilder:
         for value, boundary in zip(last.operands, found, strict=True):
             inputs = self._inputs((value,))
             shown = self._boundary(boundary, self.names.get(value, boundary.name))
-            self._add(Node("result", "result", boundary.name, scope, inputs, [shown]))
+            self._add(
+                TraceNode("result", "result", boundary.name, scope, inputs, [shown])
+            )
 
     def _boundary(self, value: BoundaryValue, name: str) -> Value:
         layout = value.layout
@@ -172,7 +174,7 @@ class GraphBuilder:
         inner_manual = manual
         if isinstance(op, sdy.ManualComputationOp):
             inner_manual = (*manual, *op.manual_axes.data)
-        outer = (*path, *self.origins.scopes(op))
+        outer = (*path, *self.stacks.scopes(op))
         for index, region in enumerate(op.regions):
             which = f" {index}" if len(op.regions) > 1 else ""
             if isinstance(op, stablehlo.WhileOp):
@@ -199,7 +201,7 @@ class GraphBuilder:
                 if len(op.operands) == len(block.args)
                 else ()
             )
-            node = Node(
+            node = TraceNode(
                 "argument",
                 "argument",
                 argument.name_hint or f"arg{argument.index}",
@@ -217,17 +219,19 @@ class GraphBuilder:
         manual: tuple[str, ...],
         inputs: list[tuple[int, int]],
     ) -> None:
-        scope = self.scopes.scope((*path, *self.origins.scopes(op)), "scope")
+        scope = self.scopes.scope((*path, *self.stacks.scopes(op)), "scope")
         outputs = [self._result(result, manual) for result in op.results]
         short = op.name.rpartition(".")[2]
-        frames = self.origins.frames(op)
-        path_names = tuple(one.name for one in (*path, *self.origins.scopes(op)))
-        node = Node("op", op.name, short, scope, inputs, outputs, frames, path_names)
+        frames = self.stacks.frames(op)
+        path_names = tuple(one.name for one in (*path, *self.stacks.scopes(op)))
+        node = TraceNode(
+            "op", op.name, short, scope, inputs, outputs, frames, path_names
+        )
         self._add(node, op)
         for result in op.results:
             self.sources[result] = len(self.nodes) - 1, result.index
 
-    def _add(self, node: Node, op: Operation | None = None) -> None:
+    def _add(self, node: TraceNode, op: Operation | None = None) -> None:
         self.nodes.append(node)
         self.operations.append(op)
 

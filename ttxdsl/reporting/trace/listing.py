@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.printer import Printer
 
-from ttxdsl.reporting.trace.origins import Origins
+from ttxdsl.analysis.origins import Numbers, Origins
 
 SAME, CHANGED, ADDED, REMOVED = range(4)
 """What a stage did to a line."""
@@ -50,7 +50,7 @@ class _FollowingPrinter(Printer):
         return name
 
 
-_ByMarks = dict[tuple[tuple[str, ...], str], list[Operation]]
+_ByMarks = dict[tuple[Numbers, str], list[Operation]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def listing_of(module: ModuleOp) -> Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListingRow:
     """A line of a stage's listing, or one that is not there any more.
 
     `key` names the op through all stages; `text` and `before` are numbers of texts in
@@ -116,7 +116,7 @@ class StageRecord:
     name: str
     seconds: float
     skipped: bool
-    rows: list[Row]
+    rows: list[ListingRow]
 
     def count(self, change: int) -> int:
         """How many lines have been changed so."""
@@ -127,7 +127,7 @@ class StageRecord:
 class _Old:
     """A line of the stage before, as it is compared."""
 
-    row: Row
+    row: ListingRow
     meaning: tuple[object, ...]
 
 
@@ -161,7 +161,7 @@ class StageLog:
         listing = listing_of(module)
         self._name_ops(dict.fromkeys(line.op for line in listing.lines))
         first = not self.stages
-        rows: list[Row] = []
+        rows: list[ListingRow] = []
         now: dict[tuple[int, int], _Old] = {}
         gone = self._gone({(self.keys[one.op], one.part) for one in listing.lines})
         rows.extend(gone.pop(None, ()))
@@ -171,11 +171,11 @@ class StageLog:
             text = self._number(line.text)
             old = self._before.get(at)
             if first or (old is not None and old.meaning == meaning):
-                row = Row(at[0], text, line.indent, SAME)
+                row = ListingRow(at[0], text, line.indent, SAME)
             elif old is not None:
-                row = Row(at[0], text, line.indent, CHANGED, old.row.text)
+                row = ListingRow(at[0], text, line.indent, CHANGED, old.row.text)
             else:
-                row = Row(at[0], text, line.indent, ADDED)
+                row = ListingRow(at[0], text, line.indent, ADDED)
             rows.append(row)
             now[at] = _Old(row, meaning)
             rows.extend(gone.pop(at, ()))
@@ -185,16 +185,16 @@ class StageLog:
 
     def _gone(
         self, there: set[tuple[int, int]]
-    ) -> dict[tuple[int, int] | None, list[Row]]:
+    ) -> dict[tuple[int, int] | None, list[ListingRow]]:
         """Lines that are not there any more, by the line that they stood behind."""
-        gone: dict[tuple[int, int] | None, list[Row]] = defaultdict(list)
+        gone: dict[tuple[int, int] | None, list[ListingRow]] = defaultdict(list)
         last: tuple[int, int] | None = None
         for at, old in self._before.items():
             if at in there:
                 last = at
             else:
                 row = old.row
-                gone[last].append(Row(row.key, row.text, row.indent, REMOVED))
+                gone[last].append(ListingRow(row.key, row.text, row.indent, REMOVED))
         return gone
 
     def _number(self, text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ttxdsl.reporting.trace.origins import Frame
+from ttxdsl.reporting.trace.stacks import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Node:
+class TraceNode:
     """An op, an argument or a result.
 
     `inputs` are pairs of a node and which of its outputs; `op` is the MLIR name.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from ttxdsl.reporting.trace.nodes import Node
-from ttxdsl.reporting.trace.origins import ScopeName
+from ttxdsl.reporting.trace.nodes import TraceNode
+from ttxdsl.reporting.trace.stacks import ScopeName
 
 _Item = tuple[Literal["node", "scope"], int]
 """What stands directly in a scope, with its number."""
@@ -72,7 +72,7 @@ class Scopes:
             scope = self.scopes[scope].parent
         return found
 
-    def settle(self, nodes: Sequence[Node]) -> None:
+    def settle(self, nodes: Sequence[TraceNode]) -> None:
         """Once all nodes are there: shorten chains, place constants, cut the large."""
         self._place_constants(nodes)
         self._part_scattered(nodes)
@@ -81,7 +81,7 @@ class Scopes:
         self._cut(nodes)
         self._number_again(nodes)
 
-    def _place_constants(self, nodes: Sequence[Node]) -> None:
+    def _place_constants(self, nodes: Sequence[TraceNode]) -> None:
         """A constant that the compiler made without a scope belongs to its users."""
         users: dict[int, list[int]] = defaultdict(list)
         for node in nodes:
@@ -101,7 +101,7 @@ class Scopes:
             shared = [one for one in shared if one in there]
         return shared[0]
 
-    def _part_scattered(self, nodes: Sequence[Node]) -> None:
+    def _part_scattered(self, nodes: Sequence[TraceNode]) -> None:
         """Part scopes that are met again and again, as a layer's in a loop over layers.
 
         Each stretch becomes a scope of its own, short ones a part of what is around.
@@ -116,7 +116,7 @@ class Scopes:
                 self._part(scope, found, nodes)
                 inside = self._inside(nodes)
 
-    def _inside(self, nodes: Sequence[Node]) -> dict[int, list[int]]:
+    def _inside(self, nodes: Sequence[TraceNode]) -> dict[int, list[int]]:
         """The nodes in each scope that has any, also through others."""
         inside: dict[int, list[int]] = defaultdict(list)
         for at, node in enumerate(nodes):
@@ -124,7 +124,9 @@ class Scopes:
                 inside[scope].append(at)
         return inside
 
-    def _part(self, scope: int, inside: Sequence[int], nodes: Sequence[Node]) -> None:
+    def _part(
+        self, scope: int, inside: Sequence[int], nodes: Sequence[TraceNode]
+    ) -> None:
         known = self.scopes[scope]
         stretches: list[list[int]] = []
         for at in inside:
@@ -154,7 +156,7 @@ class Scopes:
             inner = self.scopes[inner].parent
         return None
 
-    def _join_chains(self, nodes: Sequence[Node]) -> None:
+    def _join_chains(self, nodes: Sequence[TraceNode]) -> None:
         """A scope that has nothing but one other scope is one with it."""
         own: dict[int, int] = defaultdict(int)
         for node in nodes:
@@ -175,7 +177,7 @@ class Scopes:
                 siblings[siblings.index(at)] = only
                 children[at] = []
 
-    def _open_the_only(self, nodes: Sequence[Node]) -> None:
+    def _open_the_only(self, nodes: Sequence[TraceNode]) -> None:
         """A scope that everything is in, as `jit(train)`, says nothing: it goes."""
         while True:
             used = {scope for node in nodes for scope in self.ancestors(node.group)}
@@ -195,7 +197,7 @@ class Scopes:
                 if node.group == only:
                     node.group = 0
 
-    def _cut(self, nodes: Sequence[Node]) -> None:
+    def _cut(self, nodes: Sequence[TraceNode]) -> None:
         inside: dict[int, dict[_Item, None]] = defaultdict(dict)
         sizes: dict[int, int] = defaultdict(int)
         for at, node in enumerate(nodes):
@@ -218,7 +220,7 @@ class Scopes:
                 self._cut_one(scope, loose, nodes)
 
     def _cut_one(
-        self, scope: int, items: Sequence[_Item], nodes: Sequence[Node]
+        self, scope: int, items: Sequence[_Item], nodes: Sequence[TraceNode]
     ) -> None:
         alive = self._alive_between(items, nodes)
         longest = max(2 * _FEWEST_IN_A_SEGMENT, 2 * len(items) // _SEGMENTS)
@@ -238,7 +240,7 @@ class Scopes:
             start = end
 
     def _alive_between(
-        self, items: Sequence[_Item], nodes: Sequence[Node]
+        self, items: Sequence[_Item], nodes: Sequence[TraceNode]
     ) -> list[int]:
         """For each position how many items from before are used after it."""
         places = {item: at for at, item in enumerate(items)}
@@ -264,7 +266,7 @@ class Scopes:
             change[end + 1] -= 1
         return list(accumulate(change))
 
-    def _number_again(self, nodes: Sequence[Node]) -> None:
+    def _number_again(self, nodes: Sequence[TraceNode]) -> None:
         """Leave out scopes that have nothing inside, and put parents first."""
         used = {0}
         for node in nodes:

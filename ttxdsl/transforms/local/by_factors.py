@@ -162,8 +162,8 @@ def _plan(
     known = ctx.plans.get(key)
     if known is None:
         found = _find_plan(op, division.rule, operands, results, local)
-        known = ctx.plans[key] = found, known_by
-    return known[0]
+        known = ctx.plans.keep(key, found, *known_by)
+    return known
 
 
 def _find_plan(

@@ -51,8 +51,8 @@ def constant(ctx: Localizer, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
     key = stablehlo.ConstantOp, *map(id, known_by)
     known = ctx.plans.get(key)
     if known is None:
-        known = ctx.plans[key] = _local_constant(*known_by), known_by
-    value, layout = known[0]
+        known = ctx.plans.keep(key, _local_constant(*known_by), *known_by)
+    value, layout = known
     new = ctx.emitter.emit(
         stablehlo.ConstantOp,
         [],

@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
@@ -128,17 +129,12 @@ class Localizer:
         self._manual_axes: frozenset[str] = frozenset()
         self._signatures = Signatures()
         self._divisions: dict[OpSignature, Division | None] = {}
-        # how ops that are alike are split, and what the keys' identities are of
-        self.plans: dict[tuple[object, ...], tuple[Any, tuple[object, ...]]] = {}
-        # by the identities of type and sharding, which are kept alive beside the layout
-        self._layouts: dict[
-            tuple[int, int, frozenset[str]],
-            tuple[Layout, Attribute, TensorSharding | None],
-        ] = {}
-        # by the identities of type and layout, likewise
-        self._types: dict[
-            tuple[int, int], tuple[Attribute, Attribute, Layout | None]
-        ] = {}
+        # how ops that are alike are split
+        self.plans = IdentityMemo[Any]()
+        # by type and sharding
+        self._layouts = IdentityMemo[Layout]()
+        # by type and layout
+        self._types = IdentityMemo[Attribute]()
         self._moved: dict[SSAValue, tuple[SSAValue, Layout]] = {}
 
     @property
@@ -190,7 +186,7 @@ class Localizer:
         key = id(type_), id(sharding), self._manual_axes
         known = self._layouts.get(key)
         if known is not None:
-            return known[0]
+            return known
         if not isinstance(type_, TensorType):
             return None
         if not type_.has_static_shape():
@@ -208,8 +204,7 @@ class Localizer:
             raise CompileError(str(error), where) from error
         if layout.uneven is not None:
             raise uneven_error(layout, layout.uneven, where, what)
-        self._layouts[key] = layout, type_, sharding
-        return layout
+        return self._layouts.keep(key, layout, cast(Attribute, type_), sharding)
 
     def is_wanted_uneven(self, result: SSAValue) -> bool:
         """Whether the sharding of a tensor has axes that do not divide a dimension."""
@@ -240,8 +235,8 @@ class Localizer:
         key = id(type_), id(layout)
         known = self._types.get(key)
         if known is None:
-            known = self._types[key] = local_type(type_, layout), type_, layout
-        return known[0]
+            known = self._types.keep(key, local_type(type_, layout), type_, layout)
+        return known
 
     # Old values and their local parts
 

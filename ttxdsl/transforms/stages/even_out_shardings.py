@@ -28,6 +28,7 @@ from xdsl.passes import ModulePass
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -106,13 +107,8 @@ class _Evener:
         default_factory=dict[tuple[int, Axes, Mesh], _Finding]
     )
 
-    even_already: dict[tuple[int, int], tuple[object, object]] = field(
-        default_factory=dict[tuple[int, int], tuple[object, object]]
-    )
-    """What an op of one result says and the result's type, by identity, if it may stay.
-
-    Holds both, so that their identities stay theirs.
-    """
+    even_already: IdentityMemo[bool] = field(default_factory=IdentityMemo[bool])
+    """What an op of one result says and the result's type, if it may stay."""
 
     def __post_init__(self) -> None:
         self.mesh_of = mesh_lookup(self.module)
@@ -172,7 +168,7 @@ class _Evener:
             if written is not None and key not in self.even_already:
                 if self._change_results(op):
                     return
-                self.even_already[key] = written, type_
+                self.even_already.keep(key, True, written, type_)
             return
         match op:
             case FuncOp():

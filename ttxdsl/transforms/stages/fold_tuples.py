@@ -9,33 +9,41 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.rewriting import rewrite, rewrite_type
 from ttxdsl.ir.traversal import ops_of_type
 
 
-def fold_tuples(root: Operation) -> None:
-    """Replace elements of tuples by what was packed, and drop unused tuples, in place."""
-    made: list[stablehlo.TupleOp] = []
-    # a tuple inside of a tuple is made before it, so that one walk does
-    kinds = stablehlo.TupleOp, stablehlo.GetTupleElementOp
-    for op in ops_of_type(root, *kinds):
-        match op:
-            case stablehlo.TupleOp():
-                made.append(op)
-            case stablehlo.GetTupleElementOp() if isinstance(op.operand, OpResult):
-                source = op.operand.op
-                if isinstance(source, stablehlo.TupleOp):
-                    element = source.operands[op.index.value.data]
-                    Rewriter.replace_op(op, [], [element])
-            case _:
-                pass
-    for op in reversed(made):
+class ElementOfTuple(RewritePattern):
+    """What was packed, in place of an element of a tuple."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: stablehlo.GetTupleElementOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace one element."""
+        source = op.operand.owner
+        if isinstance(source, stablehlo.TupleOp):
+            rewriter.replace(op, [], [source.operands[op.index.value.data]])
+
+
+class UnusedTuple(RewritePattern):
+    """Nothing, in place of a tuple that nothing takes."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: stablehlo.TupleOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Drop one tuple."""
         if not op.results[0].uses:
-            Rewriter.erase_op(op)
+            rewriter.erase(op)
 
 
 class FoldTuplesPass(ModulePass):
@@ -45,4 +53,6 @@ class FoldTuplesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        fold_tuples(op)
+        # a tuple inside of a tuple is made before it, so that one walk does
+        rewrite_type(op, stablehlo.GetTupleElementOp, ElementOfTuple())
+        rewrite(reversed(ops_of_type(op, stablehlo.TupleOp)), UnusedTuple())

@@ -7,14 +7,20 @@ calls, where there is more than one device; composites with a sharding rule stay
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.transforms.local.collectives import ALL_SLICE
 
@@ -24,22 +30,24 @@ def _is_closed(op: stablehlo.CompositeOp) -> bool:
     return op.composite_name.data == ALL_SLICE or sharding_rule(op) is not None
 
 
-def open_composites(module: ModuleOp) -> None:
-    """Replace composites whose decomposition has a body, in place."""
-    bodies = {
-        op.sym_name.data
-        for op in module.ops
-        if isinstance(op, FuncOp) and not op.is_declaration
-    }
-    for op in ops_of_type(module, stablehlo.CompositeOp):
-        if _is_closed(op):
-            continue
+@dataclass(frozen=True)
+class CallDecomposition(RewritePattern):
+    """A call of what a composite is made of, if that is one of the bodies."""
+
+    bodies: frozenset[str]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: stablehlo.CompositeOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace one composite."""
         name = op.decomposition.string_value()
-        if name in bodies:
-            call = CallOp(name, op.operands, [result.type for result in op.results])
-            call.attributes.update(op.attributes)
-            call.location = op.location
-            Rewriter.replace_op(op, call)
+        if _is_closed(op) or name not in self.bodies:
+            return
+        call = CallOp(name, op.operands, [result.type for result in op.results])
+        call.attributes.update(op.attributes)
+        call.location = op.location
+        rewriter.replace(op, call)
 
 
 class OpenCompositesPass(ModulePass):
@@ -49,4 +57,9 @@ class OpenCompositesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        open_composites(op)
+        bodies = frozenset(
+            inner.sym_name.data
+            for inner in op.ops
+            if isinstance(inner, FuncOp) and not inner.is_declaration
+        )
+        rewrite_type(op, stablehlo.CompositeOp, CallDecomposition(bodies))

@@ -6,25 +6,40 @@ want the same value under the same sharding share one reshard.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
 
 from ttxdsl.dialects import sdy
-from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.sharding.spec import TensorSharding
 
 
-def simplify_reshards(module: ModuleOp) -> None:
-    """Drop reshards that an op before them in the same block has done, in place."""
-    known: dict[tuple[SSAValue, TensorSharding, Block | None], SSAValue] = {}
-    for op in ops_of_type(module, sdy.ReshardOp):
+@dataclass
+class SameReshard(RewritePattern):
+    """The result of a reshard before it in the same block that does the same."""
+
+    known: dict[tuple[SSAValue, TensorSharding, Block | None], SSAValue] = field(
+        default_factory=dict[tuple[SSAValue, TensorSharding, "Block | None"], SSAValue]
+    )
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: sdy.ReshardOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Drop one reshard."""
         key = op.input, op.sharding.data, op.parent
-        first = known.setdefault(key, op.result)
+        first = self.known.setdefault(key, op.result)
         if first is not op.result:
-            Rewriter.replace_op(op, [], [first])
+            rewriter.replace(op, [], [first])
 
 
 class SimplifyReshardsPass(ModulePass):
@@ -34,4 +49,4 @@ class SimplifyReshardsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        simplify_reshards(op)
+        rewrite_type(op, sdy.ReshardOp, SameReshard())

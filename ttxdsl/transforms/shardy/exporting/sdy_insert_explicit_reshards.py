@@ -36,6 +36,7 @@ from ttxdsl.dialects.stablehlo import (
 )
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops_inside_out
 from ttxdsl.rules.registry import OpSignature, Signatures
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
@@ -125,10 +126,10 @@ class ReshardInserter:
     meshes: dict[str, Mesh] = field(init=False)
     functions: dict[str, FuncOp] = field(init=False)
     signatures: Signatures = field(default_factory=Signatures)
-    plans: dict[tuple[object, ...], tuple[_Plan | None, Shardings]] = field(
-        default_factory=dict[tuple[object, ...], tuple["_Plan | None", Shardings]]
+    plans: IdentityMemo[_Plan | None] = field(
+        default_factory=IdentityMemo["_Plan | None"]
     )
-    """By the op's signature and its shardings' identities; holds those shardings."""
+    """By the op's signature and its shardings' identities."""
 
     def __post_init__(self) -> None:
         self.meshes = sdy.mesh_table(self.module)
@@ -396,10 +397,10 @@ class ReshardInserter:
         signature = self.signatures.of(op)
         key = (signature, *map(id, shardings))
         try:
-            return self.plans[key][0]
+            return self.plans[key]
         except KeyError:
             plan = self.find_plan(op, signature, tuple(shardings))
-            self.plans[key] = plan, shardings
+            self.plans.keep(key, plan, *shardings)
             return plan
 
     def find_plan(

@@ -18,10 +18,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.rewriting import rewrite
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.collectives import (
@@ -65,13 +72,16 @@ def is_redundant(op: sdy.ReshardOp) -> bool:
 
 
 @dataclass(frozen=True)
-class ReshardRewriter:
-    """Rewrites reshards of one module; remembers its meshes."""
+class ReshardToCollectives(RewritePattern):
+    """The collectives of a reshard, or its operand if none is needed."""
 
     mesh_of: MeshOf
 
-    def rewrite(self, op: sdy.ReshardOp) -> None:
-        """Replace a reshard by its collectives, or by its operand if none is needed.
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: sdy.ReshardOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace one reshard.
 
         Raises:
             UnsupportedError: if the reshard would change unreduced axes.
@@ -89,11 +99,11 @@ class ReshardRewriter:
         source_mesh, target_mesh = self.mesh_of(source), self.mesh_of(target)
         if source_mesh.is_maximal or target_mesh.is_maximal:
             if source_mesh == target_mesh:
-                self.replace(op, [], op.input)
+                self.replace(op, [], op.input, rewriter)
             return
         if not target.sharding_axes:
             if not source.sharding_axes:
-                self.replace(op, [], op.input)
+                self.replace(op, [], op.input, rewriter)
                 return
             # gathered data is the same whatever mesh it is said to be on
             target, target_mesh = target.with_mesh(source.mesh), source_mesh
@@ -109,20 +119,22 @@ class ReshardRewriter:
             new_op.location = op.location
             new_ops.append(new_op)
             value = new_op.result
-        self.replace(op, new_ops, value)
+        self.replace(op, new_ops, value, rewriter)
 
     def replace(
-        self, op: sdy.ReshardOp, new_ops: list[Operation], value: SSAValue
+        self,
+        op: sdy.ReshardOp,
+        new_ops: list[Operation],
+        value: SSAValue,
+        rewriter: PatternRewriter,
     ) -> None:
         """Put new ops, and a value that they make, in place of a reshard."""
-        block = op.parent
-        assert block is not None
-        block.insert_ops_before(new_ops, op)
         users = [use.operation for use in op.result.uses]
-        op.result.replace_all_uses_with(value)
+        rewriter.insert(new_ops, InsertPoint.before(op))
+        rewriter.replace_all_uses_with(op.result, value)
         for user in users:
             self.take_over_dims(user)
-        block.erase_op(op)
+        rewriter.erase(op)
 
     def take_over_dims(self, user: Operation) -> None:
         """Let a user that only changes unreduced axes say the dimensions of its operand.
@@ -155,7 +167,6 @@ def reshards_to_collectives(
             return meshes[sharding.mesh]
         return sdy.get_mesh(module, sharding)
 
-    rewriter = ReshardRewriter(mesh_of)
     reshards = [
         op
         for func in module.ops
@@ -165,8 +176,7 @@ def reshards_to_collectives(
     if keep_redundant_reshards:
         # before any is rewritten: collectives leave axes of size one out
         reshards = [op for op in reshards if not is_redundant(op)]
-    for op in reshards:
-        rewriter.rewrite(op)
+    rewrite(reshards, ReshardToCollectives(mesh_of))
 
 
 def check_collectives(module: ModuleOp) -> None:

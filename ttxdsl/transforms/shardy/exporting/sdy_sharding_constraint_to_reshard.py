@@ -18,7 +18,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from ttxdsl.dialects.sdy import ReshardOp, ShardingConstraintOp
-from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.ir.rewriting import rewrite_type
 
 
 class ConstraintToReshard(RewritePattern):
@@ -46,7 +46,4 @@ class ShardingConstraintToReshardPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        pattern = ConstraintToReshard()
-        # few ops are constraints: no walker that asks the pattern about all of them
-        for constraint in ops_of_type(op, ShardingConstraintOp):
-            pattern.match_and_rewrite(constraint, PatternRewriter(constraint))
+        rewrite_type(op, ShardingConstraintOp, ConstraintToReshard())

@@ -29,6 +29,7 @@ from ttxdsl.dialects.sdy import (
     PropagationBarrierOp,
 )
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules.registry import Signatures
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
@@ -131,8 +132,7 @@ class PropagationGraph:
         self._place_of_func_result: dict[tuple[FuncOp, int], int] = {}
         self._siblings: dict[int, tuple[int, ...]] = {}
         self._concerned: dict[SSAValue, tuple[int, ...]] = {}
-        self._behaviours: dict[tuple[int, bool], int] = {}
-        self._rules: list[OpShardingRule] = []  # alive, so that their ids stay theirs
+        self._behaviours = IdentityMemo[int]()
         self.functions: dict[str, FuncOp] = {}
         self.calls: dict[str, list[CallOp]] = {}
         # A number for each op such that an op comes behind the ops of its regions, as
@@ -374,8 +374,7 @@ class PropagationGraph:
                 OpBehaviour(rule, elementwise, conservative)
             )
             if node.rule is rule:
-                self._behaviours[key] = behaviour
-                self._rules.append(rule)
+                self._behaviours.keep(key, behaviour, rule)
         node.behaviour = behaviour
 
     def _call_sources(self, edge: FuncDataFlowEdgeOp) -> list[SSAValue]:

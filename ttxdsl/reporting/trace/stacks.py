@@ -1,10 +1,4 @@
-"""Marks on ops that survive the compiler, so that each result knows where it came from.
-
-Passes hand the location of an op on to what they make of it. A mark is a named location
-around the one that was there: `loc("ttxdsl.op=12"(…))`. It changes neither the printed
-program nor the positions in messages, and calls that are inlined keep both sides: the
-mark of the op in the callee, and that of the call.
-"""
+"""What a program says of where it comes from: JAX's name stack, and tracebacks."""
 
 from __future__ import annotations
 
@@ -19,15 +13,12 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     ModuleOp,
     NameLoc,
-    StringAttr,
 )
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
+from ttxdsl.analysis.origins import Origins
 from ttxdsl.errors import source_position
-
-_MARK = "ttxdsl.op="
-_NODE = "ttxdsl.node="
 
 _TRANSFORMATION = re.compile(r"(jvp|transpose|vmap)\((.*)\)")
 
@@ -38,15 +29,6 @@ class Frame:
 
     function: str
     position: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """An op of the program as it was read."""
-
-    location: Attribute
-    callee: str | None
-    """The function that it calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,89 +91,52 @@ def frames_of(location: Attribute) -> list[Frame]:
             return [Frame("", position)] if position else []
 
 
-class Origins:
-    """The ops of a program as it was read, and which of them any later op is from."""
+class Stacks:
+    """Where the user's program has what any later op came from."""
 
     def __init__(self, module: ModuleOp):
-        """Mark every op of the module, which changes its locations only."""
-        self._sources: list[_Source] = []
-        self._marks: dict[int, tuple[Attribute, tuple[str, ...]]] = {}
-        for number, op in enumerate(module.walk()):
-            callee = op.callee.string_value() if isinstance(op, CallOp) else None
-            self._sources.append(_Source(op.location, callee))
-            _mark(op, f"{_MARK}{number}")
+        """Number every op of the module, which changes its locations only."""
+        self.origins = Origins()
+        self._read = self.origins.mark(module.walk())
+        self._nodes: dict[int, int] = {}
 
     def mark_nodes(self, nodes: Sequence[Operation | None]) -> None:
-        """Mark ops once more, as the nodes of a graph: node n is `nodes[n]`."""
-        for number, op in enumerate(nodes):
-            if op is not None:
-                _mark(op, f"{_NODE}{number}")
-
-    def chain(self, op: Operation) -> tuple[str, ...]:
-        """All marks of an op, calls before callees: the same for all it became."""
-        return self._chain(op.location)
+        """Number ops once more, as the nodes of a graph: node n is `nodes[n]`."""
+        there = [(at, op) for at, op in enumerate(nodes) if op is not None]
+        numbers = self.origins.mark(op for _, op in there)
+        self._nodes.update(zip(numbers, (at for at, _ in there), strict=True))
 
     def node(self, op: Operation) -> int | None:
         """Which node of `mark_nodes` the op was made of."""
-        for mark in self.chain(op):
-            if mark.startswith(_NODE):
-                return int(mark.removeprefix(_NODE))
-        return None
+        numbers = self.origins.chain(op)
+        return next((self._nodes[n] for n in numbers if n in self._nodes), None)
 
-    def source_chain(self, op: Operation) -> tuple[str, ...]:
-        """The marks that the op had when it was read, or of what it was made of."""
-        return tuple(mark for mark in self.chain(op) if mark.startswith(_MARK))
+    def source_chain(self, op: Operation) -> tuple[int, ...]:
+        """The numbers that it had when it was read, or of what it was made of."""
+        return tuple(n for n in self.origins.chain(op) if n in self._read)
 
     def scopes(self, op: Operation) -> tuple[ScopeName, ...]:
         """Where an op belongs, outermost first: functions and parts of JAX's name stack.
 
         Every call is a scope of its own, also where one function is called twice.
         """
-        numbers = self._numbers(op)
+        numbers = self.source_chain(op)
         found: list[ScopeName] = []
         for number in numbers[:-1]:
-            call = self._sources[number]
-            *outer, last = name_stack(call.location) or (f"@{call.callee}",)
+            call, location = self.origins.marked(number)
+            callee = call.callee.string_value() if isinstance(call, CallOp) else None
+            *outer, last = name_stack(location) or (f"@{callee}",)
             found.extend(ScopeName(name) for name in outer)
             found.append(ScopeName(last, number))
         if numbers:
-            stack = name_stack(self._sources[numbers[-1]].location)
+            stack = name_stack(self.origins.marked(numbers[-1])[1])
             found.extend(ScopeName(name) for name in stack[:-1])
         return tuple(found)
 
     def frames(self, op: Operation) -> list[Frame]:
         """The user's traceback of an op, innermost frame first."""
-        numbers = self._numbers(op)
         return [
             frame
-            for number in reversed(numbers)
-            for frame in frames_of(self._sources[number].location)
+            for number in reversed(self.source_chain(op))
+            for frame in frames_of(self.origins.marked(number)[1])
         ]
-
-    def _numbers(self, op: Operation) -> list[int]:
-        return [int(mark.removeprefix(_MARK)) for mark in self.source_chain(op)]
-
-    def _chain(self, location: Attribute) -> tuple[str, ...]:
-        known = self._marks.get(id(location))
-        if known is None:
-            # the location is kept with its marks, or its id could be another's later
-            known = self._marks[id(location)] = (location, self._read(location))
-        return known[1]
-
-    def _read(self, location: Attribute) -> tuple[str, ...]:
-        match location:
-            case NameLoc():
-                mark = location.desc.data
-                inner = self._chain(location.location)
-                return (mark, *inner) if mark.startswith((_MARK, _NODE)) else inner
-            case CallSiteLoc():
-                return (*self._chain(location.caller), *self._chain(location.callee))
-            case FusedLoc():
-                parts = cast(ArrayAttr[Attribute], location.locations)
-                return next((c for part in parts if (c := self._chain(part))), ())
-            case _:
-                return ()
-
-
-def _mark(op: Operation, mark: str) -> None:
-    op.location = NameLoc(StringAttr(mark), op.location)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.program import make_context, parse_program
-from ttxdsl.reporting.trace.origins import Origins, frames_of, name_stack
+from ttxdsl.reporting.trace.stacks import Stacks, frames_of, name_stack
 from ttxdsl.transforms.stages.inline import InlinePass
 
 
@@ -54,35 +54,35 @@ func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
-def inlined() -> tuple[ModuleOp, Origins]:
+def inlined() -> tuple[ModuleOp, Stacks]:
     module = parse_program(CALLS)
-    origins = Origins(module)
+    stacks = Stacks(module)
     InlinePass().apply(make_context(), module)
-    return module, origins
+    return module, stacks
 
 
 def test_each_call_is_a_scope_of_its_own():
-    module, origins = inlined()
+    module, stacks = inlined()
     first, second = (op for op in module.walk() if op.name == "stablehlo.negate")
-    assert [s.name for s in origins.scopes(first)] == ["@f", "inner"]
-    assert [s.name for s in origins.scopes(second)] == [
+    assert [s.name for s in stacks.scopes(first)] == ["@f", "inner"]
+    assert [s.name for s in stacks.scopes(second)] == [
         *("jit(g)", "layer", "jit(f)", "inner"),
     ]
-    assert origins.chain(first) != origins.chain(second)
-    assert origins.scopes(first)[0].call >= 0
+    assert stacks.origins.chain(first) != stacks.origins.chain(second)
+    assert stacks.scopes(first)[0].call >= 0
 
 
 def test_frames_go_through_calls():
-    module, origins = inlined()
+    module, stacks = inlined()
     second = [op for op in module.walk() if op.name == "stablehlo.negate"][1]
-    found = [f.position for f in origins.frames(second)]
+    found = [f.position for f in stacks.frames(second)]
     assert found == ["m.py:1:2", "m.py:5:1"]
 
 
 def test_nodes_are_found_in_what_is_made_of_them():
-    module, origins = inlined()
+    module, stacks = inlined()
     negates = [op for op in module.walk() if op.name == "stablehlo.negate"]
-    assert [origins.node(op) for op in negates] == [None, None]
-    origins.mark_nodes([None, *negates])
-    assert [origins.node(op) for op in negates] == [1, 2]
-    assert origins.source_chain(negates[0])[-1].startswith("ttxdsl.op=")
+    assert [stacks.node(op) for op in negates] == [None, None]
+    stacks.mark_nodes([None, *negates])
+    assert [stacks.node(op) for op in negates] == [1, 2]
+    assert len(stacks.source_chain(negates[0])) == 2  # the call and the op

@@ -1,0 +1,80 @@
+"""The way down, in one loop: the thirteen stages, then the lowerings.
+
+Whoever compiles a program runs its steps here and looks on: `ttxdsl.api`, `compile`,
+`check` and `report`; `why`, which lowers nothing, runs the stages alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ttxdsl.program import Form, require_not_beyond
+from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipelinePass
+
+
+def lowerings(
+    form: Form, wanted: Form = "ttnn", num_links: int = 1
+) -> list[ModulePass]:
+    """The lowerings from one form to another, without those that are behind it.
+
+    Args:
+        form: of the program.
+        wanted: where to go.
+        num_links: ethernet links that each ttnn collective uses.
+
+    Raises:
+        CompileError: the program is further down.
+    """
+    require_not_beyond(form, wanted)
+    passes: list[ModulePass] = []
+    if form == "stablehlo" and wanted != "stablehlo":
+        from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
+
+        passes.append(ConvertStableHLOToTTIRPass())
+    if form != "ttnn" and wanted == "ttnn":
+        from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
+
+        passes.append(ConvertTTIRToTTNNPass(num_links))
+    return passes
+
+
+def run_passes(
+    ctx: Context,
+    module: ModuleOp,
+    passes: Iterable[ModulePass],
+    hooks: Hooks = NO_HOOKS,
+    *,
+    verify_each: bool = False,
+) -> Iterator[Stage]:
+    """Run passes one a step, the pipeline stage by stage, changing the module in place.
+
+    Whoever iterates may look at the module between the steps.
+
+    Args:
+        ctx: the dialects.
+        module: the program.
+        passes: to run in order.
+        hooks: what is done besides.
+        verify_each: check the module after each pass; the pipeline's stages are as its
+            own option says.
+
+    Raises:
+        CompileError: a step refuses the program or its options.
+    """
+    for one in passes:
+        if isinstance(one, TTStableHLOPipelinePass):
+            yield from one.run(ctx, module, hooks)
+            continue
+        if hooks.before is not None:
+            hooks.before(None, one.name)
+        start = time.perf_counter()
+        one.apply(ctx, module)
+        seconds = time.perf_counter() - start
+        if verify_each:
+            module.verify()
+        yield Stage(None, one.name, seconds)

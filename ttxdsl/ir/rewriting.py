@@ -1,0 +1,28 @@
+"""Patterns on ops of a few classes, each asked once and in program order.
+
+xDSL's walker asks a pattern about every op of a module, and again about what a rewrite
+touched. Where few ops are meant, and what a pattern makes is not to be rewritten again,
+one walk does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from ttxdsl.ir.traversal import ops_of_type
+
+
+def rewrite(ops: Iterable[Operation], pattern: RewritePattern) -> None:
+    """Apply a pattern to ops, one after the other, in place."""
+    for op in ops:
+        pattern.match_and_rewrite(op, PatternRewriter(op))
+
+
+def rewrite_type(
+    root: Operation, op_class: type[Operation], pattern: RewritePattern
+) -> None:
+    """Apply a pattern to the ops of a class that are in `root` now."""
+    rewrite(ops_of_type(root, op_class), pattern)
