@@ -512,7 +512,7 @@ class Program:
         Raises:
             CompileError: there is no such thing, or several are asked for.
         """
-        asked = (value, argument, result, collective)
+        asked = value, argument, result, collective
         if sum(one is not None for one in asked) > 1:
             raise CompileError("why: ask for one thing at a time")
         if (link, tries) not in self._explainers:
@@ -526,16 +526,7 @@ class Program:
                 link=link,
                 tries=tries,
             )
-        explainer = self._explainers[link, tries]
-        if value is not None:
-            return explainer.value(value)
-        if argument is not None:
-            return explainer.argument(argument)
-        if result is not None:
-            return explainer.result(result)
-        if collective is not None:
-            return explainer.collective(collective)
-        return explainer.program()
+        return self._explainers[link, tries].answer(*asked)
 
     def collectives(self) -> list[CountedCollective]:
         """The collectives of the per-device program, in program order.

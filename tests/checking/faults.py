@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation
 from xdsl.transforms.canonicalize import CanonicalizePass
 
-from ttxdsl.checking.failure import FailureKind
+from ttxdsl.checking.failure import Mode
 from ttxdsl.conversion import lower_collective, stablehlo_to_ttir, ttir_to_ttnn
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.data_flow import ByClass
@@ -139,7 +139,7 @@ class Fault:
     program: str
     plant: Callable[[pytest.MonkeyPatch], None]
     stage: str
-    kinds: tuple[FailureKind, ...] = (FailureKind.DIFFERS,)
+    kinds: tuple[Mode, ...] = (Mode.DIFFERS,)
 
 
 def forget() -> None:
@@ -319,21 +319,21 @@ FAULTS = [
         DOT,
         _no_all_reduce,
         "11 update-global-to-local-shapes",
-        (FailureKind.DIFFERS, FailureKind.REPLICAS),
+        (Mode.DIFFERS, Mode.REPLICAS),
     ),
     Fault(
         "gather of the wrong axis",
         GATHER_ALL,
         _gather_wrong_axis,
         "11 update-global-to-local-shapes",
-        (FailureKind.DIFFERS, FailureKind.REPLICAS),
+        (Mode.DIFFERS, Mode.REPLICAS),
     ),
     Fault(
         "swapped shard_dims",
         GATHER_ALL,
         _swap_shard_dims,
         "convert-stablehlo-to-ttir",
-        (FailureKind.REPLICAS,),
+        (Mode.REPLICAS,),
     ),
     # lanes that a device pads its lookup with, as another one holds their rows
     Fault(
@@ -347,7 +347,7 @@ FAULTS = [
         PERMUTE,
         _drop_pair,
         "11 update-global-to-local-shapes",
-        (FailureKind.DIFFERS, FailureKind.REPLICAS),
+        (Mode.DIFFERS, Mode.REPLICAS),
     ),
     # and others
     Fault(
@@ -355,7 +355,7 @@ FAULTS = [
         PERMUTE,
         _drop_pair_in_ttir,
         "convert-stablehlo-to-ttir",
-        (FailureKind.DIFFERS, FailureKind.REPLICAS),
+        (Mode.DIFFERS, Mode.REPLICAS),
     ),
     Fault(
         "all_reduce forgotten by stage 8",
@@ -365,7 +365,7 @@ FAULTS = [
             _bypass(sdy.AllReduceOp),
         ),
         "8 sdy-insert-explicit-reshards",
-        (FailureKind.INCONSISTENT,),
+        (Mode.INCONSISTENT,),
     ),
     Fault(
         "reshard forgotten by stage 8",
@@ -375,7 +375,7 @@ FAULTS = [
             _bypass(sdy.ReshardOp),
         ),
         "8 sdy-insert-explicit-reshards",
-        (FailureKind.INCONSISTENT,),
+        (Mode.INCONSISTENT,),
     ),
     Fault(
         "collective lost by stage 10",
@@ -385,7 +385,7 @@ FAULTS = [
             _bypass(sdy.AllGatherOp),
         ),
         "10 sdy-reshard-to-collectives",
-        (FailureKind.INCONSISTENT,),
+        (Mode.INCONSISTENT,),
     ),
     Fault(
         "operands swapped by the inliner",
@@ -404,14 +404,14 @@ FAULTS = [
         DOT,
         _after(aggressive.AggressivePropagatePass, _crash),
         "6 sdy-aggressive-propagate",
-        (FailureKind.CRASHED,),
+        (Mode.CRASHED,),
     ),
     Fault(
         "invalid op",
         TRANSPOSE,
         _after(aggressive.AggressivePropagatePass, _wrong_type),
         "6 sdy-aggressive-propagate",
-        (FailureKind.INVALID,),
+        (Mode.INVALID,),
     ),
     Fault(
         "operands swapped in ttnn",

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from ttxdsl.checking.failure import Failure
 from ttxdsl.checking.judge import Judge
@@ -17,7 +15,7 @@ from ttxdsl.checking.minimize import Minimizer, pipeline_text
 from ttxdsl.checking.steps import Step
 from ttxdsl.checking.trials import trials_of
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits
-from ttxdsl.program import make_context
+from ttxdsl.program import make_context, program_text
 from ttxdsl.remarks import collect_remarks
 
 
@@ -113,12 +111,8 @@ def check_steps(
 
 def _reproducer(module: ModuleOp, minimizer: Minimizer) -> Reproducer:
     small, shown = minimizer.minimize(module)
-    stream = StringIO()
-    passes = pipeline_text(minimizer.steps)
-    stream.write(f"// RUN: ttxdsl check %s -p '{passes}'\n//\n")
-    for line in str(shown).splitlines():
-        stream.write(f"// {line}".rstrip() + "\n")
-    stream.write("\n")
-    Printer(stream=stream).print_op(small)
-    stream.write("\n")
-    return Reproducer(stream.getvalue(), shown)
+    lines = [f"RUN: ttxdsl check %s -p '{pipeline_text(minimizer.steps)}'", ""]
+    text = "".join(
+        f"// {line}".rstrip() + "\n" for line in (*lines, *str(shown).splitlines())
+    )
+    return Reproducer(f"{text}\n{program_text(small)}", shown)

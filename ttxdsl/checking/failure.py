@@ -18,7 +18,7 @@ Array = NDArray[Any]
 Index = tuple[int, ...]
 
 
-class FailureKind(Enum):
+class Mode(Enum):
     """In which way a step failed."""
 
     CRASHED = "the pass crashed"
@@ -50,7 +50,7 @@ class WrongElement:
 
 
 @dataclass(frozen=True, slots=True)
-class DevicePlace:
+class Spot:
     """A device, by its coordinates on the mesh, and an element of its local value."""
 
     coordinates: Mapping[str, int]
@@ -75,12 +75,12 @@ class Failure:
     """
 
     step: Step
-    kind: FailureKind
+    kind: Mode
     message: str = ""
     trial: str | None = None
     tagged: bool = False
     element: WrongElement | None = None
-    place: DevicePlace | None = None
+    place: Spot | None = None
 
     def __str__(self) -> str:
         on = f", on {self.trial}" if self.trial else ""
@@ -157,7 +157,7 @@ def axis_names(layout: TensorLayout, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def place_of(
     layout: TensorLayout | None, index: Index, shape: Index, names: tuple[str, ...]
-) -> DevicePlace | None:
+) -> Spot | None:
     """The device that holds an element of a result.
 
     Args:
@@ -170,4 +170,4 @@ def place_of(
         return None
     position, local = layout.holder_of(index, shape)
     axes = axis_names(layout, names)
-    return DevicePlace(dict(zip(axes, position, strict=True)), local)
+    return Spot(dict(zip(axes, position, strict=True)), local)

@@ -13,9 +13,9 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from ttxdsl.checking.failure import (
-    DevicePlace,
     Failure,
-    FailureKind,
+    Mode,
+    Spot,
     axis_names,
     place_of,
     wrong_element,
@@ -98,20 +98,18 @@ class Judge:
                 # the stage that inserts reshards promises
                 return Failure(
                     self.reshards,
-                    FailureKind.INCONSISTENT,
+                    Mode.INCONSISTENT,
                     f"{step} cannot go on from it: {_without_hint(error)}",
                 )
             raise
         except VerifyException as error:
-            return Failure(step, FailureKind.INVALID, str(error).strip())
+            return Failure(step, Mode.INVALID, str(error).strip())
         except Exception as error:
-            return Failure(
-                step, FailureKind.CRASHED, f"{type(error).__name__}: {error}"
-            )
+            return Failure(step, Mode.CRASHED, f"{type(error).__name__}: {error}")
         try:
             step.verify(module)
         except (VerifyException, CompileError) as error:
-            return Failure(step, FailureKind.INVALID, str(error).strip())
+            return Failure(step, Mode.INVALID, str(error).strip())
         return None
 
     def run(self, step: Step, module: ModuleOp, trial: Trial) -> Failure | None:
@@ -123,12 +121,10 @@ class Judge:
         except ReplicaMismatchError as error:
             return self._replicas(step, module, trial, error)
         except (CompileError, InterpretationError, ValueError) as error:
-            return Failure(
-                step, FailureKind.STOPS, str(error), trial.name, trial.tagged
-            )
+            return Failure(step, Mode.STOPS, str(error), trial.name, trial.tagged)
         if len(results) != len(trial.expected):
             message = f"{len(results)} results instead of {len(trial.expected)}"
-            return Failure(step, FailureKind.STOPS, message, trial.name, trial.tagged)
+            return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
         for at, (found, expected) in enumerate(
             zip(results, trial.expected, strict=True)
         ):
@@ -137,9 +133,7 @@ class Judge:
                     f"result {at} is {found.shape} of {found.dtype} instead of"
                     f" {expected.shape} of {expected.dtype}"
                 )
-                return Failure(
-                    step, FailureKind.STOPS, message, trial.name, trial.tagged
-                )
+                return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
             bound = 0.0 if trial.exact[at] else None
             comparison = compare(
                 found, expected, reduction_length=trial.summed, rtol=bound, atol=bound
@@ -158,7 +152,7 @@ class Judge:
                 place = self._place(module, at, first, found.shape)
                 return Failure(
                     step,
-                    FailureKind.DIFFERS,
+                    Mode.DIFFERS,
                     "",
                     trial.name,
                     trial.tagged,
@@ -172,10 +166,10 @@ class Judge:
     ) -> Failure:
         """The element that is wrong where two devices hold different ones."""
         function = entry_function(module)
-        place = DevicePlace(error.coordinates, error.index)
+        place = Spot(error.coordinates, error.index)
         failure = Failure(
             step,
-            FailureKind.REPLICAS,
+            Mode.REPLICAS,
             str(error),
             trial.name,
             trial.tagged,
@@ -203,7 +197,7 @@ class Judge:
                     failure,
                     message="",
                     element=wrong,
-                    place=DevicePlace(device, error.index),
+                    place=Spot(device, error.index),
                 )
         return failure
 
@@ -213,7 +207,7 @@ class Judge:
         result: int,
         index: tuple[int, ...],
         shape: tuple[int, ...],
-    ) -> DevicePlace | None:
+    ) -> Spot | None:
         if not any(_has_devices(op) for op in module.walk()):
             return None
         layout = results_of(entry_function(module))[result].layout
@@ -283,8 +277,8 @@ def _compare_shardings(
                     f"operand {at} of '{name}' was split as {one} and is now split"
                     f" as {other}"
                 )
-                return Failure(step, FailureKind.INCONSISTENT, message)
+                return Failure(step, Mode.INCONSISTENT, message)
     if len(before) != len(after):
         message = f"{len(before)} ops that compute have become {len(after)}"
-        return Failure(step, FailureKind.INCONSISTENT, message)
+        return Failure(step, Mode.INCONSISTENT, message)
     return None

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, InterpretationError
 
 from ttxdsl.checking.cutting import cut_ops, cuttable_ops, keep_results
-from ttxdsl.checking.failure import Failure, FailureKind
+from ttxdsl.checking.failure import Failure, Mode
 from ttxdsl.checking.judge import Judge
 from ttxdsl.checking.steps import Step, pass_text
 from ttxdsl.checking.trials import trials_of
@@ -62,7 +62,7 @@ def take_steps(
 def _is_like(failure: Failure, other: Failure) -> bool:
     if failure.kind is not other.kind or failure.step.name != other.step.name:
         return False
-    if failure.kind is FailureKind.CRASHED:
+    if failure.kind is Mode.CRASHED:
         # the same exception, not any
         return failure.message.split(":")[0] == other.message.split(":")[0]
     return True

@@ -14,7 +14,7 @@ from ttxdsl.sharding.links import DEFAULT_LINK, Link
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePlace:
+class Site:
     """An op or a value of the program that was given.
 
     Attributes:
@@ -48,7 +48,7 @@ class Origin:
 
     kind: OriginKind
     text: str
-    place: SourcePlace
+    place: Site
     index: int | None = None
     """Which argument, result, operand or constraint (in program order)."""
 
@@ -80,7 +80,7 @@ class Conflict:
         decided: whether one won; if not, both stay and neither goes on from there.
     """
 
-    place: SourcePlace
+    place: Site
     axis: str
     winner: str
     loser: str
@@ -112,7 +112,7 @@ class ChainStep:
     """
 
     step: int
-    place: SourcePlace
+    place: Site
     axis: str
     source: str
     target: str
@@ -161,7 +161,7 @@ class Obstacle:
     dim: int
     text: str
     axis: str | None = None
-    place: SourcePlace | None = None
+    place: Site | None = None
     conflict: Conflict | None = None
 
     def __str__(self) -> str:
@@ -197,7 +197,7 @@ class WhySharding:
     """
 
     name: str
-    place: SourcePlace
+    place: Site
     type: str
     sharding: str | None
     final: str | None
@@ -319,13 +319,13 @@ op that stage 11 cannot cut up; or it was written in the program."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSharding:
+class Party:
     """One of the shardings that disagree, with where it comes from."""
 
     label: str
     dims: tuple[int, ...]
     value: str | None
-    place: SourcePlace
+    place: Site
     sharding: str | None
     causes: tuple[AxisCause, ...]
     obstacles: tuple[Obstacle, ...] = ()
@@ -367,14 +367,14 @@ class WhyCollective:
     bytes: int
     seconds: float
     cause: Cause
-    op: SourcePlace
+    op: Site
     dims: tuple[int, ...]
     summary: str
     reason: str
     details: tuple[str, ...] = ()
     reshard: tuple[str, str] | None = None
     plan: tuple[str, ...] = ()
-    sides: tuple[HeldSharding, ...] = ()
+    sides: tuple[Party, ...] = ()
     tried: int | None = None
     failed: int = 0
     counterfactuals: tuple[Counterfactual, ...] = ()

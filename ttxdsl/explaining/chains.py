@@ -20,7 +20,7 @@ from ttxdsl.explaining.answers import (
     ChainStep,
     Conflict,
     Origin,
-    SourcePlace,
+    Site,
 )
 from ttxdsl.explaining.places import (
     Places,
@@ -31,7 +31,7 @@ from ttxdsl.explaining.places import (
     factor_text,
     sharding_text,
 )
-from ttxdsl.explaining.recording import PropagationStep, Recorded
+from ttxdsl.explaining.recording import Advance, Recorded
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.projection import Projection, project
@@ -183,7 +183,7 @@ class Chains:
         return written if axis in written.sharding_axes else None
 
     def _argument(
-        self, place: SourcePlace, called: str, index: int, own: str | None
+        self, place: Site, called: str, index: int, own: str | None
     ) -> Origin:
         written = sdy.get_func_argument_sharding(self.places.names.entry, index)
         if place.scope and place.scope not in called:
@@ -248,7 +248,7 @@ class Chains:
     def _end(
         self,
         op: Operation,
-        step: PropagationStep,
+        step: Advance,
         tensor: int,
         value: SSAValue,
         factor: int,
@@ -258,7 +258,7 @@ class Chains:
         dim = dimension_of(rule, tensor, factor)
         return text if dim is None else f"{text} dimension {dim}"
 
-    def _factor(self, step: PropagationStep, tensor: int, axis: AxisRef) -> int:
+    def _factor(self, step: Advance, tensor: int, axis: AxisRef) -> int:
         """The factor along which an axis came to a tensor in a step."""
         signature = step.signature
         before = project(signature.mesh, signature.rule, step.shardings)
@@ -272,7 +272,7 @@ class Chains:
         return 0
 
     def _rivals(
-        self, step: PropagationStep, tensor: int, factor: int, axis: AxisRef
+        self, step: Advance, tensor: int, factor: int, axis: AxisRef
     ) -> tuple[Conflict, ...]:
         """What else wanted the axis on this tensor, or other axes on the factor."""
         signature = step.signature
@@ -295,7 +295,7 @@ class Chains:
         return tuple(found)
 
     def _conflict(
-        self, step: PropagationStep, axis: AxisRef, factor: int, rival: int, text: str
+        self, step: Advance, axis: AxisRef, factor: int, rival: int, text: str
     ) -> Conflict:
         return Conflict(
             place=self.places.op(step.op),
@@ -305,7 +305,7 @@ class Chains:
             rule=text,
         )
 
-    def _claim(self, step: PropagationStep, factor: int, axis: AxisRef) -> str:
+    def _claim(self, step: Advance, factor: int, axis: AxisRef) -> str:
         """A factor's claim to an axis: who brings it, and from where."""
         rule = step.signature.rule
         projection = project(step.signature.mesh, rule, step.shardings)

@@ -19,9 +19,9 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.explaining.answers import (
     AxisCause,
     Cause,
-    HeldSharding,
     Obstacle,
-    SourcePlace,
+    Party,
+    Site,
     WhyCollective,
 )
 from ttxdsl.explaining.costs import collective_seconds
@@ -66,12 +66,12 @@ class _Story:
     """The parts of an answer that depend on the cause."""
 
     cause: Cause
-    op: SourcePlace
+    op: Site
     summary: str
     reason: str
     dims: tuple[int, ...] = ()
     details: tuple[str, ...] = ()
-    sides: tuple[HeldSharding, ...] = ()
+    sides: tuple[Party, ...] = ()
 
 
 class WhyCollectives:
@@ -185,7 +185,7 @@ class WhyCollectives:
             return _Story("reduction", place, f"takes {name} whole", reason)
         along = collective.axes or demand.reduction
         projection = _projection_after(demand)
-        sides: list[HeldSharding] = []
+        sides: list[Party] = []
         details: list[str] = []
         dims: list[int] = []
         for factor in demand.rule.reduction:
@@ -240,7 +240,7 @@ class WhyCollectives:
         reasons: list[str] = []
         short: list[str] = []
         details: list[str] = self._shared(value)
-        sides: list[HeldSharding] = []
+        sides: list[Party] = []
         for dim in dims:
             had = given.dims[dim].axes if given is not None else ()
             gets = wanted.dims[dim].axes if wanted is not None else ()
@@ -279,7 +279,7 @@ class WhyCollectives:
 
     def _factor(
         self, demand: Demand, tensor: int, factor: int, had: Axes
-    ) -> tuple[list[str], list[HeldSharding]]:
+    ) -> tuple[list[str], list[Party]]:
         """Why an op shards one factor as it does, with the other tensors that have it."""
         rule = demand.rule
         chosen = _projection_after(demand)
@@ -297,7 +297,7 @@ class WhyCollectives:
         if own_before.axes == own_after.axes:
             return [], []
         name = factor_text(rule, factor)
-        sides: list[HeldSharding] = []
+        sides: list[Party] = []
         votes: list[str] = []
         for other, held in enumerate(before.tensors):
             theirs = held.factors.get(factor)
@@ -334,7 +334,7 @@ class WhyCollectives:
 
     def _taker(
         self, demand: Demand, chosen: Projection, factor: int, axes: Axes
-    ) -> tuple[str, HeldSharding | None] | None:
+    ) -> tuple[str, Party | None] | None:
         """Another factor of the op that is split by the axes: there can be only one."""
         rule = demand.rule
         for other in range(len(rule.factor_sizes)):
@@ -462,7 +462,7 @@ class WhyCollectives:
             for remark in self.recorded.remarks
             if remark.position is not None and remark.position == place.position
         )
-        sides: list[HeldSharding] = []
+        sides: list[Party] = []
         held = self.recorded.operands.get(step, ())
         for index, (value, sharding) in enumerate(held):
             stage_6 = self.at_stage_6(value)
@@ -494,15 +494,13 @@ class WhyCollectives:
                 break
         return value
 
-    def _side(self, demand: Demand, tensor: int, dim: int, axes: Axes) -> HeldSharding:
+    def _side(self, demand: Demand, tensor: int, dim: int, axes: Axes) -> Party:
         value = self.at_stage_6(demand.values[tensor])
         count = len(demand.op.operands)
         label = self.places.tensor(demand.op, count, tensor, value)
         return self._axes_side(label, value, dim, axes)
 
-    def _axes_side(
-        self, label: str, value: SSAValue, dim: int, axes: Axes
-    ) -> HeldSharding:
+    def _axes_side(self, label: str, value: SSAValue, dim: int, axes: Axes) -> Party:
         known = self.recorded.sharding(value)
         causes: tuple[AxisCause, ...] = ()
         obstacles: tuple[Obstacle, ...] = ()
@@ -518,7 +516,7 @@ class WhyCollectives:
         note = None
         if axes and not causes:
             note = f"resharded for this op, to be split by {axes_text(axes)} here"
-        return HeldSharding(
+        return Party(
             note=note,
             label=label,
             dims=(dim,),
@@ -529,9 +527,7 @@ class WhyCollectives:
             obstacles=obstacles,
         )
 
-    def _value_side(
-        self, label: str, value: SSAValue, dims: Sequence[int]
-    ) -> HeldSharding:
+    def _value_side(self, label: str, value: SSAValue, dims: Sequence[int]) -> Party:
         known = self.recorded.sharding(value)
         causes: list[AxisCause] = []
         obstacles: list[Obstacle] = []
@@ -540,7 +536,7 @@ class WhyCollectives:
             causes.extend(self.shardings.chains.causes(value, dim, axes))
             if value in self.recorded.holders:
                 obstacles.extend(self.shardings.obstacles.of(value, dim))
-        return HeldSharding(
+        return Party(
             label,
             tuple(dims),
             self.places.name(value),
@@ -551,9 +547,7 @@ class WhyCollectives:
         )
 
 
-def _clash(
-    place: SourcePlace, side: str, dim: int, label: str, had: Axes, gets: Axes
-) -> str:
+def _clash(place: Site, side: str, dim: int, label: str, had: Axes, gets: Axes) -> str:
     if side == "operand":
         wants = f"split by {axes_text(gets)}" if gets else "whole"
         has = f"split by {axes_text(had)}" if had else "whole"

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
@@ -25,6 +23,7 @@ from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.places import Places
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.explaining.shardings import Shardings
+from ttxdsl.program import program_text
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -68,7 +67,7 @@ class Explainer:
                 f"'{source}' is lowered already: its shardings are gone",
                 hint="ask the StableHLO program that it was made of",
             )
-        text = _printed(module) if text is None else text
+        text = program_text(module) if text is None else text
         annotated = as_stage_4_annotates(module, self._pipeline)
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)
@@ -84,6 +83,26 @@ class Explainer:
         return Counterfactuals(
             self._recorded, self._collectives, self._pipeline, self._link, self._tries
         )
+
+    def answer(
+        self,
+        value: str | None = None,
+        argument: int | None = None,
+        result: int | None = None,
+        collective: int | None = None,
+    ) -> WhySharding | WhyCollective | WhyProgram:
+        """What is asked, of which there is at most one; else all collectives.
+
+        Raises:
+            CompileError: there is no such thing.
+        """
+        if value is not None:
+            return self.value(value)
+        if argument is not None:
+            return self.argument(argument)
+        if result is not None:
+            return self.result(result)
+        return self.program() if collective is None else self.collective(collective)
 
     def value(self, name: str) -> WhySharding:
         """Why a value is sharded as it is.
@@ -174,9 +193,3 @@ def _brief(answer: WhyCollective) -> WhyCollective:
             for side in answer.sides
         ),
     )
-
-
-def _printed(module: ModuleOp) -> str:
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    return stream.getvalue()

@@ -14,7 +14,7 @@ from math import gcd
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ttxdsl.explaining.answers import Conflict, Obstacle, SourcePlace
+from ttxdsl.explaining.answers import Conflict, Obstacle, Site
 from ttxdsl.explaining.chains import Chains, preference_text
 from ttxdsl.explaining.places import (
     axes_text,
@@ -23,7 +23,7 @@ from ttxdsl.explaining.places import (
     factor_text,
     sharding_text,
 )
-from ttxdsl.explaining.recording import PropagationStep, Recorded
+from ttxdsl.explaining.recording import Advance, Recorded
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
@@ -383,7 +383,7 @@ class Obstacles:
         ]
         return f"; {axes_text(first)} was there by {texts[0]}, {axes_text(second)} by {texts[1]}"
 
-    def _arrival(self, value: SSAValue, axis: AxisRef) -> PropagationStep | None:
+    def _arrival(self, value: SSAValue, axis: AxisRef) -> Advance | None:
         """The step in which an axis came to a value; None if it was annotated."""
         hops = self.recorded.way(value, axis)
         recorder = self.recorded.recorder
@@ -515,7 +515,7 @@ class Obstacles:
             return
         without = list(self._without_rule(value, dim))
         yield from without
-        asked: list[SourcePlace] = []
+        asked: list[Site] = []
         others = 0
         for meeting in meetings:
             if meeting.node.behaviour is None or isinstance(meeting.op, FuncOp):

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
-from ttxdsl.explaining.answers import SourcePlace
+from ttxdsl.explaining.answers import Site
 from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.recording import Recorded
 from ttxdsl.sharding.axes import AxisRef
@@ -95,16 +95,16 @@ class Places:
     def __init__(self, recorded: Recorded, names: Names):
         self.recorded = recorded
         self.names = names
-        self._ops: dict[Operation, SourcePlace] = {}
+        self._ops: dict[Operation, Site] = {}
 
-    def op(self, op: Operation) -> SourcePlace:
+    def op(self, op: Operation) -> Site:
         """An op."""
         known = self._ops.get(op)
         if known is None:  # counting lines takes time
             known = self._ops[op] = self._place(op)
         return known
 
-    def _place(self, op: Operation) -> SourcePlace:
+    def _place(self, op: Operation) -> Site:
         if isinstance(op, sdy.DataFlowEdgeOp):
             return self.value(op.result)
         original = self.recorded.original_op(op)
@@ -122,15 +122,15 @@ class Places:
         location = unmarked(shown.location)
         # an op of a library may only know who called it
         position = source_position(location) or source_position(unmarked(op.location))
-        return SourcePlace(name, value, position, _scope(location))
+        return Site(name, value, position, _scope(location))
 
-    def value(self, value: SSAValue) -> SourcePlace:
+    def value(self, value: SSAValue) -> Site:
         """A value, by the op that makes it."""
         value = self.recorded.edges.get(value, value)
         name = self.name(value)
         if isinstance(value, OpResult):
             place = self.op(value.op)
-            return SourcePlace(place.op, name, place.position, place.scope)
+            return Site(place.op, name, place.position, place.scope)
         original = self.recorded.original_value(value) or value
         owner = sdy.owning_op(original)
         assert isinstance(original, BlockArgument)
@@ -139,7 +139,7 @@ class Places:
         if position is None and owner is not None:
             position = source_position(unmarked(owner.location))
         op = "func.func" if owner is None else owner.name
-        return SourcePlace(op, name, position, _scope(location))
+        return Site(op, name, position, _scope(location))
 
     def name(self, value: SSAValue) -> str | None:
         """The name of a value in the text that was given."""

@@ -8,7 +8,7 @@ which its successors are found. `compiling.py` puts these in their places.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
@@ -49,7 +49,7 @@ COLLECTIVES = (
 
 
 @dataclass(frozen=True, slots=True)
-class PropagationStep:
+class Advance:
     """One step of propagation that changed something.
 
     Attributes:
@@ -73,7 +73,7 @@ class StepRecorder(History):
 
     def __init__(self, module: ModuleOp):
         super().__init__(module)
-        self.steps: dict[int, PropagationStep] = {}
+        self.steps: dict[int, Advance] = {}
         self.run = -1
         self._order = 0
         self._ways: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
@@ -86,7 +86,7 @@ class StepRecorder(History):
         shardings: Sequence[TensorSharding | None],
     ) -> None:
         """Keep the step."""
-        self.steps[self._next_step] = PropagationStep(
+        self.steps[self._next_step] = Advance(
             self._next_step, op, tuple(values), signature, tuple(shardings), self.run
         )
         super().record(op, values, signature, shardings)
@@ -259,7 +259,6 @@ class _RecordingInserter(ReshardInserter):
         super().follow_up(value, new, point)
 
 
-@dataclass(eq=False)
 class Recorded:
     """A compiled program with everything that was noted on the way.
 
@@ -267,6 +266,8 @@ class Recorded:
         original: the program as it was given; never changed.
         compiled: the program of one device.
         propagation: the name of stage 6.
+        invented: whether stage 4 chose the annotations of `original`, which came without.
+        numbered: what ops of all stages came from.
         skipped: whether the program was partitioned when it came.
         recorder: the steps of propagation; None if skipped.
         graph: propagation's own places and nodes, as it left them.
@@ -277,66 +278,47 @@ class Recorded:
             propagation left.
         insertions: what stage 8 inserted.
         constraints: reshards that stage 7 made, with the constraint.
+        sources: for each collective of the compiled program the ops that it came from:
+            at stage 10, before stage 10, and before that.
+        twins: for each op of the original its copies at stage 6, in program order.
         remarks: what the compiler said.
+        edges: for the result of each data flow edge the value that owns the edge.
+        moved: for the result of each `sdy` collective of stage 10 what the reshard moves.
+        operands: of each op as stage 10 left it, with their shardings.
     """
 
-    original: ModuleOp
-    compiled: ModuleOp
-    propagation: PropagationName
-    invented: bool = False
-    """Whether stage 4 chose the annotations of `original`, which came without any."""
-    numbered: Origins = field(default_factory=Origins)
-    skipped: bool = False
-    recorder: StepRecorder | None = None
-    propagated: Propagation | None = None
-    holders: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    initial: dict[SSAValue, TensorSharding | None] = field(
-        default_factory=dict[SSAValue, TensorSharding | None]
-    )
-    origins: dict[SSAValue, dict[AxisRef, str]] = field(
-        default_factory=dict[SSAValue, dict[AxisRef, str]]
-    )
-    uneven: dict[SSAValue, TensorSharding | None] = field(
-        default_factory=dict[SSAValue, TensorSharding | None]
-    )
-    user_priorities: list[int] = field(default_factory=lambda: [0])
-    nodes_at: dict[int, list[tuple[int, int]]] = field(
-        default_factory=dict[int, list[tuple[int, int]]]
-    )
-    insertions: dict[Operation, Insertion] = field(
-        default_factory=dict[Operation, Insertion]
-    )
-    constraints: dict[Operation, Operation] = field(
-        default_factory=dict[Operation, Operation]
-    )
-    sources: dict[Operation, list[Operation]] = field(
-        default_factory=dict[Operation, list[Operation]]
-    )
-    """For each collective of the compiled program the ops that it came from: at stage
-    10, before stage 10, and before that."""
-    twins: dict[Operation, list[Operation]] = field(
-        default_factory=dict[Operation, list[Operation]]
-    )
-    """For each op of the original its copies at stage 6, in program order."""
-    remarks: list[Remark] = field(default_factory=list[Remark])
-    edges: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """For the result of each data flow edge the value that owns the edge."""
-    moved: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """For the result of each `sdy` collective of stage 10 what the reshard moves."""
-    operands: dict[Operation, tuple[tuple[SSAValue, TensorSharding | None], ...]] = (
-        field(
-            default_factory=dict[
-                Operation, tuple[tuple[SSAValue, TensorSharding | None], ...]
-            ]
-        )
-    )
-    """The operands of each op as stage 10 left it."""
-    _arguments: dict[SSAValue, SSAValue] = field(
-        default_factory=dict[SSAValue, SSAValue]
-    )
-    _calls: dict[Operation | None, list[Operation]] = field(
-        default_factory=dict["Operation | None", list[Operation]]
-    )
+    def __init__(
+        self,
+        original: ModuleOp,
+        compiled: ModuleOp,
+        propagation: PropagationName,
+        invented: bool,
+    ):
+        self.original, self.compiled = original, compiled
+        self.propagation: PropagationName = propagation
+        self.invented = invented
+        self.numbered = Origins()
+        self.skipped = False
+        self.recorder: StepRecorder | None = None
+        self.propagated: Propagation | None = None
+        self.holders: dict[SSAValue, SSAValue] = {}
+        self.initial: dict[SSAValue, TensorSharding | None] = {}
+        self.origins: dict[SSAValue, dict[AxisRef, str]] = {}
+        self.uneven: dict[SSAValue, TensorSharding | None] = {}
+        self.user_priorities = [0]
+        self.nodes_at: dict[int, list[tuple[int, int]]] = {}
+        self.insertions: dict[Operation, Insertion] = {}
+        self.constraints: dict[Operation, Operation] = {}
+        self.sources: dict[Operation, list[Operation]] = {}
+        self.twins: dict[Operation, list[Operation]] = {}
+        self.remarks: list[Remark] = []
+        self.edges: dict[SSAValue, SSAValue] = {}
+        self.moved: dict[SSAValue, SSAValue] = {}
+        self.operands: dict[
+            Operation, tuple[tuple[SSAValue, TensorSharding | None], ...]
+        ] = {}
+        self._arguments: dict[SSAValue, SSAValue] = {}
+        self._calls: dict[Operation | None, list[Operation]] = {}
 
     # Stage 6
 

@@ -95,9 +95,10 @@ class BoundaryValue:
         return type_.get_shape() if isinstance(self.type, TensorType) else ()
 
 
-def _of_sharding(
+def layout_of_sharding(
     scope: Operation, sharding: TensorSharding | None
 ) -> TensorLayout | None:
+    """The layout that a sharding means where an op stands; None without axes."""
     if sharding is None:
         return None
     mesh = sdy.find_mesh(scope, sharding.mesh)
@@ -138,11 +139,11 @@ def _is_mesh_shard(op: Operation) -> bool:
 def _argument_layout(function: FuncOp, argument: BlockArgument) -> TensorLayout | None:
     written = sdy.get_func_argument_sharding(function, argument.index)
     if written is not None:
-        return _of_sharding(function, written)
+        return layout_of_sharding(function, written)
     for use in argument.uses:
         op = use.operation
         if isinstance(op, sdy.ManualComputationOp):
-            return _of_sharding(op, op.in_shardings.data[use.index])
+            return layout_of_sharding(op, op.in_shardings.data[use.index])
         if _is_mesh_shard(op) and use.index == 0:
             return _of_mesh_shard(op)
     return None
@@ -153,13 +154,15 @@ def _result_layout(
 ) -> TensorLayout | None:
     if isinstance(value, OpResult):
         if isinstance(value.op, sdy.ManualComputationOp):
-            return _of_sharding(value.op, value.op.out_shardings.data[value.index])
+            return layout_of_sharding(
+                value.op, value.op.out_shardings.data[value.index]
+            )
         if _is_mesh_shard(value.op):
             return _of_mesh_shard(value.op)
     written = sdy.get_func_result_sharding(function, index)
     if written is None:
         written = sdy.get_sharding(value)
-    return _of_sharding(function, written)
+    return layout_of_sharding(function, written)
 
 
 def arguments_of(function: FuncOp) -> list[BoundaryValue]:

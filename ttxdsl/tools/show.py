@@ -24,6 +24,7 @@ from ttxdsl.reporting.boundary import (
     BoundaryValue,
     TensorLayout,
     arguments_of,
+    layout_of_sharding,
     results_of,
 )
 from ttxdsl.reporting.grid import (
@@ -97,14 +98,8 @@ def _program(options: argparse.Namespace) -> tuple[Program, str]:
 
 
 def _layout_of(value: SSAValue) -> TensorLayout | None:
-    sharding = sdy.get_sharding(value)
     op = sdy.owning_op(value)
-    if sharding is None or op is None:
-        return None
-    mesh = sdy.find_mesh(op, sharding.mesh)
-    if mesh is None or not mesh.axes:
-        return None
-    return TensorLayout(mesh, tuple(dim.axes for dim in sharding.dims))
+    return None if op is None else layout_of_sharding(op, sdy.get_sharding(value))
 
 
 def _arguments(function: FuncOp) -> list[_Named]:

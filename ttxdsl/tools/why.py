@@ -17,8 +17,8 @@ from ttxdsl.explaining.answers import (
     Conflict,
     Counterfactual,
     Figures,
-    HeldSharding,
     Obstacle,
+    Party,
     WhyCollective,
     WhyProgram,
     WhySharding,
@@ -158,7 +158,7 @@ def _made(answer: WhySharding) -> str:
     return f"{place}{scope}"
 
 
-def _add_side(tree: Tree, side: HeldSharding, shown: _Shown) -> None:
+def _add_side(tree: Tree, side: Party, shown: _Shown) -> None:
     dims = ", ".join(map(str, side.dims))
     where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
     sharding = side.sharding or "replicated"
@@ -255,27 +255,23 @@ def _program_table(answer: WhyProgram) -> Table:
 # --- the command ------------------------------------------------------------------
 
 
-def _explainer(options: argparse.Namespace, link: Link) -> Explainer:
-    text = read_text(options.file)
-    return Explainer(
-        parse_program(text, str(options.file)),
-        text,
-        source=str(options.file),
-        pipeline=pipeline_of(options),
-        propagation=options.propagation,
-        link=link,
-        tries=options.tries,
-        keep=options.show,
-    )
-
-
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     link = link_of(options)
     with working(
         "compiling changes" if options.collective is not None else "compiling"
     ):
-        answer = _answer(_explainer(options, link), options)
+        text, source = read_text(options.file), str(options.file)
+        answer = Explainer(
+            parse_program(text, source),
+            text,
+            source=source,
+            pipeline=pipeline_of(options),
+            propagation=options.propagation,
+            link=link,
+            tries=options.tries,
+            keep=options.show,
+        ).answer(options.value, options.argument, options.result, options.collective)
     if options.json:
         print_json(_data(answer))
         return 0
@@ -297,20 +293,6 @@ def execute(options: argparse.Namespace) -> int:
             else:
                 console.print("no collectives: nothing has to be sent")
     return 0
-
-
-def _answer(
-    explainer: Explainer, options: argparse.Namespace
-) -> WhySharding | WhyCollective | WhyProgram:
-    if options.value is not None:
-        return explainer.value(options.value)
-    if options.argument is not None:
-        return explainer.argument(options.argument)
-    if options.result is not None:
-        return explainer.result(options.result)
-    if options.collective is not None:
-        return explainer.collective(options.collective)
-    return explainer.program()
 
 
 def _data(answer: WhySharding | WhyCollective | WhyProgram) -> dict[str, Any]:
