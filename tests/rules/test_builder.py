@@ -59,7 +59,9 @@ def test_size_zero_is_kept():
 
 
 def test_resized_marks_what_differs():
-    factors = list(resized((4, 8), (4, 3), Kind.PERMUTATION, blocked=True))
+    before = test.TestPureOp(result_types=[TensorType(f32, [4, 8])])
+    op = test.TestPureOp([before.results[0]], [TensorType(f32, [4, 3])])
+    factors = list(resized(op, Kind.PERMUTATION, blocked=True))
     assert factors == [Factor(4, 0, 0), Factor(8, 1, 1, Kind.PERMUTATION, True)]
 
 

@@ -113,17 +113,15 @@ def pointwise(
         yield Factor(size, dim, dim, kind(dim))
 
 
-def resized(
-    before: Shape, after: Shape, kind: Kind, *, blocked: bool
-) -> Iterator[Factor]:
+def resized(op: Operation, kind: Kind, *, blocked: bool) -> Iterator[Factor]:
     """Pointwise factors of the operand's sizes, special where the result's differ.
 
     Args:
-        before: shape of the operand.
-        after: shape of the result, of the same rank.
+        op: an op whose first result has the rank of its first operand.
         kind: of the factors whose dimension changes its size.
         blocked: whether those are blocked.
     """
+    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
     for dim, (size, new_size) in enumerate(zip(before, after, strict=True)):
         if size == new_size:
             yield Factor(size, dim, dim)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from xdsl.ir import Operation
+
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, Kind, pointwise, resized
@@ -52,10 +54,9 @@ def householder_product(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
     yield Factor(factors[rows], (None, rows), None, Kind.NEED_REPLICATION)
 
 
-def top_k(op: stablehlo.CustomCallOp) -> Iterable[Factor]:
-    """`[…, n] -> […, k], […, k]`: values and their indices."""
-    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
-    return resized(before, after, Kind.NEED_REPLICATION, blocked=True)
+def top_k(op: Operation) -> Iterable[Factor]:
+    """`[…, n] -> […, k], […, k]`: values and their indices; rows are independent."""
+    return resized(op, Kind.NEED_REPLICATION, blocked=True)
 
 
 def approximate_top_k(op: stablehlo.CustomCallOp) -> Iterator[Factor]:

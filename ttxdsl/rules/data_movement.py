@@ -70,9 +70,7 @@ def concatenate(op: stablehlo.ConcatenateOp, conservative: bool) -> Iterator[Fac
 
 def dynamic_slice(op: stablehlo.DynamicSliceOp) -> Iterator[Factor]:
     """Pointwise; which shard a sliced dimension comes from is known only at run time."""
-    return resized(
-        shape_of(op.operand), shape_of(op.result), Kind.NEED_REPLICATION, blocked=True
-    )
+    return resized(op, Kind.NEED_REPLICATION, blocked=True)
 
 
 def _is_constant(value: SSAValue) -> bool:
@@ -107,12 +105,7 @@ def dynamic_update_slice(op: stablehlo.DynamicUpdateSliceOp) -> Iterator[Factor]
 
 def pad(op: stablehlo.PadOp, conservative: bool) -> Iterable[Factor]:
     """Pointwise; a padded dimension moves data between neighbours."""
-    return resized(
-        shape_of(op.operand),
-        shape_of(op.result),
-        Kind.PERMUTATION,
-        blocked=conservative,
-    )
+    return resized(op, Kind.PERMUTATION, blocked=conservative)
 
 
 def reshape(op: stablehlo.ReshapeOp) -> Iterable[Factor] | None:
@@ -137,12 +130,7 @@ def reverse(op: stablehlo.ReverseOp) -> Iterable[Factor]:
 
 def slice_(op: stablehlo.SliceOp, conservative: bool) -> Iterable[Factor]:
     """Pointwise; a sliced dimension stays sharded, for its limits are known."""
-    return resized(
-        shape_of(op.operand),
-        shape_of(op.result),
-        Kind.PERMUTATION,
-        blocked=conservative,
-    )
+    return resized(op, Kind.PERMUTATION, blocked=conservative)
 
 
 def transpose(op: stablehlo.TransposeOp) -> Iterator[Factor]:

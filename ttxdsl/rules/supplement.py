@@ -15,7 +15,8 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise, resized
+from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise
+from ttxdsl.rules.custom_call import top_k
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.normalization import batch_norm
 from ttxdsl.rules.table import OpRule, rule
@@ -95,12 +96,6 @@ def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
     for left, right in zip(*contracted, strict=True):
         cost = kind(left, Kind.REDUCTION)
         yield Factor(lhs[left], (left, right, None), None, cost)
-
-
-def top_k(op: chlo.TopKOp) -> Iterable[Factor]:
-    """Rows are independent; the last dimension is needed whole."""
-    before, after = shape_of(op.operands[0]), shape_of(op.results[0])
-    return resized(before, after, Kind.NEED_REPLICATION, blocked=True)
 
 
 def top_k_parts(op: chlo.TopKOp) -> Iterable[Factor]:
