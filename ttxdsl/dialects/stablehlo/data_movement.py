@@ -32,6 +32,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
 
+from ttxdsl.dialects.facts import MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -105,7 +106,7 @@ class ConstantOp(StableHLOOp):
     value = prop_def(AnyAttr())
     output = result_def(STATIC_TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), ConstantLike(), ConstantFolds())
+    traits = traits_def(Pure(), ConstantLike(), ConstantFolds(), MovesData())
 
     def __init__(
         self,
@@ -189,7 +190,7 @@ class IotaOp(PrettyOp):
         TensorOf(Kind.INT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT, static=True)
     )
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RoundsOnce())
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
@@ -249,7 +250,7 @@ class BroadcastOp(PrettyOp):
     broadcast_sizes = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """Sizes are not negative and come before the operand's."""
@@ -277,7 +278,7 @@ class BroadcastInDimOp(PrettyOp):
     broadcast_dimensions = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def __init__(
         self, operand: SSAValue, broadcast_dimensions: Ints, result_type: Attribute
@@ -313,7 +314,7 @@ class DynamicBroadcastInDimOp(PrettyOp):
     known_nonexpanding_dimensions = opt_prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1 to C10."""
@@ -371,7 +372,7 @@ class ReshapeOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def __init__(self, operand: SSAValue, result_type: Attribute):
         super().__init__(operands=[operand], result_types=[result_type])
@@ -395,7 +396,7 @@ class DynamicReshapeOp(PrettyOp):
     output_shape = operand_def(STATIC_DIMENSION_TENSOR)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements; C4: the shape."""
@@ -431,7 +432,7 @@ class TransposeOp(PrettyOp):
     permutation = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
@@ -456,7 +457,7 @@ class ReverseOp(PrettyOp):
     dimensions = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
@@ -476,7 +477,7 @@ class SliceOp(PrettyOp):
     strides = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def __init__(
         self,
@@ -582,7 +583,7 @@ class DynamicSliceOp(PrettyOp):
     slice_sizes = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -621,7 +622,7 @@ class DynamicUpdateSliceOp(PrettyOp):
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
@@ -690,7 +691,7 @@ class ConcatenateOp(PrettyOp):
     dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
@@ -728,7 +729,7 @@ class PadOp(PrettyOp):
     interior_padding = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
@@ -814,7 +815,7 @@ class BitcastConvertOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: sizes and widths; C2: complex numbers stay complex."""
@@ -843,7 +844,7 @@ class GetDimensionSizeOp(PrettyOp):
     dimension = prop_def(NotNegative)
     result = result_def(TensorOf(Kind.SINT))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: the dimension is one of the operand; the result is an i32."""
