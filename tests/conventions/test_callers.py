@@ -32,7 +32,6 @@ PUBLIC: dict[str, str] = {
     "rules.custom_call.OPAQUE_TARGETS": "a fact of Shardy's that a test compares",
     "rules.registry.sharding_rule_of": "the decorator for rules of another dialect",
     "rules.registry.unregister_sharding_rule": "takes that back",
-    "rules.without.WITHOUT_RULE": "the reasons that a test asks every op without rule",
     "sharding.spec.TensorSharding.shard_slices": "what a sharding means, which tests ask",
     "sharding.spec.TensorSharding.without_priorities": "how user priorities end",
     "universe.UNIVERSE": "the entry point that xDSL loads",

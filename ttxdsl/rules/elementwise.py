@@ -6,59 +6,19 @@ from collections.abc import Iterable
 
 from xdsl.ir import Operation
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.facts import Elementwise, ops_with
 from ttxdsl.dialects.sdy import ShardingConstraintOp
+from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, pointwise
 from ttxdsl.rules.table import OpRule, rule
+from ttxdsl.rules.without import WITHOUT_RULE
 
 POINTWISE: tuple[type[Operation], ...] = (
     ShardingConstraintOp,
-    stablehlo.AbsOp,
-    stablehlo.AddOp,
-    stablehlo.AndOp,
-    stablehlo.Atan2Op,
-    stablehlo.CbrtOp,
-    stablehlo.CeilOp,
-    stablehlo.ClzOp,
-    stablehlo.CompareOp,
-    stablehlo.ComplexOp,
-    stablehlo.ConvertOp,
-    stablehlo.CosineOp,
-    stablehlo.DivOp,
-    stablehlo.ExpOp,
-    stablehlo.Expm1Op,
-    stablehlo.FloorOp,
-    stablehlo.ImagOp,
-    stablehlo.IsFiniteOp,
-    stablehlo.Log1pOp,
-    stablehlo.LogOp,
-    stablehlo.LogisticOp,
-    stablehlo.MaxOp,
-    stablehlo.MinOp,
-    stablehlo.MulOp,
-    stablehlo.NegOp,
-    stablehlo.NotOp,
-    stablehlo.OrOp,
-    stablehlo.PopulationCountOp,
-    stablehlo.PowOp,
-    stablehlo.RealOp,
-    stablehlo.ReducePrecisionOp,
-    stablehlo.RemOp,
-    stablehlo.RoundNearestEvenOp,
-    stablehlo.RoundOp,
-    stablehlo.RsqrtOp,
-    stablehlo.ShiftLeftOp,
-    stablehlo.ShiftRightArithmeticOp,
-    stablehlo.ShiftRightLogicalOp,
-    stablehlo.SignOp,
-    stablehlo.SineOp,
-    stablehlo.SqrtOp,
-    stablehlo.SubtractOp,
-    stablehlo.TanOp,
-    stablehlo.TanhOp,
-    stablehlo.XorOp,
+    *(op for op in ops_with(Elementwise, StableHLO) if op not in WITHOUT_RULE),
 )
+"""Shardy's elementwise ops; of StableHLO's those of quantized types have no rule there."""
 
 
 def like_result(op: Operation) -> Iterable[Factor]:
@@ -66,8 +26,4 @@ def like_result(op: Operation) -> Iterable[Factor]:
     return pointwise(shape_of(op.results[0]))
 
 
-RULES: tuple[OpRule, ...] = (
-    *(rule(op_class, like_result) for op_class in POINTWISE),
-    rule(stablehlo.ClampOp, like_result),
-    rule(stablehlo.SelectOp, like_result),
-)
+RULES: tuple[OpRule, ...] = tuple(rule(op_class, like_result) for op_class in POINTWISE)
