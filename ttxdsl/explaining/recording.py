@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.explaining.marks import Marks
 from ttxdsl.ir.data_flow import Operand
 from ttxdsl.remarks import Remark
@@ -37,14 +38,7 @@ from ttxdsl.transforms.shardy.propagation.op_priority import SCHEDULE
 
 PropagationName = Literal["aggressive", "op-priority", "user-priority"]
 
-COLLECTIVES = (
-    stablehlo.AllGatherOp,
-    stablehlo.AllReduceOp,
-    stablehlo.AllToAllOp,
-    stablehlo.CollectiveBroadcastOp,
-    stablehlo.CollectivePermuteOp,
-    stablehlo.ReduceScatterOp,
-)
+COLLECTIVES = ops_with(Collective, stablehlo.StableHLO)
 """The ops that `ttxdsl.reporting.collectives` lists."""
 
 
