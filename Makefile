@@ -40,6 +40,7 @@ attack: $(MARK)-test
 docs: $(MARK)-docs
 	$(BIN)/python docs/scripts/reference.py
 	$(BIN)/python docs/scripts/pictures.py
+	$(BIN)/python -m tests.conversion.lowering_page > docs/reference/lowering.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
 # the examples export themselves anew from JAX

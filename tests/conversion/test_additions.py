@@ -311,33 +311,38 @@ ROOT = "%k = stablehlo.constant dense<1> : tensor<1xi32>"
 ROOTED = "(tensor<2x4xf32>, tensor<1xi32>) -> tensor<2x4xf32>"
 
 
-@pytest.mark.parametrize(
-    "ops",
-    [
-        f'%r = "stablehlo.cross-replica-sum"(%a) {{{PAIRS}}} : {LOCAL}',
-        f'%r = "stablehlo.collective_reduce"(%a) {ADD} {{{PAIRS}}} : {LOCAL}',
-        f"""{ROOT}
+COLLECTIVES = dict(
+    zip(
+        ["sum", "reduce", "root", "broadcast", "sizes", "async", "axes"],
+        [
+            f'%r = "stablehlo.cross-replica-sum"(%a) {{{PAIRS}}} : {LOCAL}',
+            f'%r = "stablehlo.collective_reduce"(%a) {ADD} {{{PAIRS}}} : {LOCAL}',
+            f"""{ROOT}
         %r = "stablehlo.collective_reduce"(%a, %k) <{{{PAIRS}, has_dynamic_root}}> {ADD}
           : {ROOTED}""",
-        f"""{ROOT}
+            f"""{ROOT}
         %r = "stablehlo.collective_broadcast"(%a, %k) <{{{PAIRS}, has_dynamic_root}}>
           : {ROOTED}""",
-        f'%r = "stablehlo.all_reduce"(%a) {ADD} {{{ODD}}} : {LOCAL}',
-        f"""%f = "stablehlo.async_start"(%a) ({{
+            f'%r = "stablehlo.all_reduce"(%a) {ADD} {{{ODD}}} : {LOCAL}',
+            f"""%f = "stablehlo.async_start"(%a) ({{
           ^bb0(%b: tensor<2x4xf32>):
             %g = "stablehlo.all_reduce"(%b) {ADD} {{{PAIRS}}} : {LOCAL}
             stablehlo.return %g : tensor<2x4xf32>
         }}) : (tensor<2x4xf32>) -> !stablehlo.future<tensor<2x4xf32>>
         %r = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<2x4xf32>>)
           -> tensor<2x4xf32>""",
-        f"""%r = "stablehlo.all_reduce"(%a) {ADD} {{replica_groups =
+            f"""%r = "stablehlo.all_reduce"(%a) {ADD} {{replica_groups =
           #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>
           }} : {LOCAL}""",
-    ],
-    ids=["sum", "reduce", "root", "broadcast", "sizes", "async", "axes"],
+        ],
+        strict=True,
+    )
 )
-def test_collectives(ops: str):
-    assert_same_numbers(COLLECTIVE.format(ops))
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_collectives(name: str):
+    assert_same_numbers(COLLECTIVE.format(COLLECTIVES[name]))
 
 
 def test_rand_where_tt_mlir_can_say_it():

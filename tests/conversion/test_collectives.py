@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
 from tests.dialects.tt_text import parse, printed
@@ -118,6 +119,24 @@ def all_to_all(groups: list[list[int]], split: int, concat: int) -> str:
     )
 
 
+def collective_broadcast(groups: list[list[int]]) -> str:
+    return program(
+        f'%r = "stablehlo.collective_broadcast"(%a) <{{{CHANNEL}, '
+        f"{groups_text(groups)}}}> : ({tensor((8, 8))}) -> {tensor((8, 8))}"
+    )
+
+
+def programs_of(groups: list[list[int]]) -> list[str]:
+    """A program of every collective that takes groups."""
+    return [
+        *(all_gather(groups, dim) for dim in (0, 1)),
+        *(all_to_all(groups, *dims) for dims in ((0, 1), (1, 0), (0, 0))),
+        all_reduce(groups),
+        reduce_scatter(groups),
+        collective_broadcast(groups),
+    ]
+
+
 def collectives(text: str) -> list[str]:
     """The ttnn ops that send data, in order."""
     sending = ("all_gather", "all_reduce", "reduce_scatter", "all_to_all")
@@ -152,12 +171,7 @@ def test_all_to_all(groups: list[list[int]], split: int, concat: int):
 
 @EVERY_GROUP
 def test_collective_broadcast(groups: list[list[int]]):
-    assert_same_numbers(
-        program(
-            f'%r = "stablehlo.collective_broadcast"(%a) <{{{CHANNEL}, '
-            f"{groups_text(groups)}}}> : ({tensor((8, 8))}) -> {tensor((8, 8))}"
-        )
-    )
+    assert_same_numbers(collective_broadcast(groups))
 
 
 @pytest.mark.parametrize("name", REGULAR)
@@ -270,22 +284,27 @@ func.func @main(%arg: tensor<16x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, {b
 """
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "op"),
-    [
-        ("[{}, {}]", '[{"y"}, {}]', "ttnn.mesh_partition"),
-        ("[{}, {}]", '[{"y", "x"}, {}]', "ttnn.mesh_partition"),
-        ("[{}, {}]", '[{"y":(1)2}, {}]', "ttnn.slice_dynamic"),
-        ('[{"x"}, {}]', '[{"x"}, {"y":(2)2}]', "ttnn.slice_dynamic"),
-        ('[{"x"}, {}]', '[{}, {"x"}]', "ttnn.all_to_all"),
-        ('[{"y"}, {}]', "[{}, {}]", "ttnn.all_gather"),
-        ('[{"y":(1)2}, {}]', "[{}, {}]", "ttnn.all_gather"),
-    ],
-)
-def test_reshards_through_the_whole_pipeline(before: str, after: str, op: str):
+def resharded(before: str, after: str) -> ModuleOp:
+    """The program, partitioned."""
     module = parse(RESHARD.format(before=before, after=after))
     TTStableHLOPipelinePass().apply(Context(), module)
-    text = printed(module).replace("<sharded>", "<unsharded>")
+    return module
+
+
+RESHARDS = [
+    ("[{}, {}]", '[{"y"}, {}]', "ttnn.mesh_partition"),
+    ("[{}, {}]", '[{"y", "x"}, {}]', "ttnn.mesh_partition"),
+    ("[{}, {}]", '[{"y":(1)2}, {}]', "ttnn.slice_dynamic"),
+    ('[{"x"}, {}]', '[{"x"}, {"y":(2)2}]', "ttnn.slice_dynamic"),
+    ('[{"x"}, {}]', '[{}, {"x"}]', "ttnn.all_to_all"),
+    ('[{"y"}, {}]', "[{}, {}]", "ttnn.all_gather"),
+    ('[{"y":(1)2}, {}]', "[{}, {}]", "ttnn.all_gather"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "op"), RESHARDS)
+def test_reshards_through_the_whole_pipeline(before: str, after: str, op: str):
+    text = printed(resharded(before, after)).replace("<sharded>", "<unsharded>")
     assert op in op_names(assert_same_numbers(text))
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Dialect, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.universe import Universe
 
 
+@cache
+def _dialects() -> dict[str, Callable[[], Dialect]]:
+    """The dialects that xDSL finds, looked for once."""
+    return Universe.get_multiverse().all_dialects
+
+
 def parse(text: str, *, verify: bool = True) -> ModuleOp:
     context = Context()
-    for name, factory in Universe.get_multiverse().all_dialects.items():
+    for name, factory in _dialects().items():
         context.register_dialect(name, factory)
     module = Parser(context, text).parse_module()
     if verify:

@@ -10,7 +10,7 @@ The grammar; blanks may stand between any two words:
     limit      = quantity comparator number
     quantity   = kind | "count" | "bytes" | kind ".bytes" | "memory" | "peak"
     kind       = "all_gather" | "all_reduce" | "all_to_all" | "collective_broadcast"
-               | "collective_permute" | "reduce_scatter"
+               | "collective_permute" | "collective_reduce" | "reduce_scatter"
     comparator = "<=" | ">=" | "==" | "!=" | "<" | ">"
     number     = digits, for bytes and memory with a unit: B, KiB, MiB, GiB, KB, MB, GB
     axis       = "axis" "=" name
@@ -33,16 +33,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ttxdsl.errors import CompileError
+from ttxdsl.reporting.collectives import RINGS
 from ttxdsl.sharding.units import parse_bytes
 
-KINDS = (
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "collective_broadcast",
-    "collective_permute",
-    "reduce_scatter",
-)
+KINDS = tuple(sorted(kind for kind in RINGS if kind.isidentifier()))
 MEMORY = ("memory", "peak")
 _BYTES = ("bytes", *(f"{kind}.bytes" for kind in KINDS))
 QUANTITIES = ("count", *KINDS, *_BYTES, *MEMORY)

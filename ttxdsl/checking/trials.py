@@ -17,6 +17,8 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 
+from ttxdsl.dialects.facts import RoundsOnce, ops_with
+from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
 from ttxdsl.interpreters.inputs import random_inputs, tagged_inputs
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, beside_comparison
@@ -25,18 +27,7 @@ from ttxdsl.reporting.reductions import summed_numbers
 
 Array = NDArray[Any]
 
-_EXACT = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        *("abs", "add", "all_gather", "all_to_all", "and", "bitcast_convert"),
-        *("broadcast", "broadcast_in_dim", "case", "clamp", "collective_broadcast"),
-        *("collective_permute", "compare", "concatenate", "constant", "convert"),
-        *("dynamic_slice", "dynamic_update_slice", "gather", "if", "iota"),
-        *("maximum", "minimum", "multiply", "negate", "not", "optimization_barrier"),
-        *("or", "pad", "partition_id", "reshape", "return", "reverse", "select"),
-        *("slice", "sort", "subtract", "transpose", "tuple", "while", "xor"),
-    )
-)
+_EXACT = frozenset(op.name for op in ops_with(RoundsOnce, StableHLO))
 """Ops whose result is rounded at most once, the same however the program is split."""
 
 

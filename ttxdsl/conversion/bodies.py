@@ -8,7 +8,6 @@ one shape, each op of the body one elementwise op.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -119,8 +118,7 @@ def evaluate(
     Raises:
         UnsupportedError: the computation has an op that is not elementwise.
     """
-    inner = replace(low, values=dict(low.values))
-    inner.values.update(zip(block.args, arguments, strict=True))
+    inner = low.computation(block, arguments)
     last = block.last_op
     for op in block.ops:
         for operand in op.operands:

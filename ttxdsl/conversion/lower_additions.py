@@ -67,21 +67,18 @@ def _same(source: str) -> Rule:
     def lower(low: Lowering, op: Operation) -> Sequence[SSAValue]:
         return add_same(low, source, op)
 
-    return Rule(lower, (source.split(".", 1)[1],))
+    return lower
 
 
-def _unless(
-    source: str, applies: Callable[[Attribute], bool], otherwise: Rule, note: str
-) -> Rule:
+def _unless(source: str, applies: Callable[[Attribute], bool], otherwise: Rule) -> Rule:
     """The addition for some element types, another rule for the rest."""
 
     def lower(low: Lowering, op: Operation) -> SSAValue | Sequence[SSAValue]:
         if applies(element_of(op.operands[0])):
             return add_same(low, source, op)
-        return otherwise.lower(low, op)
+        return otherwise(low, op)
 
-    mnemonic = source.split(".", 1)[1]
-    return Rule(lower, (*otherwise.forms, mnemonic), note)
+    return lower
 
 
 def _is_complex(type: Attribute) -> bool:
@@ -166,10 +163,8 @@ def _scan(low: Lowering, op: chlo.ScanOp) -> Sequence[SSAValue]:
             )
             for value in arrays
         ]
-        inner.values.update(
-            zip(block.args, [*slices, *now[outputs:]], strict=True),
-        )
-        done = inner.lower_ops(block)
+        given = [*slices, *now[outputs:]]
+        done = inner.computation(block, given).lower_ops(block)
         kept: list[SSAValue] = []
         for value, new in zip(now, done[:outputs], strict=False):
             shape = shape_of(new)
@@ -183,9 +178,7 @@ def _scan(low: Lowering, op: chlo.ScanOp) -> Sequence[SSAValue]:
 def _async_start(low: Lowering, op: stablehlo.AsyncStartOp) -> SSAValue:
     """The op itself, here; what becomes of its results is remembered."""
     block = op.body.block
-    inner = low.inside(low.builder)
-    inner.values.update(zip(block.args, low.all(op.inputs), strict=True))
-    values = inner.lower_ops(block)
+    values = low.computation(block, low.all(op.inputs)).lower_ops(block)
     low.started[op.result] = tuple(values)
     return values[0]
 
@@ -201,7 +194,6 @@ TABLE: dict[str, Rule] = {
             f"chlo.{name}",
             _is_complex,
             lower_elementwise.TABLE[f"chlo.{name}"],
-            f"of complex numbers: {name}",
         )
         for name in _IN_PARTS
     },
@@ -209,26 +201,12 @@ TABLE: dict[str, Rule] = {
         "chlo.erf_inv",
         _is_f64,
         lower_elementwise.TABLE["chlo.erf_inv"],
-        "of f64: erf_inv",
     ),
-    "chlo.scan": Rule(
-        _scan,
-        (
-            *("while", "lt", "add", "subtract", "slice_dynamic", "concat"),
-            *("arange", "eq", "where", "broadcast"),
-        ),
-        "a loop over the dimension, with the ops of its body",
-    ),
-    "stablehlo.async_done": Rule(_async_done, (), "the results of its start"),
-    "stablehlo.async_start": Rule(_async_start, (), "its op, done at once"),
-    "stablehlo.rng": Rule(
-        _rng, ("rand", "rng"), "rand: uniform floats between constants"
-    ),
-    "stablehlo.uniform_dequantize": Rule(_uniform_dequantize, ("dequantize",)),
-    "stablehlo.uniform_quantize": Rule(
-        _uniform_quantize,
-        ("quantize", "requantize"),
-        "any other op of quantized numbers: dequantized, the op of floats, quantized",
-    ),
+    "chlo.scan": _scan,
+    "stablehlo.async_done": _async_done,
+    "stablehlo.async_start": _async_start,
+    "stablehlo.rng": _rng,
+    "stablehlo.uniform_dequantize": _uniform_dequantize,
+    "stablehlo.uniform_quantize": _uniform_quantize,
 }
 """The rules of these ops, by name."""

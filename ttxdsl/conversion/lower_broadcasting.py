@@ -37,9 +37,9 @@ def _broadcasting(name: str) -> Rule:
         inner = low.inside(low.builder)
         for operand in op.operands:
             inner.values[operand] = _stretched(low, low[operand], shape, dims)
-        return plain.lower(inner, op)
+        return plain(inner, op)
 
-    return Rule(lower, ("reshape", "broadcast", *plain.forms))
+    return lower
 
 
 def _broadcast_select(low: Lowering, op: chlo.BroadcastSelectOp) -> SSAValue:
@@ -48,31 +48,12 @@ def _broadcast_select(low: Lowering, op: chlo.BroadcastSelectOp) -> SSAValue:
     return low.builder.elementwise("where", *values)
 
 
-_BROADCASTING = (
-    "add",
-    "and",
-    "atan2",
-    "compare",
-    "complex",
-    "divide",
-    "maximum",
-    "minimum",
-    "multiply",
-    "next_after",
-    "or",
-    "polygamma",
-    "power",
-    "remainder",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-    "subtract",
-    "xor",
-    "zeta",
-)
-
 TABLE: dict[str, Rule] = {
-    **{f"chlo.broadcast_{name}": _broadcasting(name) for name in _BROADCASTING},
-    "chlo.broadcast_select": Rule(_broadcast_select, ("reshape", "broadcast", "where")),
+    **{
+        op.name: _broadcasting(op.name.removeprefix("chlo.broadcast_"))
+        for op in chlo.Chlo.operations
+        if issubclass(op, chlo.ChloBroadcastOp)
+    },
+    "chlo.broadcast_select": _broadcast_select,
 }
 """The rules of these ops, by chlo name."""

@@ -507,49 +507,17 @@ def _all_slice(low: Lowering, op: stablehlo.CompositeOp) -> SSAValue | None:
     return keep_part(low, value, where, parts, part_of)
 
 
-_OTHERWISE = "groups that are no whole axes: all_gather, embedding"
-
 TABLE: dict[str, Rule] = {
-    "stablehlo.all_gather": Rule(
-        _all_gather, ("all_gather",), f"one an axis, minor axis first; {_OTHERWISE}"
-    ),
-    "stablehlo.all_reduce": Rule(
-        _all_reduce, ("all_reduce",), f"one an axis; {_OTHERWISE}, sum"
-    ),
-    "stablehlo.all_to_all": Rule(
-        _all_to_all,
-        ("all_to_all", "reshape", "permute"),
-        f"one an axis, major first; {_OTHERWISE}",
-    ),
-    "stablehlo.collective_broadcast": Rule(
-        _collective_broadcast,
-        ("all_gather", "slice_static", "reshape"),
-        "a root that is computed: embedding",
-    ),
-    "stablehlo.collective_reduce": Rule(
-        _collective_reduce,
-        ("all_reduce", "collective_permute"),
-        "zeros but on the root; a root that is computed: eq, where",
-    ),
-    "stablehlo.cross-replica-sum": Rule(
-        _cross_replica_sum, ("all_reduce",), "as an all_reduce that adds"
-    ),
-    "stablehlo.collective_permute": Rule(_collective_permute, ("collective_permute",)),
-    "stablehlo.composite": Rule(
-        _composite,
-        ("mesh_partition", "slice_dynamic"),
-        "sdy.all_slice; any other composite is its decomposition",
-    ),
-    "stablehlo.partition_id": Rule(
-        _partition_id, ("constant", "mesh_shard", "reshape"), "a table of the ids"
-    ),
-    "stablehlo.reduce_scatter": Rule(
-        _reduce_scatter,
-        ("reduce_scatter",),
-        f"one an axis, major axis first; {_OTHERWISE}",
-    ),
-    "stablehlo.replica_id": Rule(
-        _replica_id, ("zeros",), "a table if devices are replicas"
-    ),
+    "stablehlo.all_gather": _all_gather,
+    "stablehlo.all_reduce": _all_reduce,
+    "stablehlo.all_to_all": _all_to_all,
+    "stablehlo.collective_broadcast": _collective_broadcast,
+    "stablehlo.collective_reduce": _collective_reduce,
+    "stablehlo.cross-replica-sum": _cross_replica_sum,
+    "stablehlo.collective_permute": _collective_permute,
+    "stablehlo.composite": _composite,
+    "stablehlo.partition_id": _partition_id,
+    "stablehlo.reduce_scatter": _reduce_scatter,
+    "stablehlo.replica_id": _replica_id,
 }
 """The rules of this family, by StableHLO name."""

@@ -46,9 +46,7 @@ def _product(
 
 
 TABLE: dict[str, Rule] = {
-    "stablehlo.dot": Rule(_dot, ("dot_general",)),
-    "stablehlo.dot_general": Rule(
-        _dot_general, ("dot_general",), "precision and algorithm are the device's"
-    ),
+    "stablehlo.dot": _dot,
+    "stablehlo.dot_general": _dot_general,
 }
 """The rules of this family, by StableHLO name."""

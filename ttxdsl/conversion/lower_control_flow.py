@@ -64,14 +64,10 @@ _TRANSPARENT = ("Sharding", "annotate_device_placement", "LayoutConstraint")
 """Custom calls that only annotate the value that they hand on."""
 
 TABLE: dict[str, Rule] = {
-    "func.call": Rule(_call, (), "the function's body in place"),
-    "stablehlo.case": Rule(_case, ("case",)),
-    "stablehlo.custom_call": Rule(
-        _custom_call,
-        ("custom_call",),
-        f"annotations vanish: {', '.join(_TRANSPARENT)}",
-    ),
-    "stablehlo.if": Rule(_if, ("if",)),
-    "stablehlo.while": Rule(_while, ("while",)),
+    "func.call": _call,
+    "stablehlo.case": _case,
+    "stablehlo.custom_call": _custom_call,
+    "stablehlo.if": _if,
+    "stablehlo.while": _while,
 }
 """The rules of this family, by name."""

@@ -230,36 +230,25 @@ def _constant_like(low: Lowering, op: chlo.ConstantLikeOp) -> SSAValue:
 
 
 TABLE: dict[str, Rule] = {
-    "stablehlo.broadcast": Rule(_broadcast, ("reshape", "broadcast")),
-    "stablehlo.broadcast_in_dim": Rule(
-        _broadcast_in_dim, ("permute", "reshape", "broadcast", "full")
-    ),
-    "stablehlo.concatenate": Rule(_concatenate, ("concat",)),
-    "stablehlo.constant": Rule(_constant, ("constant", "full", "zeros", "ones")),
-    "sdy.constant": Rule(_constant, ("constant", "full", "zeros", "ones")),
-    "stablehlo.dynamic_slice": Rule(
-        _dynamic_slice, ("concat", "clamp_tensor", "add", "slice_dynamic")
-    ),
-    "stablehlo.dynamic_update_slice": Rule(
-        _dynamic_update_slice,
-        ("clamp_tensor", "subtract", "add", "pad", "slice_dynamic", "where"),
-    ),
-    "stablehlo.get_dimension_size": Rule(_get_dimension_size, ("full",)),
-    "stablehlo.iota": Rule(_iota, ("arange",)),
-    "stablehlo.optimization_barrier": Rule(
-        _pass_through, (), "vanishes: there is nothing to keep apart"
-    ),
-    "stablehlo.pad": Rule(_pad, ("pad", "slice_static", "reshape", "concat")),
-    "stablehlo.reshape": Rule(_reshape, ("reshape",)),
-    "stablehlo.reverse": Rule(_reverse, ("reverse",)),
-    "stablehlo.slice": Rule(_slice, ("slice_static",)),
-    "stablehlo.transpose": Rule(_transpose, ("permute",)),
-    "stablehlo.dynamic_broadcast_in_dim": Rule(
-        _to_broadcast, ("permute", "reshape", "broadcast"), "of static result type"
-    ),
-    "stablehlo.dynamic_iota": Rule(_to_iota, ("arange",), "of static result type"),
-    "stablehlo.dynamic_reshape": Rule(_to_shape, ("reshape",), "of static result type"),
-    "chlo.constant": Rule(_chlo_constant, ("constant", "full", "zeros", "ones")),
-    "chlo.constant_like": Rule(_constant_like, ("full", "zeros", "ones")),
+    "stablehlo.broadcast": _broadcast,
+    "stablehlo.broadcast_in_dim": _broadcast_in_dim,
+    "stablehlo.concatenate": _concatenate,
+    "stablehlo.constant": _constant,
+    "sdy.constant": _constant,
+    "stablehlo.dynamic_slice": _dynamic_slice,
+    "stablehlo.dynamic_update_slice": _dynamic_update_slice,
+    "stablehlo.get_dimension_size": _get_dimension_size,
+    "stablehlo.iota": _iota,
+    "stablehlo.optimization_barrier": _pass_through,
+    "stablehlo.pad": _pad,
+    "stablehlo.reshape": _reshape,
+    "stablehlo.reverse": _reverse,
+    "stablehlo.slice": _slice,
+    "stablehlo.transpose": _transpose,
+    "stablehlo.dynamic_broadcast_in_dim": _to_broadcast,
+    "stablehlo.dynamic_iota": _to_iota,
+    "stablehlo.dynamic_reshape": _to_shape,
+    "chlo.constant": _chlo_constant,
+    "chlo.constant_like": _constant_like,
 }
 """The rules of this family, by StableHLO name."""

@@ -30,7 +30,7 @@ def _named(name: str) -> Rule:
         element = tensor_type(op.results[0]).element_type
         return low.builder.elementwise(name, *low.all(op.operands), element=element)
 
-    return Rule(lower, (name,))
+    return lower
 
 
 def _logical(name: str) -> Rule:
@@ -41,7 +41,7 @@ def _logical(name: str) -> Rule:
         kind = "logical" if element_of(operands[0]) == i1 else "bitwise"
         return low.builder.elementwise(f"{kind}_{name}", *operands)
 
-    return Rule(lower, (f"logical_{name}", f"bitwise_{name}"))
+    return lower
 
 
 def _compare(low: Lowering, op: stablehlo.CompareOp) -> SSAValue:
@@ -233,7 +233,7 @@ def _is_signed_inf(sign: float) -> Rule:
         wanted = low.builder.like(value, sign * float("inf"))
         return low.builder.compare("eq", value, wanted)
 
-    return Rule(lower, ("eq",))
+    return lower
 
 
 def _cosh(low: Lowering, op: Operation) -> SSAValue:
@@ -422,86 +422,28 @@ def _reduce_precision(low: Lowering, op: stablehlo.ReducePrecisionOp) -> SSAValu
 TABLE: dict[str, Rule] = {
     **{name: _named(mnemonic) for name, mnemonic in _ONE_TO_ONE.items()},
     "stablehlo.and": _logical("and"),
-    "stablehlo.bitcast_convert": Rule(
-        _bitcast_convert,
-        (
-            *("bitcast_convert", "reshape", "logical_right_shift", "bitwise_and"),
-            *("typecast", "concat", "slice_static", "logical_left_shift", "bitwise_or"),
-        ),
-        "bitcast_convert alone where the width stays",
-    ),
-    "stablehlo.clamp": Rule(_clamp, ("clamp_tensor",)),
-    "stablehlo.compare": Rule(
-        _compare,
-        ("eq", "ne", "ge", "gt", "le", "lt"),
-        "total order of floats: on bitcast_convert, bitwise_xor and where",
-    ),
-    "stablehlo.convert": Rule(_convert, ("typecast",)),
-    "stablehlo.count_leading_zeros": Rule(
-        _count_leading_zeros, ("logical_right_shift", "eq", "typecast", "add")
-    ),
+    "stablehlo.bitcast_convert": _bitcast_convert,
+    "stablehlo.clamp": _clamp,
+    "stablehlo.compare": _compare,
+    "stablehlo.convert": _convert,
+    "stablehlo.count_leading_zeros": _count_leading_zeros,
     "stablehlo.not": _logical("not"),
     "stablehlo.or": _logical("or"),
-    "stablehlo.popcnt": Rule(
-        _population_count, ("logical_right_shift", "bitwise_and", "add")
-    ),
-    "stablehlo.round_nearest_afz": Rule(
-        _round_afz, ("abs", "floor", "add", "subtract", "ge", "lt", "where", "neg")
-    ),
-    "stablehlo.round_nearest_even": Rule(
-        _round_even, ("floor", "add", "subtract", "multiply", "eq", "gt", "where")
-    ),
-    "stablehlo.select": Rule(_select, ("where",)),
-    "stablehlo.shift_right_arithmetic": Rule(
-        _shift_right_arithmetic,
-        ("lt", "ge", "bitwise_not", "logical_right_shift", "where"),
-    ),
+    "stablehlo.popcnt": _population_count,
+    "stablehlo.round_nearest_afz": _round_afz,
+    "stablehlo.round_nearest_even": _round_even,
+    "stablehlo.select": _select,
+    "stablehlo.shift_right_arithmetic": _shift_right_arithmetic,
     "stablehlo.xor": _logical("xor"),
-    "chlo.acosh": Rule(
-        _acosh, ("add", "subtract", "sqrt", "multiply", "log", "gt", "where")
-    ),
-    "chlo.atanh": Rule(_atanh, ("neg", "log1p", "subtract", "multiply")),
-    "chlo.cosh": Rule(_cosh, ("neg", "exp", "add")),
-    "chlo.erf_inv": Rule(
-        _erf_inv,
-        (
-            "neg",
-            "log1p",
-            "sqrt",
-            "multiply",
-            "add",
-            "subtract",
-            "abs",
-            "eq",
-            "lt",
-            "where",
-        ),
-    ),
-    "chlo.is_inf": Rule(_is_inf, ("abs", "eq")),
+    "chlo.acosh": _acosh,
+    "chlo.atanh": _atanh,
+    "chlo.cosh": _cosh,
+    "chlo.erf_inv": _erf_inv,
+    "chlo.is_inf": _is_inf,
     "chlo.is_neg_inf": _is_signed_inf(-1.0),
     "chlo.is_pos_inf": _is_signed_inf(1.0),
-    "chlo.sinh": Rule(
-        _sinh,
-        (
-            "neg",
-            "exp",
-            "expm1",
-            "add",
-            "subtract",
-            "div",
-            "multiply",
-            "abs",
-            "ge",
-            "where",
-        ),
-    ),
-    "chlo.square": Rule(_square, ("multiply",)),
-    "stablehlo.reduce_precision": Rule(
-        _reduce_precision,
-        (
-            *("bitcast_convert", "logical_right_shift", "bitwise_and", "bitwise_or"),
-            *("add", "gt", "le", "ne", "where"),
-        ),
-    ),
+    "chlo.sinh": _sinh,
+    "chlo.square": _square,
+    "stablehlo.reduce_precision": _reduce_precision,
 }
 """The rules of this family, by StableHLO or chlo name."""

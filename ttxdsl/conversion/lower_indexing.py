@@ -357,21 +357,8 @@ def _index_select(low: Lowering, op: stablehlo.TorchIndexSelectOp) -> SSAValue:
 
 
 TABLE: dict[str, Rule] = {
-    "stablehlo.gather": Rule(
-        _gather, ("embedding", "clamp_tensor", "multiply", "add", "permute", "reshape")
-    ),
-    "stablehlo.scatter": Rule(
-        _scatter,
-        (
-            *("scatter", "multiply", "add", "ge", "le", "logical_and", "where"),
-            *("neg", "subtract", "permute", "reshape"),
-        ),
-        "a computation of its own: a loop (while, lt, slice_dynamic, eq, arange)",
-    ),
-    "stablehlo.torch_index_select": Rule(
-        _index_select,
-        ("permute", "reshape", "embedding", "torch_index_select"),
-        "torch_index_select: with batch_dims",
-    ),
+    "stablehlo.gather": _gather,
+    "stablehlo.scatter": _scatter,
+    "stablehlo.torch_index_select": _index_select,
 }
 """The rules of this family, by StableHLO name."""

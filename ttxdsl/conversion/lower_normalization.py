@@ -112,14 +112,8 @@ def _batch_norm_grad(
 
 
 TABLE: dict[str, Rule] = {
-    "stablehlo.batch_norm_grad": Rule(
-        _batch_norm_grad, ("sum", "multiply", "div", "subtract", "sqrt")
-    ),
-    "stablehlo.batch_norm_inference": Rule(
-        _batch_norm_inference, ("subtract", "sqrt", "div", "multiply", "add")
-    ),
-    "stablehlo.batch_norm_training": Rule(
-        _batch_norm_training, ("sum", "subtract", "sqrt", "div", "multiply", "add")
-    ),
+    "stablehlo.batch_norm_grad": _batch_norm_grad,
+    "stablehlo.batch_norm_inference": _batch_norm_inference,
+    "stablehlo.batch_norm_training": _batch_norm_training,
 }
 """The rules of these ops, by StableHLO name."""

@@ -98,11 +98,7 @@ def _map(low: Lowering, op: stablehlo.MapOp) -> SSAValue:
 
 
 TABLE: dict[str, Rule] = {
-    "stablehlo.map": Rule(_map, (), "the elementwise ops of its computation"),
-    "stablehlo.reduce": Rule(
-        _reduce,
-        ("sum", "max", "min", "prod", "reduce_and", "reduce_or"),
-        "any other body: a tree of its ops on pairs (slice_static, concat)",
-    ),
+    "stablehlo.map": _map,
+    "stablehlo.reduce": _reduce,
 }
 """The rules of this family, by StableHLO name."""

@@ -9,7 +9,6 @@ that come before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, SSAValue
@@ -148,8 +147,7 @@ def _evaluate_value(
             needed.append(owner)
 
     visit(wanted)
-    inner = replace(low, values=dict(low.values))
-    inner.values.update(zip(block.args, arguments, strict=True))
+    inner = low.computation(block, arguments)
     for op in needed:
         number = constant_splat(op.results[0])
         if number is not None:
@@ -218,11 +216,7 @@ def _top_k(low: Lowering, op: Operation) -> Sequence[SSAValue]:
 
 
 TABLE: dict[str, Rule] = {
-    "chlo.top_k": Rule(_top_k, ("topk",)),
-    "stablehlo.sort": Rule(
-        _sort,
-        ("sort", "gather", "bitcast_convert", "bitwise_xor", "lt", "where"),
-        "a comparator without a key: ranks from all pairs (logical ops, sum, scatter)",
-    ),
+    "chlo.top_k": _top_k,
+    "stablehlo.sort": _sort,
 }
 """The rules of this family, by StableHLO or chlo name."""

@@ -356,23 +356,8 @@ def _select_and_scatter(low: Lowering, op: stablehlo.SelectAndScatterOp) -> SSAV
 
 
 TABLE: dict[str, Rule] = {
-    "stablehlo.convolution": Rule(
-        _convolution, ("conv2d", "conv3d", "permute", "reshape", "pad", "reverse")
-    ),
-    "stablehlo.reduce_window": Rule(
-        _reduce_window,
-        (
-            *("cumsum", "cumprod", "reverse", "pad", "slice_static"),
-            *("add", "multiply", "maximum", "minimum"),
-        ),
-        "windows by doubling, one dimension after the other",
-    ),
-    "stablehlo.select_and_scatter": Rule(
-        _select_and_scatter,
-        (
-            *("pad", "slice_static", "where", "eq", "add"),
-            *("logical_and", "logical_or", "logical_not"),
-        ),
-    ),
+    "stablehlo.convolution": _convolution,
+    "stablehlo.reduce_window": _reduce_window,
+    "stablehlo.select_and_scatter": _select_and_scatter,
 }
 """The rules of this family, by StableHLO name."""

@@ -36,26 +36,15 @@ Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
 """The value of the op's only result, or of all its results."""
 
 
+Rule: TypeAlias = "Callable[[Lowering, Any], Lowered]"
+"""Writes the ttir of one op; docs/reference/lowering.md is what was seen written."""
+
+
 def as_results(lowered: Lowered) -> Sequence[SSAValue]:
     """The values of all results of an op."""
     if isinstance(lowered, tuple | list):  # asked first, for it costs less
         return lowered
     return [lowered] if isinstance(lowered, SSAValue) else lowered
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How one StableHLO op becomes ttir.
-
-    Attributes:
-        lower: writes the ttir ops for an op of that name.
-        forms: the ttir mnemonics that the lowering is made of, for the documentation.
-        note: what a reader should know, for the documentation.
-    """
-
-    lower: Callable[[Lowering, Any], Lowered]
-    forms: tuple[str, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +112,12 @@ class Lowering:
         """The same with ops going into a region; values around stay visible."""
         return replace(self, builder=builder, values=dict(self.values))
 
+    def computation(self, block: Block, arguments: Sequence[SSAValue]) -> Lowering:
+        """The same for a block of an op that is written here; its ops say where they are."""
+        inner = self.inside(self.builder.at(self.builder.block))
+        inner.values.update(zip(block.args, arguments, strict=True))
+        return inner
+
     def lower_op(self, op: Operation) -> None:
         """Write the ttir form of an op and remember its results.
 
@@ -143,7 +138,7 @@ class Lowering:
         floats = quantized.on_floats(op)
         try:
             results = (
-                as_results(rule.lower(self, op))
+                as_results(rule(self, op))
                 if floats is None
                 else self._quantized(rule, op, floats)
             )
@@ -170,7 +165,7 @@ class Lowering:
                 value = build.one(ttir.DequantizeOp, [value], type)
             inner.values[real] = value
         results: list[SSAValue] = []
-        lowered = as_results(rule.lower(inner, floats))
+        lowered = as_results(rule(inner, floats))
         for value, wanted, real in zip(
             lowered, op.results, floats.results, strict=True
         ):

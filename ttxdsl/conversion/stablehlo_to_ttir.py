@@ -217,7 +217,7 @@ class _ModuleLowering:
     def _lowering(self, builder: TTIRBuilder, devices: Devices | None) -> Lowering:
         table: Mapping[str, Rule] = TABLE
         if devices is None:
-            table = {**TABLE, "sdy.manual_computation": Rule(self._manual, ())}
+            table = {**TABLE, "sdy.manual_computation": self._manual}
         return Lowering(
             builder, table, self.functions, devices, counts_replicas(self.module)
         )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -113,12 +113,8 @@ class ConvertTTIRToTTNNPass(ModulePass):
             convert_ttir_to_ttnn(op, self.num_links)
 
 
-@dataclass(frozen=True, slots=True)
-class TTNNRule:
-    """How one ttir op becomes ttnn: the function, and the mnemonics that it writes."""
-
-    lower: Callable[[TTNNLowering, Any], Lowered]
-    forms: tuple[str, ...]
+TTNNRule: TypeAlias = "Callable[[TTNNLowering, Any], Lowered]"
+"""Writes the ttnn of one ttir op."""
 
 
 def _convert_function(function: FuncOp, num_links: int) -> None:
@@ -220,7 +216,7 @@ class TTNNLowering:
             rule = TABLE.get(op.name)
             if rule is None:
                 raise UnsupportedError("it is no ttir op", op)
-            results = as_results(rule.lower(self, op))
+            results = as_results(rule(self, op))
             self.values.update(zip(op.results, results, strict=True))
 
     def region(self, region: Region) -> Region:
@@ -306,11 +302,7 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
         )
         return low.add(made).results
 
-    return TTNNRule(lower, (_mnemonic(target),))
-
-
-def _mnemonic(target: type[Operation]) -> str:
-    return target.name.removeprefix("ttnn.")
+    return lower
 
 
 def _twins() -> Iterator[tuple[str, TTNNRule]]:
@@ -394,7 +386,7 @@ def _truth_reduction(name: str) -> TTNNRule:
         reduced = low.one(target, [number], result, op.properties)
         return low.typecast(reduced, type.element_type)
 
-    return TTNNRule(lower, ("typecast", name))
+    return lower
 
 
 def _argmax(low: TTNNLowering, op: ttir.ArgMaxOp) -> SSAValue:
@@ -532,7 +524,7 @@ def _quantization(target: type[QuantizationOp]) -> TTNNRule:
                     properties["axis"] = IntegerAttr(how.axis, i32)
         return low.one(target, operands, op.result.type, properties)
 
-    return TTNNRule(lower, ("constant", _mnemonic(target)))
+    return lower
 
 
 def _parameters(low: TTNNLowering, how: Quantization, like: Tensor) -> list[SSAValue]:
@@ -550,19 +542,19 @@ def _parameters(low: TTNNLowering, how: Quantization, like: Tensor) -> list[SSAV
 
 TABLE: dict[str, TTNNRule] = {
     **dict(_twins()),
-    "ttir.arange": TTNNRule(_arange, ("arange", "reshape", "repeat")),
-    "ttir.argmax": TTNNRule(_argmax, ("argmax",)),
-    "ttir.broadcast": TTNNRule(_broadcast, ("repeat",)),
-    "ttir.conv2d": TTNNRule(_conv2d, ("reshape", "conv2d")),
+    "ttir.arange": _arange,
+    "ttir.argmax": _argmax,
+    "ttir.broadcast": _broadcast,
+    "ttir.conv2d": _conv2d,
     "ttir.dequantize": _quantization(ttnn.DequantizeOp),
-    "ttir.dot_general": TTNNRule(_dot_general, ("permute", "reshape", "matmul")),
-    "ttir.empty": TTNNRule(_empty, ("zeros",)),
-    "ttir.pad": TTNNRule(_pad, ("pad",)),
-    "ttir.prod": TTNNRule(_prod, ("prod",)),
+    "ttir.dot_general": _dot_general,
+    "ttir.empty": _empty,
+    "ttir.pad": _pad,
+    "ttir.prod": _prod,
     "ttir.quantize": _quantization(ttnn.QuantizeOp),
     "ttir.reduce_and": _truth_reduction("min"),
     "ttir.reduce_or": _truth_reduction("max"),
     "ttir.requantize": _quantization(ttnn.RequantizeOp),
-    "ttir.reverse": TTNNRule(_reverse, ("permute", "reshape", "constant", "embedding")),
+    "ttir.reverse": _reverse,
 }
 """How every ttir op is lowered, by its name; twins without a line here are rebuilt."""

@@ -52,6 +52,7 @@ from xdsl.traits import (
     RecursiveMemoryEffect,
 )
 
+from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
     Integer,
@@ -180,7 +181,7 @@ class ChloUnaryOp(PrettyOp, ABC):
     operand = operand_def(_FLOAT_OR_COMPLEX)
     result = result_def(_FLOAT_OR_COMPLEX)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
 
     @classmethod
     def infer_type(cls, operand_type: Attribute) -> Attribute:
@@ -384,7 +385,7 @@ class ChloBinaryOp(PrettyOp, ABC):
     rhs = operand_def(_FLOAT)
     result = result_def(_FLOAT)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:

@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import Collective
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -40,12 +41,6 @@ from ttxdsl.sharding.replica_groups import (
 
 REPLICA_GROUPS = "replica_groups"
 """The property of collectives that holds their groups."""
-
-_MOVING = (
-    stablehlo.AllToAllOp,
-    stablehlo.CollectiveBroadcastOp,
-    stablehlo.CollectivePermuteOp,
-)
 
 
 # --- devices ----------------------------------------------------------------
@@ -135,7 +130,8 @@ def _listed(op: Operation) -> tuple[Groups, Strategy]:
 def _strategy(op: Operation) -> Strategy:
     channel = op.properties.get("channel_handle")
     joined = isinstance(channel, ChannelHandleAttr) and channel.data.handle > 0
-    if isinstance(op, _MOVING):
+    fact = op.get_trait(Collective)
+    if fact is not None and fact.sends_parts:
         return "cross_partition" if joined else "cross_replica"
     if "use_global_device_ids" in op.properties:
         return "flattened_ids"

@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint
 
 from ttxdsl.analysis.origins import Origins
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.ir.data_flow import Operand
 from ttxdsl.remarks import Remark
 from ttxdsl.rules.registry import sharding_rule
@@ -37,14 +38,7 @@ from ttxdsl.transforms.shardy.propagation.op_priority import SCHEDULE
 
 PropagationName = Literal["aggressive", "op-priority", "user-priority"]
 
-COLLECTIVES = (
-    stablehlo.AllGatherOp,
-    stablehlo.AllReduceOp,
-    stablehlo.AllToAllOp,
-    stablehlo.CollectiveBroadcastOp,
-    stablehlo.CollectivePermuteOp,
-    stablehlo.ReduceScatterOp,
-)
+COLLECTIVES = ops_with(Collective, stablehlo.StableHLO)
 """The ops that `ttxdsl.reporting.collectives` lists."""
 
 

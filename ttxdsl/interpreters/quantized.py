@@ -18,24 +18,21 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.rewriter import Rewriter
 
+from ttxdsl.dialects.facts import MovesData, ops_with
 from ttxdsl.dialects.quant import Quantization, QuantizedType
+from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import DType, element_dtype, tensor_of, widen
 
 Array = NDArray[Any]
 
-_MOVES = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "all_gather", "all_to_all", "bitcast_convert", "broadcast", "broadcast_in_dim",
-        "case", "collective_broadcast", "collective_permute", "composite",
-        "concatenate", "constant", "dynamic_broadcast_in_dim", "dynamic_gather",
-        "dynamic_reshape", "dynamic_slice", "dynamic_update_slice", "gather",
-        "get_dimension_size", "get_tuple_element", "if", "optimization_barrier", "pad",
-        "reshape", "reverse", "select", "slice", "transpose", "tuple",
-        "uniform_dequantize", "uniform_quantize", "while",
+_MOVES = {op.name for op in ops_with(MovesData, StableHLO)} | {
+    *(
+        "stablehlo.composite",
+        "stablehlo.uniform_dequantize",
+        "stablehlo.uniform_quantize",
     )
-)  # fmt: skip
+}
 """Ops that take stored integers as they are."""
 
 

@@ -22,25 +22,21 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.errors import CompileError, source_position
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
 from ttxdsl.sharding.replica_groups import Groups, axes_of_groups, groups_joined
 
-_RINGS = {
-    "all_gather": Ring.ALL_GATHER,
-    "all_reduce": Ring.ALL_REDUCE,
-    "all_to_all": Ring.ALL_TO_ALL,
-    "collective_broadcast": Ring.COLLECTIVE_PERMUTE,
-    "collective_permute": Ring.COLLECTIVE_PERMUTE,
-    "collective_reduce": Ring.ALL_REDUCE,
-    "cross-replica-sum": Ring.ALL_REDUCE,
-    "reduce_scatter": Ring.REDUCE_SCATTER,
+RINGS = {
+    op.name.removeprefix("stablehlo."): fact.ring
+    for op in ops_with(Collective, stablehlo.StableHLO)
+    if (fact := op.get_trait(Collective)) is not None
 }
 """StableHLO's collectives, by how their bytes count."""
 
-COLLECTIVE_OPS = frozenset(f"stablehlo.{kind}" for kind in _RINGS)
+COLLECTIVE_OPS = frozenset(f"stablehlo.{kind}" for kind in RINGS)
 """The names of the ops that are counted."""
 
 
@@ -63,7 +59,7 @@ class CountedCollective:
     @property
     def ring(self) -> Ring:
         """How its bytes and its time count."""
-        return _RINGS[self.kind]
+        return RINGS[self.kind]
 
     @property
     def axes_text(self) -> str:
@@ -158,7 +154,7 @@ def _collective(op: Operation, where: _Devices) -> CountedCollective:
         axes=where.axes(groups, pairs=permutes),
         group_size=size,
         tensor=_type_text(op.operands),
-        bytes_per_device=ring_bytes(_RINGS[kind], _local_bytes(op.operands), size),
+        bytes_per_device=ring_bytes(RINGS[kind], _local_bytes(op.operands), size),
         reason=_reason(op),
         position=source_position(op.location),
     )

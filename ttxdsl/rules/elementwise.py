@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from xdsl.ir import Operation
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.facts import Elementwise, ops_with
 from ttxdsl.dialects.sdy import ShardingConstraintOp
+from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, pointwise
 from ttxdsl.rules.table import OpRule, rule
@@ -15,18 +16,9 @@ from ttxdsl.rules.without import WITHOUT_RULE
 
 POINTWISE: tuple[type[Operation], ...] = (
     ShardingConstraintOp,
-    stablehlo.CompareOp,
-    stablehlo.ReducePrecisionOp,
-    *(
-        op_class
-        for op_class in stablehlo.StableHLO.operations
-        if issubclass(
-            op_class, stablehlo.ElementwiseUnaryOp | stablehlo.ElementwiseBinaryOp
-        )
-        and op_class not in WITHOUT_RULE
-    ),
+    *(op for op in ops_with(Elementwise, StableHLO) if op not in WITHOUT_RULE),
 )
-"""Ops each element of whose results depends on the operands' elements there alone."""
+"""Shardy's elementwise ops; of StableHLO's those of quantized types have no rule there."""
 
 
 def like_result(op: Operation) -> Iterable[Factor]:
@@ -34,8 +26,4 @@ def like_result(op: Operation) -> Iterable[Factor]:
     return pointwise(shape_of(op.results[0]))
 
 
-RULES: tuple[OpRule, ...] = (
-    *(rule(op_class, like_result) for op_class in POINTWISE),
-    rule(stablehlo.ClampOp, like_result),
-    rule(stablehlo.SelectOp, like_result),
-)
+RULES: tuple[OpRule, ...] = tuple(rule(op_class, like_result) for op_class in POINTWISE)

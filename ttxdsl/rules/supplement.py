@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
+from ttxdsl.dialects.facts import Elementwise, ops_with
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise
 from ttxdsl.rules.custom_call import top_k
@@ -111,11 +112,7 @@ RULES: dict[type[Operation], OpRule] = {
             for op_class in chlo.Chlo.operations
             if issubclass(op_class, chlo.ChloBroadcastOp | chlo.BroadcastSelectOp)
         ),
-        *(
-            rule(op_class, like_result)
-            for op_class in chlo.Chlo.operations
-            if issubclass(op_class, chlo.ChloUnaryOp | chlo.ChloBinaryOp)
-        ),
+        *(rule(op_class, like_result) for op_class in ops_with(Elementwise, chlo.Chlo)),
         rule(chlo.RaggedDotOp, ragged_dot),
         rule(chlo.TopKOp, top_k, parts=top_k_parts),
         rule(stablehlo.BatchNormGradOp, batch_norm),

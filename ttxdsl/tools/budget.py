@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from ttxdsl.budgets.check import Finding, check_text, print_findings
+from ttxdsl.budgets.directives import KINDS
 from ttxdsl.program import read_text
 from ttxdsl.terminal import heading
 from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.options import add_json_option, add_source_option, print_json
+
+_QUANTITIES = f"quantities: {' '.join(KINDS)} count bytes KIND.bytes memory peak"
 
 
 def _json(path: Path, finding: Finding) -> dict[str, Any]:
@@ -72,8 +76,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl budget tests/*.mlir --json\n"
             "  pytest --comm-budget tests\n"
             "\n"
-            "quantities: all_gather all_reduce all_to_all collective_broadcast\n"
-            "  collective_permute reduce_scatter count bytes KIND.bytes memory peak\n"
+            f"{fill(_QUANTITIES, 72, subsequent_indent='  ')}\n"
             "comparators: <= >= == != < >    options: axis=NAME mesh=2,4\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,

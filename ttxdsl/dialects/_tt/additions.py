@@ -31,6 +31,7 @@ from xdsl.traits import Pure
 
 from ttxdsl.dialects._tt.op import TTOp, op_of
 from ttxdsl.dialects.chlo import Chlo
+from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.dialects.ttcore import on_host
 
@@ -42,16 +43,19 @@ class Addition:
     Attributes:
         source: the op that it stands for, such as `stablehlo.cholesky`.
         when: when the lowering uses it, if not always.
-        each: whether it works element by element.
         token: whether its one result is a token, which has no destination.
         pure: whether it may be dropped when nothing uses its results.
     """
 
     source: str
     when: str = ""
-    each: bool = False
     token: bool = False
     pure: bool = True
+
+    @property
+    def each(self) -> bool:
+        """Whether it works element by element."""
+        return sources()[self.source].get_trait(Elementwise) is not None
 
     @property
     def mnemonic(self) -> str:
@@ -63,24 +67,24 @@ _COMPLEX = "of complex numbers"
 _SHAPE = "the shape of its result is static"
 
 ADDITIONS: tuple[Addition, ...] = (
-    Addition("chlo._asin_acos_kernel", each=True),
-    Addition("chlo.acosh", _COMPLEX, each=True),
-    Addition("chlo.atanh", _COMPLEX, each=True),
-    Addition("chlo.bessel_i1e", each=True),
-    Addition("chlo.conj", each=True),
-    Addition("chlo.cosh", _COMPLEX, each=True),
-    Addition("chlo.digamma", each=True),
-    Addition("chlo.erf_inv", "of f64", each=True),
-    Addition("chlo.lgamma", each=True),
-    Addition("chlo.mulhi", each=True),
-    Addition("chlo.next_after", each=True),
-    Addition("chlo.polygamma", each=True),
+    Addition("chlo._asin_acos_kernel"),
+    Addition("chlo.acosh", _COMPLEX),
+    Addition("chlo.atanh", _COMPLEX),
+    Addition("chlo.bessel_i1e"),
+    Addition("chlo.conj"),
+    Addition("chlo.cosh", _COMPLEX),
+    Addition("chlo.digamma"),
+    Addition("chlo.erf_inv", "of f64"),
+    Addition("chlo.lgamma"),
+    Addition("chlo.mulhi"),
+    Addition("chlo.next_after"),
+    Addition("chlo.polygamma"),
     Addition("chlo.ragged_dot"),
-    Addition("chlo.sinh", _COMPLEX, each=True),
-    Addition("chlo.zeta", each=True),
+    Addition("chlo.sinh", _COMPLEX),
+    Addition("chlo.zeta"),
     Addition("stablehlo.after_all", token=True),
     Addition("stablehlo.cholesky"),
-    Addition("stablehlo.complex", each=True),
+    Addition("stablehlo.complex"),
     Addition("stablehlo.create_token", token=True),
     Addition("stablehlo.custom_call", "not an annotation", pure=False),
     Addition("stablehlo.dynamic_conv", _SHAPE),
@@ -88,10 +92,10 @@ ADDITIONS: tuple[Addition, ...] = (
     Addition("stablehlo.dynamic_pad", _SHAPE),
     Addition("stablehlo.einsum"),
     Addition("stablehlo.fft"),
-    Addition("stablehlo.imag", each=True),
+    Addition("stablehlo.imag"),
     Addition("stablehlo.infeed", pure=False),
     Addition("stablehlo.outfeed", token=True, pure=False),
-    Addition("stablehlo.real", each=True),
+    Addition("stablehlo.real"),
     Addition("stablehlo.real_dynamic_slice", _SHAPE),
     Addition("stablehlo.recv", pure=False),
     Addition("stablehlo.rng", "normal numbers, integers, or computed bounds"),

@@ -6,6 +6,8 @@ importable from here. `StableHLO` is the dialect object.
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from xdsl.ir import Attribute, Dialect, Operation
 
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -208,10 +210,20 @@ from ttxdsl.dialects.stablehlo.windowed import (
     window_values as window_values,
 )
 
-_defined = [one for one in list(globals().values()) if isinstance(one, type)]
+_families = [one for one in list(globals().values()) if isinstance(one, ModuleType)]
+_defined = [
+    one
+    for family in _families
+    for one in vars(family).values()
+    if isinstance(one, type)
+    and one.__module__ == family.__name__
+    and issubclass(one, Operation | Attribute)
+    and "name" in vars(one)
+]
 
 StableHLO = Dialect(
     "stablehlo",
-    [one for one in _defined if issubclass(one, Operation) and "name" in vars(one)],
-    [one for one in _defined if issubclass(one, Attribute) and "name" in vars(one)],
+    [one for one in _defined if issubclass(one, Operation)],
+    [one for one in _defined if issubclass(one, Attribute)],
 )
+"""Whatever the modules of this package define; an op need not be listed above."""

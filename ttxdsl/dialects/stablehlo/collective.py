@@ -43,6 +43,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
 
+from ttxdsl.dialects.facts import Collective, MovesData, RoundsOnce
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -78,6 +79,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_shape,
 )
 from ttxdsl.ir.verify_once import looks_around
+from ttxdsl.sharding.cost import Ring
 
 Groups = Sequence[Sequence[int]] | Attribute
 """Replica groups: lists of process ids, or the attribute itself."""
@@ -271,6 +273,8 @@ class AllGatherOp(_GroupedOp):
     use_global_device_ids = opt_prop_def(_Unit)
     outputs = var_result_def(TENSOR)
 
+    traits = traits_def(MovesData(), Collective(Ring.ALL_GATHER))
+
     def __init__(
         self,
         inputs: Sequence[SSAValue],
@@ -343,6 +347,8 @@ class AllReduceOp(_GroupedOp):
     computation = region_def()
     outputs = var_result_def(TENSOR)
 
+    traits = traits_def(Collective(Ring.ALL_REDUCE))
+
     def __init__(
         self,
         inputs: Sequence[SSAValue],
@@ -388,6 +394,8 @@ class ReduceScatterOp(_GroupedOp):
     use_global_device_ids = opt_prop_def(_Unit)
     computation = region_def()
     result = result_def(TENSOR)
+
+    traits = traits_def(Collective(Ring.REDUCE_SCATTER))
 
     def __init__(
         self,
@@ -466,6 +474,8 @@ class AllToAllOp(_GroupedOp):
     split_count = prop_def(Positive)
     outputs = var_result_def(TENSOR)
 
+    traits = traits_def(MovesData(), Collective(Ring.ALL_TO_ALL, sends_parts=True))
+
     def __init__(
         self,
         inputs: Sequence[SSAValue],
@@ -538,6 +548,10 @@ class CollectiveBroadcastOp(_GroupedOp):
     has_dynamic_root = opt_prop_def(_Unit)
     outputs = var_result_def(TENSOR)
 
+    traits = traits_def(
+        MovesData(), Collective(Ring.COLLECTIVE_PERMUTE, sends_parts=True)
+    )
+
     def verify_(self) -> None:
         """C1, C2: groups; C3: results."""
         groups = self.replica_groups
@@ -568,6 +582,8 @@ class CollectiveReduceOp(_GroupedOp):
     computation = region_def()
     outputs = var_result_def(TENSOR)
 
+    traits = traits_def(Collective(Ring.ALL_REDUCE))
+
     def verify_(self) -> None:
         """C1, C2: groups; C3: operands and results; C4: the computation."""
         check_groups(self, "C1", "C2", uniform=False)
@@ -591,6 +607,10 @@ class CollectivePermuteOp(StableHLOOp):
     source_target_pairs = prop_def(_DenseIds)
     channel_handle = opt_prop_def(_Channel)
     result = result_def(TENSOR)
+
+    traits = traits_def(
+        MovesData(), Collective(Ring.COLLECTIVE_PERMUTE, sends_parts=True)
+    )
 
     def __init__(
         self,
@@ -647,7 +667,7 @@ class CrossReplicaSumOp(StableHLOOp):
     replica_groups = prop_def(_DenseIds)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Collective(Ring.ALL_REDUCE))
 
     def verify_(self) -> None:
         """Operand and result have one type."""
@@ -683,6 +703,8 @@ class PartitionIdOp(_ProcessIdOp):
     """The process's partition. Spec section "partition_id"."""
 
     name = "stablehlo.partition_id"
+
+    traits = traits_def(RoundsOnce())
 
 
 @irdl_op_definition

@@ -32,6 +32,7 @@ from xdsl.traits import (
     ReturnLike,
 )
 
+from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo._base import StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, returned_types
@@ -69,7 +70,7 @@ class ReturnOp(StableHLOOp):
 
     values = var_operand_def(REGION_VALUE)
 
-    traits = traits_def(IsTerminator(), ReturnLike(), Pure())
+    traits = traits_def(IsTerminator(), ReturnLike(), Pure(), MovesData())
 
     def __init__(self, values: Sequence[SSAValue] = ()):
         super().__init__(operands=[values])
@@ -138,7 +139,7 @@ class IfOp(StableHLOOp):
     false_branch = region_def()
     outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), MovesData())
 
     def __init__(
         self,
@@ -173,7 +174,7 @@ class CaseOp(StableHLOOp):
     branches = var_region_def()
     outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
 
-    traits = traits_def(RecursiveMemoryEffect(), PositionalDataFlow())
+    traits = traits_def(RecursiveMemoryEffect(), PositionalDataFlow(), MovesData())
 
     def __init__(
         self,
@@ -210,6 +211,7 @@ class WhileOp(StableHLOOp):
     traits = traits_def(
         RecursiveMemoryEffect(),
         PositionalDataFlow(first_operand=0, first_argument=0, returning=(1,)),
+        MovesData(),
     )
 
     def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
@@ -310,7 +312,7 @@ class OptimizationBarrierOp(StableHLOOp):
     operand = var_operand_def(TENSOR_OR_TOKEN)
     result = var_result_def(TENSOR_OR_TOKEN)
 
-    traits = traits_def(Pure(), PositionalDataFlow(first_operand=0))
+    traits = traits_def(Pure(), PositionalDataFlow(first_operand=0), MovesData())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

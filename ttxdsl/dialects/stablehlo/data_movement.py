@@ -32,6 +32,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
 
+from ttxdsl.dialects.facts import MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -103,7 +104,7 @@ class ConstantOp(StableHLOOp):
     value = prop_def(AnyAttr())
     output = result_def(STATIC_TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), ConstantLike(), ConstantFolds())
+    traits = traits_def(Pure(), ConstantLike(), ConstantFolds(), MovesData())
 
     def __init__(
         self,
@@ -187,7 +188,7 @@ class IotaOp(PrettyOp):
         TensorOf(Kind.INT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT, static=True)
     )
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RoundsOnce())
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
@@ -247,7 +248,7 @@ class BroadcastOp(PrettyOp):
     broadcast_sizes = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """Sizes are not negative and come before the operand's."""
@@ -275,7 +276,7 @@ class BroadcastInDimOp(PrettyOp):
     broadcast_dimensions = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def __init__(
         self, operand: SSAValue, broadcast_dimensions: Ints, result_type: Attribute
@@ -311,7 +312,7 @@ class DynamicBroadcastInDimOp(PrettyOp):
     known_nonexpanding_dimensions = opt_prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1 to C10."""
@@ -369,7 +370,7 @@ class ReshapeOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def __init__(self, operand: SSAValue, result_type: Attribute):
         super().__init__(operands=[operand], result_types=[result_type])
@@ -393,7 +394,7 @@ class DynamicReshapeOp(PrettyOp):
     output_shape = operand_def(STATIC_DIMENSION_TENSOR)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements; C4: the shape."""
@@ -429,7 +430,7 @@ class TransposeOp(PrettyOp):
     permutation = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
@@ -454,7 +455,7 @@ class ReverseOp(PrettyOp):
     dimensions = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
@@ -474,7 +475,7 @@ class SliceOp(PrettyOp):
     strides = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def __init__(
         self,
@@ -580,7 +581,7 @@ class DynamicSliceOp(PrettyOp):
     slice_sizes = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -619,7 +620,7 @@ class DynamicUpdateSliceOp(PrettyOp):
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
@@ -688,7 +689,7 @@ class ConcatenateOp(PrettyOp):
     dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
@@ -726,7 +727,7 @@ class PadOp(PrettyOp):
     interior_padding = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
@@ -812,7 +813,7 @@ class BitcastConvertOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: sizes and widths; C2: complex numbers stay complex."""
@@ -841,7 +842,7 @@ class GetDimensionSizeOp(PrettyOp):
     dimension = prop_def(NotNegative)
     result = result_def(TensorOf(Kind.SINT))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: the dimension is one of the operand; the result is an i32."""

@@ -38,6 +38,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, Pure
 
+from ttxdsl.dialects.facts import Elementwise, MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo._base import Codec, IntegerOf, PrettyOp, enum_codec
 from ttxdsl.dialects.stablehlo._infer import (
@@ -103,7 +104,7 @@ class ElementwiseUnaryOp(PrettyOp, ABC):
     operand = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
 
     def __init__(self, operand: SSAValue, result_type: Attribute | None = None):
         if result_type is None:
@@ -162,6 +163,8 @@ class AbsOp(_RealPartOp):
     operand = operand_def(_SIGNED)
     result = result_def(TensorOf(Kind.SINT | Kind.FLOAT | Kind.QUANT))
 
+    traits = traits_def(RoundsOnce())
+
 
 @irdl_op_definition
 class CbrtOp(TranscendentalUnaryOp):
@@ -185,6 +188,8 @@ class ConvertOp(ElementwiseUnaryOp):
 
     operand = operand_def(_NOT_QUANT)
     result = result_def(_NOT_QUANT)
+
+    traits = traits_def(RoundsOnce())
 
     def verify_(self) -> None:
         """C1: operand and result have the same shape."""
@@ -290,6 +295,8 @@ class NotOp(ElementwiseUnaryOp):
     operand = operand_def(_PRED_OR_INT)
     result = result_def(_PRED_OR_INT)
 
+    traits = traits_def(RoundsOnce())
+
 
 @irdl_op_definition
 class NegOp(ElementwiseUnaryOp):
@@ -299,6 +306,8 @@ class NegOp(ElementwiseUnaryOp):
 
     operand = operand_def(_NUMBER)
     result = result_def(_NUMBER)
+
+    traits = traits_def(RoundsOnce())
 
 
 @irdl_op_definition
@@ -434,7 +443,7 @@ class ReducePrecisionOp(PrettyOp):
     exponent_bits = prop_def(IntegerOf(32, 1))
     mantissa_bits = prop_def(IntegerOf(32, 0))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -477,7 +486,7 @@ class ElementwiseBinaryOp(PrettyOp, ABC):
     rhs = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise())
 
     def __init__(
         self, lhs: SSAValue, rhs: SSAValue, result_type: Attribute | None = None
@@ -522,7 +531,7 @@ class _LogicBinaryOp(ElementwiseBinaryOp, ABC):
     rhs = operand_def(_PRED_OR_INT)
     result = result_def(_PRED_OR_INT)
 
-    traits = traits_def(Commutative())
+    traits = traits_def(Commutative(), RoundsOnce())
 
 
 @irdl_op_definition
@@ -535,7 +544,7 @@ class AddOp(ElementwiseBinaryOp):
     rhs = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Commutative())
+    traits = traits_def(Commutative(), RoundsOnce())
 
     def verify_(self) -> None:
         """C1: one type; C2 to C7: quantized types."""
@@ -630,7 +639,7 @@ class MaxOp(ElementwiseBinaryOp):
 
     name = "stablehlo.maximum"
 
-    traits = traits_def(Commutative())
+    traits = traits_def(Commutative(), RoundsOnce())
 
 
 @irdl_op_definition
@@ -639,7 +648,7 @@ class MinOp(ElementwiseBinaryOp):
 
     name = "stablehlo.minimum"
 
-    traits = traits_def(Commutative())
+    traits = traits_def(Commutative(), RoundsOnce())
 
 
 @irdl_op_definition
@@ -648,7 +657,7 @@ class MulOp(ElementwiseBinaryOp):
 
     name = "stablehlo.multiply"
 
-    traits = traits_def(Commutative())
+    traits = traits_def(Commutative(), RoundsOnce())
 
 
 @irdl_op_definition
@@ -691,6 +700,8 @@ class SubtractOp(_NumberBinaryOp):
     """Difference. Spec section "subtract"."""
 
     name = "stablehlo.subtract"
+
+    traits = traits_def(RoundsOnce())
 
 
 @irdl_op_definition
@@ -747,7 +758,7 @@ class CompareOp(PrettyOp):
     comparison_direction = prop_def(BaseAttr(ComparisonDirectionAttr))
     compare_type = opt_prop_def(BaseAttr(ComparisonTypeAttr))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise(), RoundsOnce())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -808,7 +819,7 @@ class SelectOp(PrettyOp):
     on_false = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise(), MovesData())
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
@@ -851,7 +862,7 @@ class ClampOp(PrettyOp):
     max = operand_def(TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), Elementwise(), RoundsOnce())
 
     def verify_(self) -> None:
         """C1, C2: bounds are scalars or have the shape; C3, C4: one element type."""

@@ -23,6 +23,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
 
+from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import (
@@ -66,7 +67,7 @@ class GatherOp(StableHLOOp):
     indices_are_sorted = opt_prop_def(Bool, FALSE)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
@@ -99,7 +100,7 @@ class DynamicGatherOp(StableHLOOp):
     indices_are_sorted = opt_prop_def(Bool, FALSE)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""

@@ -24,6 +24,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, RecursiveMemoryEffect
 
+from ttxdsl.dialects.facts import RoundsOnce
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import (
@@ -307,7 +308,7 @@ class SortOp(StableHLOOp):
     comparator = region_def()
     outputs = var_result_def(TENSOR)
 
-    traits = traits_def(RecursiveMemoryEffect())
+    traits = traits_def(RecursiveMemoryEffect(), RoundsOnce())
 
     def verify_(self) -> None:
         """C1 to C3: shapes; C4: the dimension; C5: the comparator."""

@@ -13,7 +13,9 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.rules.without import WITHOUT_RULE
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.layout import Layout, unreduced_axes
@@ -313,13 +315,11 @@ LOCALIZERS: Table = {
     sdy.NamedComputationOp: named_computation,
     sdy.ManualComputationOp: manual_computation,
     CallOp: call,
-    stablehlo.AllGatherOp: as_it_is,
-    stablehlo.AllReduceOp: as_it_is,
-    stablehlo.AllToAllOp: as_it_is,
-    stablehlo.CollectiveBroadcastOp: as_it_is,
-    stablehlo.CollectivePermuteOp: as_it_is,
-    stablehlo.CrossReplicaSumOp: as_it_is,
-    stablehlo.ReduceScatterOp: as_it_is,
+    **{
+        op: as_it_is
+        for op in ops_with(Collective, stablehlo.StableHLO)
+        if op not in WITHOUT_RULE
+    },
     stablehlo.PartitionIdOp: place_of_device,
     stablehlo.ReplicaIdOp: place_of_device,
 }

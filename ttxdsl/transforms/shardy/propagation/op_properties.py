@@ -18,8 +18,6 @@ from ttxdsl.rules.registry import is_registered_elementwise
 _ELEMENTWISE: frozenset[type[Operation]] = frozenset(
     (
         *POINTWISE,
-        stablehlo.ClampOp,
-        stablehlo.SelectOp,
         PropagationBarrierOp,
         ReshardOp,
         chlo.ConstantLikeOp,
