@@ -253,3 +253,11 @@ def test_a_module_without_a_function_that_computes_has_no_mesh(text: str):
     module = to_ttnn(text)
     module.verify()
     assert not module.attributes
+
+
+def test_a_constant_like_a_value_of_another_type():
+    assert_same_numbers("""
+    func.func @main(%x: tensor<4xi1>) -> tensor<4xf32> {
+      %0 = "chlo.constant_like"(%x) <{value = 5.000000e-01 : f32}> : (tensor<4xi1>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }""")

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.dialects import chlo_cases, stablehlo_cases
 from tests.dialects.stablehlo_cases import Broken
@@ -63,3 +63,18 @@ def test_wrong_syntax_is_refused_where_it_is(text: str):
     assert SYNTAX[text] in str(refused.value)
     start = refused.value.span.start
     assert program.index(text) <= start <= program.index("return") + len("return")
+
+
+def test_the_sign_of_an_unknown_size_is_no_size_of_a_window():
+    """jaxlib takes it, and nothing can be computed of it."""
+    text = """
+    func.func @f(%x: tensor<3xf32>, %z: tensor<f32>) -> tensor<2xf32> {
+      %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: -9223372036854775808>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %1 = stablehlo.maximum %a, %b : tensor<f32>
+        stablehlo.return %1 : tensor<f32>
+      }) : (tensor<3xf32>, tensor<f32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }"""
+    with pytest.raises(VerifyException, match="must be positive"):
+        Parser(make_context(), text).parse_module().verify()

@@ -716,3 +716,23 @@ def test_batch_norm(feature):
     }}"""
     scale, _, mean, variance = vectors
     same_as_xla(text, x, scale, mean, variance, array(3, 4, 5, seed=9), rtol=1e-4)
+
+
+def test_a_body_of_as_many_dimensions_as_the_mesh_has_axes():
+    """Numbers of a body have elements in front, eight by six of them, and no devices."""
+    text = """
+    sdy.mesh @mesh = <["a"=2, "b"=2]>
+    func.func @main(%y: tensor<8xi64> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> (tensor<8xi64>, tensor<8xi64>) {
+      %c = stablehlo.iota dim = 1 : tensor<8x12xi64>
+      %i = stablehlo.constant dense<-1> : tensor<i64>
+      %0 = "stablehlo.reduce"(%c, %i) <{dimensions = array<i64: 1>}> ({
+      ^bb0(%p: tensor<i64>, %q: tensor<i64>):
+        %1 = stablehlo.and %p, %p : tensor<i64>
+        stablehlo.return %1 : tensor<i64>
+      }) : (tensor<8x12xi64>, tensor<i64>) -> tensor<8xi64>
+      return %0, %y : tensor<8xi64>, tensor<8xi64>
+    }"""
+    program = ttxdsl.load(text)
+    y = np.zeros(8, np.int64)
+    wanted = program.simulate(y)[0]
+    np.testing.assert_array_equal(program.partition().simulate(y)[0], wanted)

@@ -283,10 +283,13 @@ def _compressed(interpreter: Interpreter, x: Array, rank: int) -> Array:
     """A small integer value without extents along which it is found equal.
 
     Device numbers differ along all axes, what is computed from them (offsets, masks)
-    often along one only: without this all that follows would be done per device.
+    often along one only: without this all that follows would be done per device. The
+    leading extents of a body's numbers are elements', and may be as many as the mesh's.
     """
     mesh = session(interpreter).mesh
     if x.ndim != mesh.rank + rank or x.ndim == rank:
+        return x
+    if any(n not in (1, size) for n, size in zip(x.shape, mesh.sizes, strict=False)):
         return x
     return mesh.compress(x, rank)
 
