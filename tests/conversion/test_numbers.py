@@ -6,10 +6,7 @@ from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.conversion.compare import (
-    assert_close,
-    random_inputs,
-)
+from tests.conversion.compare import assert_close, random_inputs
 from tests.conversion.lowering_page import Written, forms, written
 from tests.dialects.tt_text import parse
 from tests.differential.corpus import programs

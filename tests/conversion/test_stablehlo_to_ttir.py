@@ -6,12 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conversion.compare import (
-    assert_same_numbers,
-    op_names,
-    to_ttir,
-    to_ttnn,
-)
+from tests.conversion.compare import assert_same_numbers, op_names, to_ttir, to_ttnn
 from tests.dialects.tt_text import parse, printed
 from tests.differential.oracle import Oracle
 from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn

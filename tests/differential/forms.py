@@ -23,11 +23,7 @@ from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import is_float
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.run import (
-    entry_function,
-    register_implementations,
-    run_module,
-)
+from ttxdsl.interpreters.run import entry_function, register_implementations, run_module
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass

@@ -23,11 +23,7 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.ttcore import (
-    SHARD_STATUS_ATTRIBUTE,
-    ShardStatus,
-    ShardStatusAttr,
-)
+from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError

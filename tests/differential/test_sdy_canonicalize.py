@@ -8,11 +8,7 @@ import pytest
 
 from tests.differential.equal_text import assert_equal_text
 from tests.differential.oracle import Oracle
-from tests.sharding.random_shardings import (
-    POWERS_OF_TWO,
-    random_mesh,
-    random_sharding,
-)
+from tests.sharding.random_shardings import POWERS_OF_TWO, random_mesh, random_sharding
 
 CASES: dict[str, tuple[str, str, str]] = {
     "gather of nothing": (

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.cost import (
-    Ring,
-    ring_bytes,
-    tensor_bytes,
-)
+from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 

@@ -21,11 +21,7 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.ttcore import (
-    SHARD_STATUS_ATTRIBUTE,
-    ShardStatus,
-    ShardStatusAttr,
-)
+from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.sharding.spec import TensorSharding
 

@@ -11,11 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import (
-    IntegerAttr,
-    StringAttr,
-    i32,
-)
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate

@@ -13,11 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, TypeAlias, cast
 
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    DenseIntOrFPElementsAttr,
-    TensorType,
-)
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 

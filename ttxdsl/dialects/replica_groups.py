@@ -32,12 +32,7 @@ from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.replica_groups import (
-    Groups,
-    Strategy,
-    expand_groups,
-    groups_along,
-)
+from ttxdsl.sharding.replica_groups import Groups, Strategy, expand_groups, groups_along
 
 REPLICA_GROUPS = "replica_groups"
 """The property of collectives that holds their groups."""

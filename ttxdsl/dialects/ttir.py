@@ -25,13 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from xdsl.dialects.builtin import (
-    I32,
-    I64,
-    AnyTensorTypeConstr,
-    IntegerAttr,
-    TensorType,
-)
+from xdsl.dialects.builtin import I32, I64, AnyTensorTypeConstr, IntegerAttr, TensorType
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,

@@ -15,13 +15,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import EdgeNodeType, EdgeValueRef
-from ttxdsl.explaining.answers import (
-    AxisCause,
-    ChainStep,
-    Conflict,
-    Origin,
-    Site,
-)
+from ttxdsl.explaining.answers import AxisCause, ChainStep, Conflict, Origin, Site
 from ttxdsl.explaining.places import (
     Places,
     axes_text,

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    CallSiteLoc,
-    FusedLoc,
-    NameLoc,
-    UnregisteredOp,
-)
+from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, UnregisteredOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 

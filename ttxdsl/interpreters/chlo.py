@@ -28,12 +28,7 @@ from ttxdsl.interpreters.elements import (
     widened,
 )
 from ttxdsl.interpreters.kernels import Array
-from ttxdsl.interpreters.regions import (
-    Kernel,
-    constant_value,
-    run_region,
-    with_kernels,
-)
+from ttxdsl.interpreters.regions import Kernel, constant_value, run_region, with_kernels
 
 
 def _asin_acos_kernel(z: Array) -> Array:

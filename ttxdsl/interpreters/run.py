@@ -25,13 +25,7 @@ from xdsl.ir import Attribute
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
-from ttxdsl.interpreters.elements import (
-    WIDER,
-    DType,
-    is_float,
-    is_integer,
-    tensor_of,
-)
+from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.regions import session

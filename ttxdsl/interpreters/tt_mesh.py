@@ -24,12 +24,7 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import is_integer, rank_of, widen
-from ttxdsl.interpreters.mesh import (
-    Array,
-    DeviceMesh,
-    Groups,
-    Reduce,
-)
+from ttxdsl.interpreters.mesh import Array, DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import Values

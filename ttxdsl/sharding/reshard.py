@@ -27,12 +27,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import gcd
 
-from ttxdsl.sharding.axes import (
-    AxisRef,
-    common_prefix,
-    concatenate_merged,
-    total_size,
-)
+from ttxdsl.sharding.axes import AxisRef, common_prefix, concatenate_merged, total_size
 from ttxdsl.sharding.collectives import (
     AllGather,
     AllSlice,

@@ -23,10 +23,7 @@ from xdsl.printer import Printer
 
 from ttxdsl.api import load
 from ttxdsl.compat.speed import printing
-from ttxdsl.dialects.stablehlo.attributes import (
-    ResultAccuracyAttr,
-    ResultAccuracyMode,
-)
+from ttxdsl.dialects.stablehlo.attributes import ResultAccuracyAttr, ResultAccuracyMode
 from ttxdsl.dialects.ttnn import ShapeAttr
 
 EXAMPLE = Path(__file__).parents[3] / "examples/transformer_block.mlir"

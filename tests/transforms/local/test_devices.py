@@ -7,10 +7,7 @@ from hypothesis import given, strategies as st
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.replica_groups import groups_along, indices_along
-from ttxdsl.transforms.local.devices import (
-    shard_index_of_device,
-    source_target_pairs,
-)
+from ttxdsl.transforms.local.devices import shard_index_of_device, source_target_pairs
 from ttxdsl.transforms.local.layout import Layout, cut, without_trivial
 
 

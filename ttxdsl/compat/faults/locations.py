@@ -31,13 +31,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import (
-    Attribute,
-    BuiltinAttribute,
-    Data,
-    Operation,
-    ParametrizedAttribute,
-)
+from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import Parser
 from xdsl.parser.attribute_parser import AttrParser

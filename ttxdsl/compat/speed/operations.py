@@ -13,15 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
-from xdsl.ir import (
-    Attribute,
-    Block,
-    Operation,
-    OpResult,
-    Region,
-    SSAValue,
-    Use,
-)
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import OptionalDef

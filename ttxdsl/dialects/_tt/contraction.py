@@ -10,12 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
 from ttxdsl.dialects._tt.op import ComputeOp
-from ttxdsl.dialects._tt.tensors import (
-    exactly,
-    expect_shape,
-    shape_text,
-    tensor_types,
-)
+from ttxdsl.dialects._tt.tensors import exactly, expect_shape, shape_text, tensor_types
 
 
 class Matmul(ComputeOp):

@@ -5,9 +5,7 @@ Source: StableHLO specification, sections "gather", "dynamic_gather", "scatter".
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import (
-    BoolAttr,
-)
+from xdsl.dialects.builtin import BoolAttr
 from xdsl.irdl import (
     BaseAttr,
     SameVariadicOperandSize,

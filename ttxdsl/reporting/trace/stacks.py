@@ -7,13 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    CallSiteLoc,
-    FusedLoc,
-    ModuleOp,
-    NameLoc,
-)
+from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 

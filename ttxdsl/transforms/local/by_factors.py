@@ -19,12 +19,7 @@ from xdsl.ir import Operation
 from ttxdsl.dialects.stablehlo import ReshapeOp
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.division import Division
-from ttxdsl.sharding.axes import (
-    Axes,
-    concatenate_merged,
-    lists_overlap,
-    sort_and_merge,
-)
+from ttxdsl.sharding.axes import Axes, concatenate_merged, lists_overlap, sort_and_merge
 from ttxdsl.sharding.collectives import AllGather, AllSlice, suffix_behind
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh

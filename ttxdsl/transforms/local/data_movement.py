@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.transforms.local.by_factors import (
-    Plan,
-    by_factors,
-    localize_by_factors,
-)
+from ttxdsl.transforms.local.by_factors import Plan, by_factors, localize_by_factors
 from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.halo import Window, mirrored, serve
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table

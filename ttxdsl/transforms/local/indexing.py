@@ -15,11 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.transforms.local.by_factors import (
-    Plan,
-    division_of,
-    localize_by_factors,
-)
+from ttxdsl.transforms.local.by_factors import Plan, division_of, localize_by_factors
 from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.local.emitter import (
     INDEX,

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    IntegerType,
-    TensorType,
-    i64,
-)
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i64
 from xdsl.ir import Attribute
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import lists_overlap, total_size
-from ttxdsl.transforms.local.by_factors import (
-    Plan,
-    division_of,
-    localize_by_factors,
-)
+from ttxdsl.transforms.local.by_factors import Plan, division_of, localize_by_factors
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.local.halo import Window, meeting, serve

@@ -20,11 +20,7 @@ from ttxdsl.analysis.function_attributes import (
     set_argument_attributes,
     set_result_attributes,
 )
-from ttxdsl.dialects.ttcore import (
-    SHARD_STATUS_ATTRIBUTE,
-    ShardStatus,
-    ShardStatusAttr,
-)
+from ttxdsl.dialects.ttcore import SHARD_STATUS_ATTRIBUTE, ShardStatus, ShardStatusAttr
 from ttxdsl.errors import CompileError
 
 

@@ -38,12 +38,7 @@ from ttxdsl.transforms.local.collectives import (
 )
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.layout import unreduced_axes
-from ttxdsl.transforms.local.localizer import (
-    Local,
-    Localizer,
-    is_barrier,
-    local_type,
-)
+from ttxdsl.transforms.local.localizer import Local, Localizer, is_barrier, local_type
 from ttxdsl.transforms.local.summands import bring, summed
 from ttxdsl.transforms.local.table import localizer_of
 from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of

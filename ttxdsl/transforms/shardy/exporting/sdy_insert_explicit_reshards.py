@@ -28,12 +28,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.stablehlo import (
-    ConcatenateOp,
-    DotGeneralOp,
-    DotOp,
-    ReshapeOp,
-)
+from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, ReshapeOp
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
