@@ -1,7 +1,11 @@
-"""What a new op needs, shown by adding one to a copy of the package."""
+"""What is new takes the places that `docs/guide/adding.md` says, and no others.
+
+The page's blocks are put into a copy of the package, and its programs run there.
+"""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,62 +13,51 @@ from shutil import copytree
 
 import ttxdsl
 
-ROOT = Path(ttxdsl.__file__).parent
+PACKAGE = Path(ttxdsl.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs/guide/adding.md"
 
-ELEMENTWISE = {
-    "dialects/stablehlo/elementwise.py": (
-        "@irdl_op_definition\nclass SineOp(",
-        '@irdl_op_definition\nclass ReluOp(_FloatUnaryOp):\n    """max(x, 0)."""\n\n'
-        '    name = "stablehlo.relu"\n    traits = traits_def(RoundsOnce())\n\n\n',
-    ),
-    "interpreters/kernels.py": (
-        '    "rsqrt": widened(',
-        '    "relu": widened(lambda x: np.maximum(x, 0)),\n',
-    ),
-    "conversion/lower_elementwise.py": (
-        '    "stablehlo.rsqrt": "rsqrt",',
-        '    "stablehlo.relu": "relu",\n',
-    ),
-}
-"""For each file the line that the new op's lines stand before, and these."""
-
-PROGRAM = """
-import numpy as np
-import ttxdsl
-from ttxdsl.checking.trials import exact_results
-
-program = ttxdsl.load('''
-  sdy.mesh @mesh = <["x"=2, "y"=2]>
-  func.func @main(%a: tensor<8x4xf32>
-      {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x4xf32> {
-    %r = stablehlo.relu %a : tensor<8x4xf32>
-    return %r : tensor<8x4xf32>
-  }''')
-assert exact_results(next(iter(program.module.body.block.ops)).next_op) == (True,)
-device = program.partition()
-x = np.linspace(-1, 1, 32, dtype=np.float32).reshape(8, 4)
-assert not device.collectives()
-assert "ttnn.relu" in device.lower("ttnn").text
-for form in (program, device, device.lower("ttir"), device.lower("ttnn")):
-    assert (form.simulate(x)[0] == np.maximum(x, 0)).all()
-print(ttxdsl.__file__)
-"""
+_BLOCK = re.compile(r"^```py title='([^\n]*)'\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_a_new_elementwise_op_takes_three_files(tmp_path: Path):
-    """Declared, computed and lowered, it is parsed, propagated, split and exact."""
-    copy = copytree(ROOT, tmp_path / "ttxdsl")
-    for name, (before, lines) in ELEMENTWISE.items():
-        text = (copy / name).read_text()
-        assert text.count(before) == 1
-        (copy / name).write_text(text.replace(before, lines + before))
+def put_before(file: Path, line: str, block: str) -> None:
+    """Put a block before the one line that starts so, and before its decorators."""
+    lines = file.read_text().splitlines(keepends=True)
+    (at,) = (number for number, text in enumerate(lines) if text.startswith(line))
+    while lines[at - 1].startswith("@"):
+        at -= 1
+    apart = "" if line.startswith(" ") else "\n\n"
+    file.write_text("".join([*lines[:at], block + apart, *lines[at:]]))
+
+
+def run(program: str, folder: Path) -> None:
+    """Run a program with the package in a folder."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
+        [sys.executable, "-c", f"{program}\nimport ttxdsl\nprint(ttxdsl.__file__)"],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert Path(done.stdout.strip()).parent == copy
-    assert len(ELEMENTWISE) == 3
+    assert Path(done.stdout.strip()).is_relative_to(folder)
+
+
+def test_the_page_says_all_places(tmp_path: Path):
+    copy = copytree(PACKAGE, tmp_path / "ttxdsl")
+    places: list[str] = []
+    counts: list[int] = []
+    for title, block in _BLOCK.findall(PAGE.read_text()):
+        name, _, line = title.partition(" before ")
+        if title == "run":
+            run(block, tmp_path)
+            counts.append(len(places))
+            places.clear()
+        elif title.endswith(" has"):
+            assert block in (copy / title.removesuffix(" has")).read_text()
+        elif line:
+            put_before(copy / name, line, block)
+            places.append(name)
+        else:
+            (copy / name).write_text(block)
+            places.append(name)
+    assert counts == [3, 2]
