@@ -88,3 +88,15 @@ def test_unreduced_axes_on_both_sides():
         plan_to_unreduced(
             sharding((), unreduced=(x,)), sharding((), unreduced=(y,)), MESH
         )
+
+
+def test_parts_of_an_axis_that_cut_across_each_other():
+    """Of an axis of six, the last three by two are no part of the last two by three."""
+    mesh = Mesh((("a", 6),))
+    shards, wanted = AxisRef("a", 2, 3), AxisRef("a", 3, 2)
+    target = sharding((), unreduced=(wanted,))
+    plan = plan_to_unreduced(sharding((shards,)), target, mesh)
+    assert plan is not None
+    assert plan.sharded is None
+    assert plan.reshard == sharding(())
+    assert plan.replicated_axes == (wanted,)

@@ -70,8 +70,9 @@ def plan_to_unreduced(
         dropped: Axes = ()
         if is_strict_prefix(wanted.axes, old.axes):
             dropped = suffix_behind(wanted.axes, old.axes, mesh)
-            if subtract(dropped, new, mesh):
-                dropped = ()
+            rest = subtract(new, dropped, mesh)
+            if sort_and_merge(dropped + rest, mesh) != sort_and_merge(new, mesh):
+                dropped = ()  # other axes, or parts of axes that cut across these
         per_dim.append(dropped)
         from_shards += dropped
         dims.append(old if dropped else wanted)
