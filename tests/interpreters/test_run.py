@@ -19,6 +19,7 @@ from xdsl.interpreter import (
 )
 from xdsl.rewriter import InsertPoint, Rewriter
 
+import ttxdsl
 from tests.interpreters.reference import parse, run
 from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import CompileError, UnsupportedError
@@ -295,3 +296,15 @@ def test_a_function_that_calls_itself_is_a_diagnostic():
         }""")
     with pytest.raises(CompileError, match="calls itself"):
         run_module(module, [np.zeros(2, np.float32)])
+
+
+def test_a_declaration_cannot_be_run():
+    """It is compiled, since there is nothing to do."""
+    said = '{sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}'
+    program = ttxdsl.load(f"""
+        sdy.mesh @mesh = <["a"=2]>
+        func.func @main(tensor<4xf32> {said}) -> tensor<4xf32>""")
+    assert said in program.partition().text
+    assert "sdy" not in program.lower("ttnn").text
+    with pytest.raises(CompileError, match="'@main' is declared and has no body"):
+        program.simulate(np.zeros(4, np.float32))

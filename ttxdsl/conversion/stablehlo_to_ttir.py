@@ -149,6 +149,8 @@ class _ModuleLowering:
             ):
                 op.detach()
                 op.erase(safe_erase=False)
+            elif isinstance(op, FuncOp) and op.is_declaration:
+                _leave_out_shardings(op)  # their meshes are gone
         if self.used:  # none without a function that computes
             self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
 
@@ -547,6 +549,13 @@ def _entry(
 ) -> Mapping[str, Attribute]:
     """The attributes of one argument or result."""
     return {} if attributes is None else attributes.data[index].data
+
+
+def _leave_out_shardings(function: FuncOp) -> None:
+    type_ = function.function_type
+    sdy.set_func_shardings(
+        function, [None] * len(type_.inputs), [None] * len(type_.outputs)
+    )
 
 
 def _called_from_outside(module: ModuleOp) -> set[str]:

@@ -178,6 +178,9 @@ class Runner:
         """Find the entry function: `entry`, or `main` or the only public one."""
         self.function = entry_function(module, entry)
         require_structured(module)
+        if self.function.is_declaration:
+            name = self.function.sym_name.data
+            raise CompileError(f"'@{name}' is declared and has no body", self.function)
         self.limits = limits
         self.interpreter = Interpreter(module)
         register_implementations(self.interpreter)

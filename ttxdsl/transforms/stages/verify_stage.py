@@ -147,7 +147,7 @@ def _local(program: _Program) -> Iterator[Finding]:
         for name in op.attributes:
             if name.startswith("sdy."):
                 yield f"still has the attribute {name}", op
-        if isinstance(op, FuncOp):
+        if isinstance(op, FuncOp) and not op.is_declaration:
             for entries in (op.arg_attrs, op.res_attrs):
                 for entry in entries or ():
                     if any(name.startswith("sdy.") for name in entry.data):
