@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
-from importlib.util import find_spec
 
 import pytest
 
@@ -101,7 +100,6 @@ def test_many_terminals() -> None:
 
 
 @pytest.mark.attack
-@pytest.mark.skipif(find_spec("tests.attack.bombs") is None, reason="no bombs")
 def test_bombs() -> None:
     from tests.attack import bomb_commands
 

@@ -161,32 +161,45 @@ def _shift_right_arithmetic(
 
 
 def _round_afz(low: Lowering, op: stablehlo.RoundOp) -> SSAValue:
-    """Nearest integer, ties away from zero, by the size and then the sign."""
-    build, value = low.builder, low[op.operand]
-    size = build.elementwise("abs", value)
-    down = build.elementwise("floor", size)
-    rest = build.elementwise("subtract", size, down)
-    up = build.with_number("add", down, 1.0)
-    above = build.compare("ge", rest, build.like(rest, 0.5))
-    rounded = build.elementwise("where", above, up, down)
-    negative = build.compare("lt", value, build.like(value, 0.0))
-    opposite = build.elementwise("neg", rounded)
-    return build.elementwise("where", negative, opposite, rounded)
+    """Nearest integer, ties away from zero."""
+    size, down, up, rest = _between(low, low[op.operand])
+    above = low.builder.compare("ge", rest, low.builder.like(rest, 0.5))
+    rounded = low.builder.elementwise("where", above, up, down)
+    return _with_sign(low, low[op.operand], size, rounded)
 
 
 def _round_even(low: Lowering, op: stablehlo.RoundNearestEvenOp) -> SSAValue:
     """Nearest integer, ties to the even one."""
-    build, value = low.builder, low[op.operand]
-    down = build.elementwise("floor", value)
-    up = build.with_number("add", down, 1.0)
-    rest = build.elementwise("subtract", value, down)
+    build = low.builder
+    size, down, up, rest = _between(low, low[op.operand])
     half = build.with_number("multiply", down, 0.5)
     even = build.compare("eq", build.elementwise("floor", half), half)
     tie = build.elementwise("where", even, down, up)
     above = build.compare("gt", rest, build.like(rest, 0.5))
     is_tie = build.compare("eq", rest, build.like(rest, 0.5))
     nearest = build.elementwise("where", above, up, down)
-    return build.elementwise("where", is_tie, tie, nearest)
+    rounded = build.elementwise("where", is_tie, tie, nearest)
+    return _with_sign(low, low[op.operand], size, rounded)
+
+
+def _between(low: Lowering, value: SSAValue) -> tuple[SSAValue, ...]:
+    """The size of `value`, the integers below and above it, how far above the lower."""
+    size = low.builder.elementwise("abs", value)
+    down = low.builder.elementwise("floor", size)
+    up = low.builder.with_number("add", down, 1.0)
+    return size, down, up, low.builder.elementwise("subtract", size, down)
+
+
+def _with_sign(
+    low: Lowering, value: SSAValue, size: SSAValue, rounded: SSAValue
+) -> SSAValue:
+    """`rounded`, which is not negative, with the sign of `value`, that of a zero too."""
+    build = low.builder
+    negative = build.compare("lt", value, build.like(value, 0.0))
+    opposite = build.elementwise("neg", rounded)
+    signed = build.elementwise("where", negative, opposite, rounded)
+    zero = build.compare("eq", size, build.like(size, 0.0))
+    return build.elementwise("where", zero, value, signed)
 
 
 def _population_count(low: Lowering, op: stablehlo.PopulationCountOp) -> SSAValue:

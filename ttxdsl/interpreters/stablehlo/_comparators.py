@@ -47,8 +47,9 @@ def sort_key(
 ) -> tuple[Array, bool] | None:
     """The array to sort by and whether downwards; None for other comparators.
 
-    Floats are compared as IEEE numbers only if there are no NaNs, for which no order
-    is said; otherwise the comparator is not one of a key.
+    Where a NaN goes that is compared with a plain LT or GT nobody says, as no order
+    holds it. It is the largest of all, as in a sort of ttir, so that every form of a
+    program has the same answer.
     """
     block = comparator.block
     end = block.last_op
@@ -60,22 +61,26 @@ def sort_key(
     direction = compare.comparison_direction.data.value
     if direction not in ("LT", "GT"):
         return None
-    operand = next(
-        (i for i in range(len(arrays)) if _same(compare.lhs, compare.rhs, block, i)),
+    found = next(
+        (
+            (i, one)
+            for i in range(len(arrays))
+            for one, other in (compare.operands, reversed(compare.operands))
+            if _same(one, other, block, i)
+        ),
         None,
     )
-    if operand is None:
+    if found is None:
         return None
-    key = _evaluate(interpreter, compare.lhs, block, arrays[operand])
+    operand, side = found
+    key = _evaluate(interpreter, side, block, arrays[operand])
     if is_complex(key.dtype):
         return None
     if is_float(key.dtype):
         kind = compare.compare_type
         if kind is not None and kind.data == "TOTALORDER":
             key = total_order_key(key)
-        elif bool((key != key).any()):
-            return None
-    return widen(key), direction == "GT"
+    return widen(key), (direction == "GT") == (side is compare.lhs)
 
 
 def _evaluate(
