@@ -308,3 +308,14 @@ def test_a_declaration_cannot_be_run():
     assert "sdy" not in program.lower("ttnn").text
     with pytest.raises(CompileError, match="'@main' is declared and has no body"):
         program.simulate(np.zeros(4, np.float32))
+
+
+def test_complex_products_are_no_real_numbers():
+    """The verifier lets them pass, as C++ does, but nobody says which number it is."""
+    text = """func.func @main(%a: tensor<2x2xf32>, %b: tensor<2x2xcomplex<f32>>) -> tensor<2x2xf32> {
+      %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xcomplex<f32>>) -> tensor<2x2xf32>
+      return %r : tensor<2x2xf32>
+    }"""
+    ones = np.ones((2, 2), np.float32)
+    with pytest.raises(CompileError, match=r"2:.*dot_general.*complex numbers is no"):
+        ttxdsl.load(text).simulate(ones, ones.astype(np.complex64))

@@ -21,6 +21,7 @@ from ttxdsl.interpreters.elements import (
     DType,
     compute_dtype,
     element_dtype,
+    is_complex,
     is_integer,
     widen,
 )
@@ -42,7 +43,13 @@ def _matrix(x: Array) -> Array:
 
 
 def _product(x: Array, y: Array, dtype: DType) -> Array:
-    """The matrix product [B, M, K] x [B, K, N] in the type that `dtype` computes in."""
+    """The matrix product [B, M, K] x [B, K, N] in the type that `dtype` computes in.
+
+    Raises:
+        ValueError: complex numbers are to become real ones, which nobody defines.
+    """
+    if not is_complex(dtype) and (is_complex(x.dtype) or is_complex(y.dtype)):
+        raise ValueError(f"a product of complex numbers is no {dtype}")
     accumulator = compute_dtype(dtype)
     if is_integer(dtype):
         # BLAS has no integers, but f64 is exact while the sums stay below 2**53

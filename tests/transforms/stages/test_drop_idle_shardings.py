@@ -112,3 +112,25 @@ def test_axes_of_one_device_that_a_program_leaves_free():
       return %a : tensor<8xf32>
     }"""
     assert "sdy.all_gather" not in ttxdsl.load(text).partition().text
+
+
+def test_a_computation_within_an_idle_one_is_none():
+    """Nor does a sharding on an idle computation itself say anything."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%p: tensor<4xf32>) {
+        %1 = sdy.manual_computation(%p) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{}]>] manual_axes={} (%q: tensor<4xf32>) {
+          %2 = stablehlo.negate %q : tensor<4xf32>
+          sdy.return %2 : tensor<4xf32>
+        } : (tensor<4xf32>) -> tensor<4xf32>
+        sdy.return %1 : tensor<4xf32>
+      } {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    dropped = run_passes(text, "drop-idle-shardings")
+    assert dropped.count("sdy.manual_computation") == 1
+    assert "sdy.sharding =" not in dropped
+    x = np.arange(8, dtype=np.float32)
+    program = ttxdsl.load(text).partition()
+    np.testing.assert_array_equal(program.lower("ttnn").simulate(x)[0], -x)

@@ -4,8 +4,8 @@ The body of a reduction, a sort or a scatter says what to do with two numbers, w
 they are. A constraint, a barrier or a collective there is an identity on a scalar that no
 device shares with another; Shardy would make an all-reduce of a constraint to partial
 sums, once a pair of elements. Neither have they to say anything in a computation that is
-manual on all axes, nor is anything left that could split its border: it is closed. All
-of this happens after stage 1, as solved programs come by no later one.
+manual on all axes, nor is anything left that could split its border: it is closed, and a
+computation within it is none. All of this happens after stage 1, as solved programs come by no later one.
 """
 
 from __future__ import annotations
@@ -85,13 +85,32 @@ class DropIdleShardingsPass(ModulePass):
             if search.is_idle_at(group):
                 Rewriter.erase_op(group)
         for computation in ops_of_type(op, sdy.ManualComputationOp):
-            if _is_idle(computation):
+            if search.is_idle_at(computation):
+                _inline(computation)
+            elif _is_idle(computation):
                 _close(computation)
         for inner in all_ops(op):
             said = [*filter(sdy.is_of_sdy, inner.attributes)]
-            if said and search.is_idle_at(inner):
+            if said and (_is_idle(inner) or search.is_idle_at(inner)):
                 for name in said:
                     del inner.attributes[name]
+
+
+def _inline(computation: sdy.ManualComputationOp) -> None:
+    """Put what an idle computation does within another in its place."""
+    block = computation.body.block
+    returned = block.last_op
+    assert returned is not None
+    for argument, tensor in zip(block.args, computation.tensors, strict=True):
+        argument.replace_all_uses_with(tensor)
+    results = [*returned.operands]
+    Rewriter.erase_op(returned)
+    block_of = computation.parent
+    assert block_of is not None
+    for inner in list(block.ops):
+        inner.detach()
+        block_of.insert_op_before(inner, computation)
+    Rewriter.replace_op(computation, [], results)
 
 
 def _close(computation: sdy.ManualComputationOp) -> None:
