@@ -55,6 +55,7 @@ PASSES: dict[str, str] = {
     "sdy-op-priority-propagate": f"{_PROPAGATION}.op_priority:OpPriorityPropagatePass",
     "sdy-user-priority-propagate": f"{_PROPAGATION}.user_priority:UserPriorityPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_PROPAGATION}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
+    "import-xla-sdy": "ttxdsl.transforms.carriers.import_xla_sdy:ImportXlaSdyPass",
     "open-composites": f"{_STAGES}.open_composites:OpenCompositesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",

@@ -20,6 +20,8 @@ Stages 5 to 12 have nothing to do when somebody already partitioned everything.
 
 Some stages need more than their own pass, as Shardy's do in its own pipeline:
 
+- What other exporters than JAX with Shardy say of shardings becomes sdy's before
+  stage 1 (`import-xla-sdy`).
 - Where there is more than one device, composites that nobody gave a rule are opened
   before stage 1 (`open-composites`), so that what they are made of is split.
 - Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
@@ -69,6 +71,7 @@ from ttxdsl.ir.collector import without_collections
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
@@ -322,6 +325,8 @@ class TTStableHLOPipelinePass(ModulePass):
         require_one_level(module)
         require_structured(module)
         require_tensors(entry_functions(module))
+        if self.first_stage == 1:
+            ImportXlaSdyPass().apply(ctx, module)
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         written = _WrittenShardings()

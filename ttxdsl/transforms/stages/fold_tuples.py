@@ -1,20 +1,23 @@
 """`fold-tuples`: an element of a tuple that was just made is what it was made of.
 
 Shardy knows no tuples. What older exporters pack and unpack at once is taken apart
-here; tuples that come from somewhere else (a custom call, an argument) stay, and are
-refused where they are met.
+here, and custom calls, which HLO lets have one result, have one for each element that
+is taken; tuples that come from somewhere else stay, and are refused where they are met.
 """
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
     op_type_rewrite_pattern,
 )
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.rewriting import rewrite, rewrite_type
@@ -32,6 +35,40 @@ class ElementOfTuple(RewritePattern):
         source = op.operand.owner
         if isinstance(source, stablehlo.TupleOp):
             rewriter.replace(op, [], [source.operands[op.index.value.data]])
+
+
+class TupleOfCall(RewritePattern):
+    """The elements as results of a custom call, in place of a tuple of them."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: stablehlo.CustomCallOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace one call, if nothing but elements of its tuple is used."""
+        if len(op.outputs) != 1 or not isinstance(op.outputs[0].type, TupleType):
+            return
+        takers = [use.operation for use in op.outputs[0].uses]
+        elements = op.outputs[0].type.types.data
+        if any(isinstance(type, TupleType) for type in elements) or not all(
+            isinstance(taker, stablehlo.GetTupleElementOp) for taker in takers
+        ):
+            return
+        attributes = {k: v for k, v in op.attributes.items() if k != _HLO_SHAPE}
+        call = stablehlo.CustomCallOp.create(
+            operands=op.operands,
+            result_types=elements,
+            properties=op.properties,
+            attributes=attributes,
+        )
+        call.location = op.location
+        rewriter.insert(call)
+        for taker in cast("list[stablehlo.GetTupleElementOp]", takers):
+            Rewriter.replace_op(taker, [], [call.results[taker.index.value.data]])
+        rewriter.erase(op)
+
+
+_HLO_SHAPE = "xla_shape"
+"""The attribute in which XLA repeats the shape of a result, a tuple's above all."""
 
 
 class UnusedTuple(RewritePattern):
@@ -53,6 +90,7 @@ class FoldTuplesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
+        rewrite_type(op, stablehlo.CustomCallOp, TupleOfCall())
         # a tuple inside of a tuple is made before it, so that one walk does
         rewrite_type(op, stablehlo.GetTupleElementOp, ElementOfTuple())
         rewrite(reversed(ops_of_type(op, stablehlo.TupleOp)), UnusedTuple())

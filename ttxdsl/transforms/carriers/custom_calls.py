@@ -1,0 +1,230 @@
+"""What sdy has ops for, as custom calls: constraints, results, groups, barriers.
+
+Source: XLA's import of Shardy's custom calls, and JAX's lowering for GSPMD.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.errors import CompileError
+from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.manual import without_manual_axes
+from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.transforms.carriers.frontend_attributes import (
+    DIRECTION,
+    GROUP,
+    HLO_SHARDING,
+    PREFIX,
+    Carried,
+)
+from ttxdsl.transforms.carriers.hlo_shardings import (
+    HloShardings,
+    Imported,
+    import_of_op,
+)
+from ttxdsl.transforms.carriers.manual_computations import (
+    ENTERING,
+    LEAVING,
+    Border,
+    border_of_shardy,
+    target_of,
+)
+
+CONSTRAINT = "Sharding"
+RESULT = f"{PREFIX}FuncResultSharding"
+SHARDING_GROUP = f"{PREFIX}ShardingGroup"
+BARRIER = f"{PREFIX}PropagationBarrier"
+
+
+def is_carrier(op: object) -> bool:
+    """Whether an op is a custom call that says something of shardings."""
+    target = target_of(op)
+    return target == CONSTRAINT or target.startswith(PREFIX) or target in _BORDERS
+
+
+_BORDERS = ENTERING | LEAVING
+_OPEN_DIMS = re.compile(r"unspecified_dims=\[([\d,]*)\]")
+
+
+def _opened(op: stablehlo.CustomCallOp, sharding: TensorSharding) -> TensorSharding:
+    """A sharding whose dimensions are open where the call's configuration says so."""
+    config = op.backend_config
+    if not isinstance(config, StringAttr) or not config.data:
+        return sharding
+    found = _OPEN_DIMS.fullmatch(config.data)
+    if found is None:
+        raise CompileError(f"its backend_config is not known: {config.data}", op)
+    free = {int(number) for number in found[1].split(",") if number}
+    dims = [
+        DimSharding(dim.axes, dim.closed and index not in free, dim.priority)
+        for index, dim in enumerate(sharding.dims)
+    ]
+    return sharding.with_dims(dims)
+
+
+class CustomCalls:
+    """The custom calls of a module that carry shardings, read before any is changed."""
+
+    def __init__(self, module: ModuleOp, carried: Carried, shardings: HloShardings):
+        self._module = module
+        self._carried = carried
+        self._all = ops_of_type(module, stablehlo.CustomCallOp)
+        self._imported: dict[Operation, list[Imported]] = {}
+        for op in all_ops(module):
+            if shardings.named and not isinstance(op, stablehlo.CustomCallOp):
+                # XLA copied it from what sdy says elsewhere
+                op.attributes.pop(HLO_SHARDING, None)
+            elif found := import_of_op(op, shardings):
+                self._imported[op] = found
+
+    def borders(self) -> dict[Operation, Border]:
+        """What the calls at the borders of manual computations say; constraints go in.
+
+        Raises:
+            CompileError: one says nothing, or nothing says how its tensor is split.
+        """
+        found: dict[Operation, Border] = {}
+        for op in self._all:
+            target = target_of(op)
+            if target in _BORDERS and target.startswith(PREFIX):
+                found[op] = border_of_shardy(op, self._carried)
+            elif target in _BORDERS:
+                found[op] = self._border_of_gspmd(op)
+            if op in found and len(found[op].shardings) != (
+                len(op.inputs) if target in ENTERING else len(op.outputs)
+            ):
+                raise CompileError("it does not have a sharding for each tensor", op)
+        return found
+
+    def _border_of_gspmd(self, op: stablehlo.CustomCallOp) -> Border:
+        """The call names the manual axes if it enters, the layout if it leaves.
+
+        The layout of what enters is that of its operand, which is constrained to it; the
+        manual axes of what leaves are those that its operand is constrained to.
+        """
+        constraint = op.inputs[0].owner
+        if target_of(constraint) != CONSTRAINT or len(op.inputs) != 1:
+            raise CompileError("its operand is constrained to no sharding", op)
+        constraint = cast(stablehlo.CustomCallOp, constraint)
+        outside, inside = (
+            (constraint, op) if target_of(op) in ENTERING else (op, constraint)
+        )
+        if not (outside in self._imported and inside in self._imported):
+            raise CompileError("it says no mhlo.sharding", op)
+        (local,) = self._imported[inside]
+        (layout,) = self._imported[outside]
+        if not local.manual:
+            raise CompileError("its devices are not on their own", op)
+        op.operands[0] = constraint.inputs[0]
+        if not constraint.outputs[0].first_use:
+            Rewriter.erase_op(constraint)
+        sharding = _opened(outside, layout.sharding)
+        return Border((sharding,), tuple(axis.name for axis in local.manual))
+
+    def import_all(self) -> None:
+        """Replace all but the borders of manual computations by ops of sdy.
+
+        Raises:
+            CompileError: one is not known, or does not say what it should.
+        """
+        for op in self._all:
+            if op.parent is None:
+                continue
+            match target_of(op):
+                case "Sharding":
+                    self._import_constraint(op)
+                case "xla.sdy.FuncResultSharding":
+                    self._import_result(op)
+                case "xla.sdy.ShardingGroup":
+                    group = self._number(op, GROUP)
+                    new = sdy.ShardingGroupOp(op.inputs[0], group)
+                    self._replace(op, new)
+                case "xla.sdy.PropagationBarrier":
+                    direction = sdy.PropagationDirection(self._number(op, DIRECTION))
+                    new = sdy.PropagationBarrierOp(op.inputs[0], direction)
+                    self._replace(op, new)
+                case target if target.startswith(PREFIX):
+                    raise CompileError(f"the custom call {target} is not known", op)
+                case _:
+                    pass
+
+    def _number(self, op: stablehlo.CustomCallOp, key: str) -> int:
+        said = self._carried.get(op, {}).get(key)
+        if not isinstance(said, IntegerAttr) or len(op.inputs) != 1:
+            raise CompileError(f"it does not say {key} of one tensor", op)
+        number: int = said.value.data
+        return number
+
+    def _replace(self, op: stablehlo.CustomCallOp, new: Operation) -> None:
+        new.location = op.location
+        Rewriter.insert_op(new, InsertPoint.before(op))
+        # a group has no result: its tensor goes on
+        Rewriter.replace_op(op, [], [*new.results] or [*op.inputs[: len(op.outputs)]])
+
+    def _sharding(self, op: stablehlo.CustomCallOp) -> TensorSharding:
+        said = op.attributes.get(sdy.SHARDING)
+        if not isinstance(said, sdy.TensorShardingPerValueAttr) or len(said.data) != 1:
+            raise CompileError("it says no sharding of one tensor", op)
+        return said.data[0]
+
+    def _import_constraint(self, op: stablehlo.CustomCallOp) -> None:
+        if len(op.inputs) != 1 or len(op.outputs) != 1:
+            raise CompileError("a constraint is of one tensor", op)
+        found = self._imported.get(op)
+        manual: tuple[AxisRef, ...] = ()
+        if found is not None and sdy.SHARDING not in op.attributes:
+            (one,) = found
+            sharding, manual = one.sharding, one.manual
+        else:
+            sharding = self._sharding(op)
+        if found is not None and found[0].group is not None:
+            self._replace(op, sdy.ShardingGroupOp(op.inputs[0], found[0].group))
+            return
+        inner = without_manual_axes(sharding, {axis.name for axis in manual})
+        inner = _opened(op, inner)
+        says_nothing = inner.is_replicated and not any(dim.closed for dim in inner.dims)
+        if says_nothing or not isinstance(inner.mesh, str) or _is_whole(manual, found):
+            Rewriter.replace_op(op, [], [op.inputs[0]])
+        else:
+            self._replace(op, sdy.ShardingConstraintOp(op.inputs[0], inner))
+
+    def _import_result(self, op: stablehlo.CustomCallOp) -> None:
+        """Say of the function's result what the call says of its operand.
+
+        Where something else uses the call, too, it wants the operand alike, but may have
+        more axes.
+        """
+        sharding = self._sharding(op)
+        elsewhere = False
+        for use in [*op.outputs[0].uses]:
+            function = use.operation.parent_op()
+            if is_trivially_dead(use.operation):
+                # HLO's tuple of results leaves a reshape of each
+                Rewriter.erase_op(use.operation)
+                continue
+            if isinstance(use.operation, ReturnOp) and isinstance(function, FuncOp):
+                if sdy.get_func_result_sharding(function, use.index) is None:
+                    sdy.set_func_result_sharding(function, use.index, sharding)
+            else:
+                elsewhere = True
+        if elsewhere:
+            dims = [DimSharding(dim.axes, False, dim.priority) for dim in sharding.dims]
+            new = sdy.ShardingConstraintOp(op.inputs[0], sharding.with_dims(dims))
+            self._replace(op, new)
+        else:
+            Rewriter.replace_op(op, [], [op.inputs[0]])
+
+
+def _is_whole(manual: tuple[AxisRef, ...], found: list[Imported] | None) -> bool:
+    """Whether a constraint says only that the devices are on their own."""
+    return bool(manual) and found is not None and not found[0].sharding.sharding_axes

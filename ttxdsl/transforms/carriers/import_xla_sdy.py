@@ -1,0 +1,69 @@
+"""`import-xla-sdy`: sdy's own ops and attributes for what XLA's exporters write.
+
+torch-xla, XLA's own dumps and older JAX carry shardings in attributes and custom calls
+that sdy does not know. They are read before the first stage, and nothing of them is
+left: what is not understood is an error that quotes it.
+
+Source: XLA's import pipelines `xla-sdy-round-trip-import-pipeline` and
+`xla-sdy-stablehlo-import-pipeline`.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.collector import without_collections
+from ttxdsl.ir.rewriting import rewrite_type
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.transforms.carriers.custom_calls import CustomCalls, is_carrier
+from ttxdsl.transforms.carriers.frontend_attributes import (
+    HLO_SHARDING,
+    carries,
+    import_frontend_attributes,
+)
+from ttxdsl.transforms.carriers.hlo_shardings import (
+    HloShardings,
+    import_borders,
+)
+from ttxdsl.transforms.carriers.manual_computations import import_manual_computations
+from ttxdsl.transforms.carriers.mhlo_calls import MHLO, OpOfMhlo
+from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
+
+
+def _is_foreign(op: Operation) -> bool:
+    """Whether an op says something of shardings that sdy does not know."""
+    attributes = op.attributes
+    if attributes and (HLO_SHARDING in attributes or carries(attributes)):
+        return True
+    if isinstance(op, stablehlo.CustomCallOp):
+        return is_carrier(op) or op.call_target_name.data.startswith(MHLO)
+    return isinstance(op, FuncOp) and any(
+        HLO_SHARDING in entry.data or carries(entry.data)
+        for entries in (op.arg_attrs, op.res_attrs)
+        for entry in entries or ()
+    )
+
+
+class ImportXlaSdyPass(ModulePass):
+    """Turn what XLA's exporters say of shardings into sdy."""
+
+    name = "import-xla-sdy"
+
+    @without_collections()
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        if not any(map(_is_foreign, all_ops(op))):
+            return
+        FoldTuplesPass().apply(ctx, op)
+        rewrite_type(op, stablehlo.CustomCallOp, OpOfMhlo())
+        carried = import_frontend_attributes(ctx, op)
+        shardings = HloShardings(op)
+        calls = CustomCalls(op, carried, shardings)
+        import_manual_computations(op, calls.borders())
+        calls.import_all()
+        import_borders(op, shardings)
