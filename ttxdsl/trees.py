@@ -38,10 +38,13 @@ class Calling:
     ) -> list[Any]:
         """A leaf for each of the function's, or what there is if it is called apart."""
         try:
-            return self.inputs.flatten_up_to((tuple(args), dict(keywords)))
+            found = self.inputs.flatten_up_to((tuple(args), dict(keywords)))
         except (TypeError, ValueError):
-            # the leaves by themselves, or keyword arguments as a dictionary
-            return leaves_of((*args, dict(keywords)))
+            found = None
+        if found is None or any(map(_is_nest, found)):
+            # the leaves in another nest, or keyword arguments as a dictionary
+            found = leaves_of((*args, dict(keywords)))
+        return found
 
     def arguments(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
         """What the program takes of the arguments of the function.
@@ -116,6 +119,10 @@ def _is_plain_array(value: Any) -> bool:
     return all(
         isinstance(x, int | float | complex) or _is_plain_array(x) for x in items
     )
+
+
+def _is_nest(value: Any) -> bool:
+    return isinstance(value, tuple | list | Mapping) and not _is_plain_array(value)
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.export
 import jax.numpy as jnp
+import jaxlib
 import numpy as np
 import pytest
 from jax._src.interpreters import mlir
@@ -165,7 +166,8 @@ def test_damaged_bytes_are_one_diagnostic(
     file.write_bytes(exported().mlir_module_serialized[:300])
     assert main(["compile", str(file)]) == 1
     err = capsys.readouterr().err
-    assert err.startswith(f"error: cannot read '{file}': jaxlib does not read it")
+    assert err.startswith(f"error: cannot read '{file}': jaxlib {jaxlib.__version__}")
+    assert "does not read this bytecode of StableHLO_v1." in err
     assert err.count("\n") == 1
 
 

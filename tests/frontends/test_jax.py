@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -121,6 +122,8 @@ def test_any_tree_goes_in_and_comes_back():
     # the leaves by themselves
     leaves = jax.tree.leaves((state, x, scale))
     assert_trees_close(program.simulate(*leaves), wanted)
+    (one,) = jax.tree.leaves(from_jax(jnp.sin, x).simulate([np.zeros(3, np.float32)]))
+    np.testing.assert_array_equal(one, np.zeros(3))
 
 
 def test_trees_are_checked():
@@ -214,6 +217,23 @@ def test_exported_functions_with_symbolic_dimensions(mesh: jax.sharding.Mesh):
     assert [one.axes_text for one in program.partition().collectives()] == [
         one.axes_text for one in direct.partition().collectives()
     ]
+
+
+def test_what_wraps_jax():
+    """As flax.nnx.jit does: what it lowers to holds what JAX lowers to."""
+
+    class Wrapping:
+        def lower(self, x: jax.Array) -> Any:
+            return SimpleNamespace(lowered=jax.jit(jnp.sin).lower(x))
+
+    class Other:
+        def lower(self, x: jax.Array) -> str:
+            return "no program"
+
+    x = jnp.ones(3)
+    np.testing.assert_allclose(from_jax(Wrapping(), x).simulate(x), np.sin(x))
+    with pytest.raises(ttxdsl.CompileError, match=r"lower\(\) gives str"):
+        from_jax(Other(), x)
 
 
 def test_without_jax(monkeypatch: pytest.MonkeyPatch):

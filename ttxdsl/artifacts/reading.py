@@ -6,12 +6,9 @@ gives. There is no reader of ours: the `jax` extra brings one.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 from ttxdsl.errors import CompileError
@@ -47,6 +44,11 @@ def artifact_text(data: bytes, source: str, sizes: Mapping[str, int]) -> str | N
     kind = _kind(data)
     if kind is None:
         return None
+    # text, which nearly all programs are, starts faster without
+    import json
+    import subprocess
+    from importlib.util import find_spec
+
     needed = ["jax"] if data.startswith(_BYTECODE) else ["jax", "flatbuffers"]
     if missing := [name for name in needed if find_spec(name) is None]:
         raise CompileError(

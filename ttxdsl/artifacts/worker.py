@@ -30,6 +30,10 @@ _ASSERTION = re.compile(
 """What refinement says of sizes, up to where it repeats the whole signature."""
 
 
+_STABLEHLO = re.compile(rb"ML\xefR.(StableHLO_v[\d.]+)\0", re.DOTALL)
+"""How a portable artifact begins, with the version that it is for."""
+
+
 class NotReadable(Exception):
     """The program cannot be read; the text says why, and `hint` what would help."""
 
@@ -101,14 +105,19 @@ def _context() -> Any:
 
 def _parsed(data: bytes) -> Any:
     """The module of bytecode, in the context that is entered."""
-    ir, jaxlib = _import_all("jaxlib.mlir.ir", "jaxlib._jax")
+    ir, jaxlib, version = _import_all("jaxlib.mlir.ir", "jaxlib._jax", "jaxlib.version")
+    # after the magic there are the version of the encoding and who wrote it
+    stablehlo = _STABLEHLO.match(data)
     try:
-        # after the magic there are the version of the encoding and who wrote it
-        if b"StableHLO_" in data[4:64].partition(b"\0")[0]:
+        if stablehlo is not None:
             return jaxlib.mlir.deserialize_portable_artifact(data)
         return ir.Module.parse(data)
     except Exception as error:
-        raise NotReadable(f"jaxlib does not read it: {_first_line(error)}") from error
+        writer = "" if stablehlo is None else f" of {stablehlo[1].decode()}"
+        raise NotReadable(
+            f"jaxlib {version.__version__} does not read this bytecode{writer}:"
+            f" {_first_line(error)}"
+        ) from error
 
 
 def _text(module: Any) -> str:

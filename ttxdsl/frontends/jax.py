@@ -111,6 +111,13 @@ def trace(
     name = str(getattr(function, "__name__", "function"))
     jitted = function if hasattr(function, "lower") else jax.jit(function)
     lowered: Any = jitted.lower(*args, **kwargs)
+    # flax.nnx.jit wraps what JAX gives, of a function from states to states
+    lowered = getattr(lowered, "lowered", lowered)
+    if not isinstance(lowered, jax.stages.Lowered):
+        raise CompileError(
+            f"'{name}' is no jitted function: its lower() gives"
+            f" {type(lowered).__name__}, which is nothing of JAX's"
+        )
     infos = jax.tree.leaves(lowered.args_info)
     # JAX says nowhere else which arguments it has dropped
     lowering: Any = getattr(lowered, "_lowering", None)
