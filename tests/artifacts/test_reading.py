@@ -39,9 +39,8 @@ def product(x: jax.Array, w: jax.Array) -> jax.Array:
 
 
 @cache
-def exported(*platforms: str) -> jax.export.Exported:
-    export = jax.export.export(product, platforms=platforms or None)
-    return export(array((8, 4), "a", "b"), array((4, 6), "b", None))
+def exported() -> jax.export.Exported:
+    return jax.export.export(product)(array((8, 4), "a", "b"), array((4, 6), "b", None))
 
 
 @cache
@@ -107,9 +106,18 @@ def test_shardings_that_are_not_there_are_an_error():
 
 def test_several_platforms_are_the_one_of_the_cpu():
     """The argument that says the platform is no argument of the program."""
-    program = ttxdsl.load(exported_text(exported("tpu", "cpu"), {}))
-    x, w = program.random_inputs()
-    np.testing.assert_allclose(program.simulate(x, w)[0], x @ w, rtol=1e-5)
+
+    def scaled(x: jax.Array) -> jax.Array:
+        return jax.lax.platform_dependent(
+            x, cpu=lambda x: 2 * x, tpu=lambda x: 3 * x, cuda=lambda x: 5 * x
+        )
+
+    for platforms, factor in ((("tpu", "cpu"), 2), (("cuda", "tpu"), 5)):
+        export = jax.export.export(jax.jit(scaled), platforms=platforms)
+        made = export(jax.ShapeDtypeStruct((3,), jnp.float32))
+        program = ttxdsl.load(exported_text(made, {}))
+        (x,) = program.random_inputs()
+        np.testing.assert_array_equal(program.simulate(x)[0], factor * x)
 
 
 def test_sizes_of_symbolic_dimensions():
