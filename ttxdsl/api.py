@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -36,13 +36,16 @@ from ttxdsl.program import (
     program_text,
     read_program,
     require_dominance,
+    require_no_sizes,
     require_stablehlo,
+    text_of,
 )
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
+from ttxdsl.trees import Calling, call_arguments
 from ttxdsl.version import __version__
 
 # What compiling does not need is imported by the methods that do: it takes as long to
@@ -67,34 +70,10 @@ class _History:
     partitioned: Program | None = None
     """The per-device StableHLO that a ttir or ttnn program was lowered from."""
     num_links: int = 1
+    calling: Calling | None = None
+    """Of the function that it was made of."""
     stages: tuple[Stage, ...] = ()
     remarks: tuple[Remark, ...] = ()
-
-
-def _leaves(value: Any) -> list[Any]:
-    """The arrays of a nest of tuples, lists and dictionaries, in JAX's order.
-
-    A list of numbers is an array.
-    """
-    if value is None:
-        return []
-    if _is_plain_array(value):
-        return [value]
-    if isinstance(value, Mapping):
-        items = cast(Mapping[Any, Any], value)
-        return [leaf for key in sorted(items) for leaf in _leaves(items[key])]
-    if isinstance(value, tuple | list):
-        return [leaf for one in cast(Sequence[Any], value) for leaf in _leaves(one)]
-    return [value]
-
-
-def _is_plain_array(value: Any) -> bool:
-    if not isinstance(value, list):
-        return False
-    items = cast(list[Any], value)
-    return all(
-        isinstance(x, int | float | complex) or _is_plain_array(x) for x in items
-    )
 
 
 class Program:
@@ -234,7 +213,12 @@ class Program:
     ) -> Program:
         require_stablehlo(self.form)
         module = self.module
-        history = _History(source=self.source, origin=self, pipeline=pipeline)
+        history = _History(
+            source=self.source,
+            origin=self,
+            pipeline=pipeline,
+            calling=self._history.calling,
+        )
         return self._taken(module, [pipeline], history, on_stage)
 
     def _taken(
@@ -333,20 +317,26 @@ class Program:
         *arrays: ArrayLike | object,
         max_memory: int | str | None = None,
         max_steps: int | None = None,
-    ) -> tuple[Array, ...]:
+        **keywords: ArrayLike | object,
+    ) -> Any:
         """The results, computed on a virtual mesh with NumPy.
 
         Arguments and results are global arrays in every form. Arguments may be nested
-        in tuples, lists and dictionaries, in the order in which JAX flattens them; a
-        list of numbers is an array.
+        in tuples, lists and dictionaries, and in whatever else JAX knows as a tree, in
+        the order in which JAX flattens them; a list of numbers is an array.
 
         Args:
             arrays: one an argument, of the argument's shape and element type; anything
-                that NumPy reads, JAX arrays too.
+                that NumPy reads, JAX arrays and typed keys too.
             max_memory: bytes (`8 << 30` or `"8GiB"`) that all values may take at once,
                 as they are added up before the run starts; by default three quarters
                 of what is free.
             max_steps: turns that all loops together may take; by default any number.
+            keywords: keyword arguments of the JAX function that the program is of.
+
+        Returns:
+            A tuple of arrays; of a program from `from_jax` what the function returns,
+            with NumPy's arrays as leaves.
 
         Raises:
             CompileError: the arrays do not fit, an op cannot be run, or the run needs
@@ -356,12 +346,15 @@ class Program:
         from ttxdsl.interpreters.run import run_module
 
         limits = Limits.of(max_memory, max_steps)
-        return run_module(self._module, _leaves(arrays), limits=limits)
+        calling = self._history.calling
+        inputs = call_arguments(calling, arrays, keywords)
+        results = run_module(self._module, inputs, limits=limits)
+        return results if calling is None else calling.results(results)
 
     @memory_errors()
     def check(
         self,
-        *,
+        *arrays: ArrayLike | object,
         seeds: Sequence[int] = (0,),
         minimize: bool = True,
         max_memory: int | str | None = None,
@@ -374,6 +367,7 @@ class Program:
         partitioned with.
 
         Args:
+            arrays: inputs to try before all others, as `simulate` takes them.
             seeds: of random inputs; inputs tagged with their index are tried besides.
             minimize: whether to look for a small program that shows a failure.
             max_memory: see `simulate`; what the inputs and results that are compared
@@ -392,8 +386,14 @@ class Program:
         start, pipeline = self._from_the_start(options)
         steps = pipeline_steps(start._module, pipeline, self._history.num_links)
         limits = Limits.of(max_memory, max_steps)
+        inputs = call_arguments(self._history.calling, arrays, {}) if arrays else None
         return check_steps(
-            start._module, steps, seeds=seeds, minimize=minimize, limits=limits
+            start._module,
+            steps,
+            inputs=inputs,
+            seeds=seeds,
+            minimize=minimize,
+            limits=limits,
         )
 
     @memory_errors()
@@ -552,27 +552,50 @@ class Program:
         return self.collectives() if known else None
 
 
-def load(text_or_path: str | os.PathLike[str]) -> Program:
-    """Read a program from a file, or from MLIR text itself.
+def load(
+    program: str | bytes | bytearray | os.PathLike[str],
+    *,
+    shapes: Mapping[str, int] | None = None,
+) -> Program:
+    """Read a program from a file, or from MLIR text or bytes themselves.
 
-    A string that has a line break or a brace is text, any other a file name; a `Path`
-    always is a file's.
+    Args:
+        program: a string that has a line break or a brace is text, any other a file
+            name, and a `Path` always is a file's. Files and bytes hold text, MLIR
+            bytecode, a portable artifact of StableHLO or what
+            `jax.export.Exported.serialize` gives; all but text need the `jax` extra.
+        shapes: sizes of the symbolic dimensions of an exported program, by name.
 
     Raises:
-        CompileError: the file cannot be read, or the text is no valid program.
+        CompileError: the file cannot be read, or it is no valid program.
     """
-    if isinstance(text_or_path, str) and any(c in text_or_path for c in "\n{"):
-        return Program(parse_program(text_or_path), _History("<text>"))
-    path = Path(text_or_path)
-    return Program(read_program(path), _History(str(path)))
+    if isinstance(program, str) and any(c in program for c in "\n{"):
+        require_no_sizes("<text>", shapes)
+        return program_of_text(program, "<text>")
+    if isinstance(program, bytes | bytearray):
+        return program_of_text(text_of(bytes(program), "<bytes>", shapes), "<bytes>")
+    path = Path(program)
+    return Program(read_program(path, sizes=shapes), _History(str(path)))
 
 
-def program_of(module: ModuleOp, source: str = "<module>") -> Program:
+def program_of_text(text: str, source: str) -> Program:
+    """A program of MLIR text that came from somewhere.
+
+    Raises:
+        CompileError: the text is no valid program.
+    """
+    return Program(parse_program(text, source), _History(source))
+
+
+def program_of(
+    module: ModuleOp, source: str = "<module>", calling: Calling | None = None
+) -> Program:
     """A program of an xDSL module, which is copied.
 
     Args:
         module: what to compile or run; it is verified.
         source: what to call it.
+        calling: how the function is called that it was made of.
 
     Raises:
         CompileError: an op uses a value that is not defined there.
@@ -580,4 +603,4 @@ def program_of(module: ModuleOp, source: str = "<module>") -> Program:
     """
     require_dominance(module)
     module.verify()
-    return Program(module.clone(), _History(source))
+    return Program(module.clone(), _History(source, calling=calling))

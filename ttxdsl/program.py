@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ttxdsl.artifacts.reading import artifact_text, not_readable
 from ttxdsl.compat import mend_xdsl
 from ttxdsl.compat.faults.dominance import DominanceError, verify_dominance
 from ttxdsl.compat.speed.lexing import BYTE_ORDER_MARK
@@ -23,7 +24,6 @@ from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
 from ttxdsl.universe import DIALECTS, load
-from ttxdsl.visible import visible
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -142,29 +142,62 @@ def split_programs(text: str) -> Iterator[str]:
         start = end if mark is None else mark.end()
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, without the byte order mark that may stand before it.
+def read_text(path: Path, sizes: Mapping[str, int] | None = None) -> str:
+    """The text of the program in a file, see `text_of`.
 
     Raises:
         CompileError: the file cannot be read.
     """
+    source = str(path)
     try:
         with memory_errors():
-            return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (
-            error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        )
-        raise CompileError(f"cannot read '{visible(str(path))}': {reason}") from error
+            data = path.read_bytes()
+    except OSError as error:
+        raise not_readable(source, error.strerror or str(error)) from error
+    return text_of(data, source, sizes)
 
 
-def read_program(path: Path, *, context: Context | None = None) -> ModuleOp:
-    """Parse and verify the module in a file.
+@memory_errors()
+def text_of(data: bytes, source: str, sizes: Mapping[str, int] | None = None) -> str:
+    """Bytes as MLIR text, without the byte order mark that may stand before it.
+
+    Args:
+        data: UTF-8 text, or a program that jaxlib reads, see `ttxdsl.artifacts`.
+        source: what to call it in messages.
+        sizes: of the symbolic dimensions of a program that `jax.export` wrote.
+
+    Raises:
+        CompileError: they are no program, or need sizes that are not given.
+    """
+    text = artifact_text(data, source, sizes or {})
+    if text is not None:
+        return text
+    require_no_sizes(source, sizes)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise not_readable(source, "it is not UTF-8 text") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def require_no_sizes(source: str, sizes: Mapping[str, int] | None) -> None:
+    """Refuse sizes of symbolic dimensions for a program that is text.
+
+    Raises:
+        CompileError: there are some.
+    """
+    if sizes:
+        reason = "it is text, which has no symbolic dimensions with names"
+        raise not_readable(source, reason)
+
+
+def read_program(path: Path, *, sizes: Mapping[str, int] | None = None) -> ModuleOp:
+    """Parse and verify the module in a file, see `text_of`.
 
     Raises:
         CompileError: the file cannot be read, or see `parse_program`.
     """
-    return parse_program(read_text(path), str(path), context=context)
+    return parse_program(read_text(path, sizes), str(path))
 
 
 @without_collections()

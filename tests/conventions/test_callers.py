@@ -27,6 +27,7 @@ PUBLIC: dict[str, str] = {
     "api.Program.simulate": "what users run a program with",
     "budgets.pytest_plugin.pytest_addoption": "pytest calls it",
     "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
+    "frontends.jax.from_jax": "what users of JAX make a program with",
     "ir.data_flow.register_data_flow": "for ops of another dialect",
     "ir.data_flow.unregister_data_flow": "takes that back",
     "rules.registry.sharding_rule_of": "the decorator for rules of another dialect",

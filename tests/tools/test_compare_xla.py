@@ -73,35 +73,3 @@ def test_a_jax_function_as_json(tmp_path: Path):
     # JAX's locations arrive on both sides
     assert row["ours"][0]["at"].startswith(f"{file}:10")
     assert row["xla"][0]["at"].startswith(f"{file}:10")
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("nothing", "answers with no function and arguments"),
-        ("broken", "fails: RuntimeError: no such model"),
-        ("missing", "has no function 'missing'"),
-    ],
-)
-def test_bad_functions_are_one_diagnostic(
-    tmp_path: Path,
-    name: str,
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setenv("XLA_FLAGS", "")
-    file = tmp_path / "made.py"
-    file.write_text(MAKE[MAKE.index("def nothing") :])
-    assert main(["compare-xla", f"{file}:{name}"]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("error:")
-    assert message in err
-
-
-def test_no_such_file(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("XLA_FLAGS", "")
-    assert main(["compare-xla", "nowhere.py:f"]) == 1
-    assert "cannot read 'nowhere.py'" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.checking.failure import Failure
@@ -66,6 +67,7 @@ def check_steps(
     module: ModuleOp,
     steps: Sequence[Step],
     *,
+    inputs: Sequence[ArrayLike] | None = None,
     seeds: Sequence[int] = (0,),
     minimize: bool = True,
     seconds: float = 60.0,
@@ -77,6 +79,7 @@ def check_steps(
     Args:
         module: the program, which stays as it is; it has to run.
         steps: see `pipeline_steps` and `steps_of`.
+        inputs: global arrays to try before all others.
         seeds: of random inputs; index-tagged inputs are tried besides.
         minimize: whether to look for a small program that shows a failure.
         seconds: how long to look for it.
@@ -86,7 +89,7 @@ def check_steps(
     Raises:
         CompileError: the program cannot be run as it is, or a step refuses it.
     """
-    trials = trials_of(module, seeds, limits=limits)
+    trials = trials_of(module, seeds, given=inputs, limits=limits)
     names = tuple(trial.name for trial in trials)
     judge = Judge(trials, make_context(), limits)
     current = module.clone()

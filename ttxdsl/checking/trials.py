@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -40,7 +40,7 @@ class Trial:
     """
 
     name: str
-    inputs: tuple[Array, ...]
+    inputs: tuple[ArrayLike, ...]
     expected: tuple[Array, ...]
     exact: tuple[bool, ...]
     summed: int
@@ -133,27 +133,30 @@ def trials_of(
     seeds: Sequence[int] = (0,),
     *,
     tagged: bool = True,
+    given: Sequence[ArrayLike] | None = None,
     limits: Limits = NO_LIMITS,
 ) -> list[Trial]:
-    """Tagged and random inputs with what the program as it is makes of them.
+    """Given, tagged and random inputs with what the program as it is makes of them.
 
     Raises:
         CompileError: the program cannot be run as it is, or needs more than `limits`
             allow; before inputs are made if that is memory.
     """
     runner = Runner(module, limits=limits)
-    function, count = runner.function, tagged + len(seeds)
+    function, count = runner.function, tagged + len(seeds) + (given is not None)
     if count:
         limits.require_room(beside_comparison(runner.footprint, function, count))
     exact, summed = exact_results(function), summed_numbers(module)
-    given: list[tuple[str, list[Array], bool]] = []
+    tried: list[tuple[str, Sequence[ArrayLike], bool]] = []
+    if given is not None:
+        tried.append(("given inputs", given, False))
     if tagged:
-        given.append(("index-tagged inputs", tagged_inputs(function), True))
-    given.extend(
+        tried.append(("index-tagged inputs", tagged_inputs(function), True))
+    tried.extend(
         (f"random inputs (seed {seed})", random_inputs(function, seed), False)
         for seed in seeds
     )
     return [
         Trial(name, tuple(x), runner.run(x), exact, summed, tags)
-        for name, x, tags in given
+        for name, x, tags in tried
     ]

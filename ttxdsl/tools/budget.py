@@ -10,10 +10,10 @@ from typing import Any
 
 from ttxdsl.budgets.check import Finding, check_text, print_findings
 from ttxdsl.budgets.directives import KINDS
-from ttxdsl.program import read_text
 from ttxdsl.terminal import heading
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import add_json_option, add_source_option, print_json
+from ttxdsl.tools.options import add_json_option, add_source_options, print_json
+from ttxdsl.tools.programs import read_input
 
 _QUANTITIES = f"quantities: {' '.join(KINDS)} count bytes KIND.bytes memory peak"
 
@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
     checked: list[tuple[Path, list[Finding]]] = []
     for path in options.files:
         with working(f"compiling {path}"):
-            checked.append((path, check_text(read_text(path), str(path))))
+            checked.append((path, check_text(*read_input(path, options))))
     ok = all(finding.ok for _, findings in checked for finding in findings)
     if options.json:
         limits = [_json(path, one) for path, findings in checked for one in findings]
@@ -84,6 +84,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "files", type=Path, nargs="+", metavar="FILE", help="programs with COMM: lines"
     )
-    add_source_option(parser)
+    add_source_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -10,7 +10,6 @@ from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
-from ttxdsl.program import read_program
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools.console import print_error, progress, report_console
 from ttxdsl.tools.options import (
@@ -23,13 +22,14 @@ from ttxdsl.tools.options import (
     print_json,
     require_outputs,
 )
+from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a stage changes a result."""
     require_outputs(options, options.reproducer)
-    module = read_program(options.file)
+    module = read_module(options.file, options)
     if options.passes is not None:
         steps = steps_of(options.passes, module)
     else:

@@ -3,77 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from rich.table import Table
 
-from ttxdsl.api import Program, load
-from ttxdsl.errors import CompileError
-from ttxdsl.frontends.jax import from_jax
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     add_compiler_options,
+    add_file_option,
     add_json_option,
     add_limit_options,
-    add_source_option,
+    count_of,
     limits_of,
     partition_options,
     print_json,
 )
+from ttxdsl.tools.programs import read_as_program
 from ttxdsl.xla.comparing import CollectiveRow, XlaComparison, compare_with_xla
-
-
-def _jax_program(path: Path, name: str, devices: int) -> Program:
-    """The program of a function and arguments that a function of a Python file makes.
-
-    Raises:
-        CompileError: there is no such file or function, it fails, or it answers with
-            something else.
-    """
-    # JAX reads this when it is first imported, which the file does
-    flag = f"--xla_force_host_platform_device_count={devices}"
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flag}".strip()
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise CompileError(f"cannot read '{path}': it is no Python file")
-    module = module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-        made: Any = getattr(module, name, None)
-        if not callable(made):
-            raise CompileError(f"'{path}' has no function '{name}'")
-        answer: Any = made()
-    except CompileError:
-        raise
-    except Exception as error:
-        # whatever the user's file does wrong is told in one line
-        raise CompileError(
-            f"'{path}:{name}' fails: {type(error).__name__}: {error}"
-        ) from error
-    parts = list(cast("tuple[Any, ...]", answer)) if isinstance(answer, tuple) else []
-    if not parts or not callable(parts[0]):
-        raise CompileError(
-            f"'{path}:{name}' answers with no function and arguments",
-            hint="return (jitted, *arguments)",
-        )
-    return from_jax(*parts)
-
-
-def _program(options: argparse.Namespace) -> Program:
-    file, colon, name = options.program.rpartition(":")
-    if colon and file.endswith(".py"):
-        options.file = Path(file)
-        return _jax_program(options.file, name, options.devices)
-    options.file = Path(options.program)
-    return load(options.file)
 
 
 def _row_json(row: CollectiveRow) -> dict[str, Any]:
@@ -159,7 +109,7 @@ def _collective_table(comparison: XlaComparison) -> Table:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
-    program = _program(options)
+    program = read_as_program(options.file, options)
     limits = limits_of(options)
     runner = Runner(program.module, limits=limits)
     runner.require_room()
@@ -199,19 +149,19 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_file_option(parser)
     parser.add_argument(
-        "program",
-        metavar="FILE|FILE.py:FUNCTION",
-        help="MLIR text, or what answers with a jitted function and its arguments",
+        "--devices",
+        type=count_of,
+        dest="jax_devices",
+        default=argparse.SUPPRESS,
+        metavar="N",
+        help="the same as --jax-devices",
     )
-    add_source_option(parser)
     parser.add_argument(
         "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
-    parser.add_argument(
-        "--devices", type=int, default=8, help="JAX devices for FILE.py:FUNCTION (8)"
-    )
     add_compiler_options(parser)
     add_limit_options(parser)
     add_json_option(parser)

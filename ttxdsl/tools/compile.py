@@ -21,7 +21,6 @@ from ttxdsl.program import (
     form_of,
     make_context,
     program_text,
-    read_program,
     require_stablehlo,
 )
 from ttxdsl.remarks import collect_remarks
@@ -34,6 +33,7 @@ from ttxdsl.tools.options import (
     pipeline_of,
     require_outputs,
 )
+from ttxdsl.tools.programs import read_module
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LAST_STAGE, Hooks
 
 _STEPS = 18
@@ -44,7 +44,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     """The text of the program in the form that is asked for."""
     step("reading")
     context = make_context()
-    module = read_program(options.file, context=context)
+    module = read_module(options.file, options, context=context)
     form = form_of(module)
     last = COLLECTIVES_STAGE if options.emit == "sdy" else LAST_STAGE
     passes: list[ModulePass] = []

@@ -30,14 +30,14 @@ from ttxdsl.doctoring.meshes import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.program import read_program
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal
 from ttxdsl.tools.console import print_remark, report_console, working
-from ttxdsl.tools.options import add_json_option, add_source_option, print_json, sizes
+from ttxdsl.tools.options import add_json_option, add_source_options, print_json, sizes
+from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
 
 _SHARDING = "sdy.sharding"
@@ -114,9 +114,9 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
     other: Path | None = options.with_annotations
 
     def side(name: str, path: Path, shape: tuple[int, ...], donor: Path | None) -> Side:
-        module = read_program(path)
+        module = read_module(path, options)
         if donor is not None:
-            given = read_program(donor)
+            given = read_module(donor, options)
             carry_annotations(module, given)
             left_out = len(_written_inside(given))
             if left_out:
@@ -305,6 +305,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--all", action="store_true", help="list collectives that are the same too"
     )
-    add_source_option(parser)
+    add_source_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)

@@ -20,7 +20,6 @@ from rich.text import Text
 from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
 from ttxdsl.doctoring.groups import Family, divisors
 from ttxdsl.doctoring.measure import Machine
-from ttxdsl.program import read_program
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools.console import report_console
@@ -34,6 +33,7 @@ from ttxdsl.tools.options import (
     print_json,
     size_of,
 )
+from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
@@ -298,7 +298,7 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if no mesh compiles, or none fits into the memory."""
-    module = read_program(options.file)
+    module = read_module(options.file, options)
     machine = Machine(
         options.operations,
         options.memory_gbps * 1e9,

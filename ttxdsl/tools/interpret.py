@@ -30,7 +30,7 @@ from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import Runner, entry_function
-from ttxdsl.program import make_context, parse_program, read_text, split_programs
+from ttxdsl.program import make_context, parse_program, split_programs
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.options import (
     add_file_option,
@@ -40,6 +40,7 @@ from ttxdsl.tools.options import (
     print_json,
     require_outputs,
 )
+from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible_lines
 
 Array = NDArray[Any]
@@ -150,8 +151,9 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; an assertion that does not hold is an error."""
     require_outputs(options, options.output)
     runs: list[_Run] = []
-    for number, text in enumerate(split_programs(read_text(options.file))):
-        module = parse_program(text, str(options.file))
+    whole, source = read_input(options.file, options)
+    for number, text in enumerate(split_programs(whole)):
+        module = parse_program(text, source)
         for function in _entries(module, options.entry):
             name = function.sym_name.data
             runner = Runner(module, name, limits_of(options))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FORMS = ("sdy", "stablehlo", "ttir", "ttnn")
 """What `--emit` prints: after stage 10, after stage 13, and after each lowering."""
 
+FILES = "MLIR text or bytecode, what jax.export wrote, or FILE.py:FUNCTION"
+"""What a program may be."""
+
 _HOW_TO_PARTITION = (
     "mesh_shape",
     "argument_types",
@@ -67,30 +70,58 @@ class Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
 
+def _shapes(text: str) -> dict[str, int]:
+    named = [part.partition("=") for part in text.split(",")]
+    if not all(name.isidentifier() for name, _, _ in named):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list like b=8,n=16")
+    return {name: count_of(size) for name, _, size in named}
+
+
 def add_file_option(parser: argparse.ArgumentParser) -> None:
-    """Add the program, and where its sources are."""
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program, MLIR text"
-    )
-    add_source_option(parser)
+    """Add the program, and how it is read, see `add_source_options`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help=f"the program, {FILES}")
+    add_source_options(parser)
 
 
-def add_source_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--source-root`, for diagnostics: a command that names programs has it."""
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """Add how programs are read: a command that names programs has these options."""
     parser.add_argument(
         "--source-root",
         type=Path,
         metavar="DIR",
         help="diagnostics may show lines of files below DIR that locations name",
     )
+    parser.add_argument(
+        "--shapes",
+        type=_shapes,
+        default={},
+        metavar="SIZES",
+        help="of the symbolic dimensions of what jax.export wrote, b=8,n=16",
+    )
+    parser.add_argument(
+        "--jax-devices",
+        type=count_of,
+        default=8,
+        metavar="N",
+        help="virtual CPU devices that FILE.py:FUNCTION finds (8)",
+    )
+
+
+def function_of(path: Path) -> tuple[Path, str] | None:
+    """The file and the function that FILE.py:FUNCTION names, None for another name."""
+    file, colon, name = str(path).rpartition(":")
+    return (Path(file), name) if colon and file.endswith(".py") else None
 
 
 def program_files(options: argparse.Namespace) -> Iterator[Path]:
     """The files that the command line names as programs."""
-    yield from getattr(options, "files", ())
+    named = [*getattr(options, "files", ())]
     for name in ("file", "with_annotations"):
         if isinstance(path := getattr(options, name, None), Path):
-            yield path
+            named.append(path)
+    for path in named:
+        called = function_of(path)
+        yield path if called is None else called[0]
 
 
 def sources_of(options: argparse.Namespace) -> Sources:

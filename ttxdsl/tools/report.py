@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ttxdsl.api import load
 from ttxdsl.files import is_stream, require_writable, write_whole
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.html.page import report_page
@@ -21,6 +20,7 @@ from ttxdsl.tools.options import (
     print_json,
     require_outputs,
 )
+from ttxdsl.tools.programs import read_as_program
 from ttxdsl.visible import visible
 
 _SUFFIXES = {"html": ".report.html", "model-explorer": ".graph.json"}
@@ -34,7 +34,7 @@ def execute(options: argparse.Namespace) -> int:
     output = options.output or default
     if not options.json:
         require_outputs(options, output)
-    program = load(source)
+    program = read_as_program(source, options)
     with progress(16, "read") as step:
         data = program.report_data(
             num_links=options.num_links,

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 from rich.table import Table
 
-from ttxdsl.api import Program, Stage, load
+from ttxdsl.api import Program, Stage
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
@@ -39,6 +39,7 @@ from ttxdsl.tools.options import (
     print_json,
     require_outputs,
 )
+from ttxdsl.tools.programs import read_as_program
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
 
@@ -195,7 +196,7 @@ def execute(options: argparse.Namespace) -> int:
             hint="say where the program goes: -o FILE",
         )
     emit: str | None = options.emit or ("ttnn" if options.output else None)
-    program = load(options.file)
+    program = read_as_program(options.file, options)
     limits = limits_of(options)
     reference = Runner(program.module, limits=limits)
     inputs = _inputs(options, reference)

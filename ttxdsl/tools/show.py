@@ -19,7 +19,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.names import Names
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.program import parse_program, read_text
+from ttxdsl.program import parse_program
 from ttxdsl.reporting.boundary import (
     BoundaryValue,
     TensorLayout,
@@ -46,6 +46,7 @@ from ttxdsl.tools.options import (
     partition_options,
     print_json,
 )
+from ttxdsl.tools.programs import read_input
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 _PROPAGATED = 6
@@ -87,8 +88,8 @@ def stage_number(text: str) -> int:
 
 def _program(options: argparse.Namespace) -> tuple[Program, str]:
     """The program as it is to be shown, and the text that names its values."""
-    text = read_text(options.file)
-    program = program_of(parse_program(text, str(options.file)), str(options.file))
+    text, source = read_input(options.file, options)
+    program = program_of(parse_program(text, source), source)
     if options.after is None and not options.mesh_shape:
         return program, text
     last = options.after or _PROPAGATED

@@ -25,7 +25,7 @@ from ttxdsl.explaining.answers import (
 )
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
-from ttxdsl.program import parse_program, read_text
+from ttxdsl.program import parse_program
 from ttxdsl.sharding.links import Link
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import styled
@@ -39,6 +39,7 @@ from ttxdsl.tools.options import (
     pipeline_of,
     print_json,
 )
+from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
 _STEPS_SHOWN = 6
@@ -261,7 +262,7 @@ def execute(options: argparse.Namespace) -> int:
     with working(
         "compiling changes" if options.collective is not None else "compiling"
     ):
-        text, source = read_text(options.file), str(options.file)
+        text, source = read_input(options.file, options)
         answer = Explainer(
             parse_program(text, source),
             text,

@@ -1,0 +1,1 @@
+"""Programs that are bytes: StableHLO's portable artifacts, MLIR bytecode, jax.export's."""
