@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from inspect import signature
 from typing import Any
@@ -26,7 +25,14 @@ from xdsl.interpreter import Interpreter
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF, batch_rank
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.elements import tensor_of, widen
+from ttxdsl.interpreters.elements import (
+    compute_dtype,
+    is_complex,
+    is_float,
+    is_integer,
+    tensor_of,
+    widen,
+)
 
 Array = NDArray[Any]
 Results = tuple[Array | int | None, ...]
@@ -38,7 +44,6 @@ _NAMES = {"orgqr": "ungqr", "ormqr": "unmqr", "syevd": "heevd", "sytrd": "hetrd"
 """What the routines of real numbers are called that have another name for complex."""
 
 
-@cache
 def _library(name: str) -> Any:
     return import_module(f"scipy.linalg.{name}")
 
@@ -50,12 +55,12 @@ class Call:
     Attributes:
         op: the call.
         dtype: of the matrices, as they are computed with.
-        shapes: of each result, without batches.
+        results: the shape of each, without batches, and its elements.
     """
 
     op: stablehlo.CustomCallOp
     dtype: np.dtype[Any]
-    shapes: tuple[tuple[int, ...], ...]
+    results: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
 
     @property
     def target(self) -> str:
@@ -178,7 +183,7 @@ def _lu(call: Call, a: Array) -> Results:
 
 
 def _permutation(call: Call, pivots: Array) -> Results:
-    return (_permuted(pivots, *call.shapes[0]),)
+    return (_permuted(pivots, *call.results[0][0]),)
 
 
 def _permuted(pivots: Array, size: int) -> Array:
@@ -189,7 +194,7 @@ def _permuted(pivots: Array, size: int) -> Array:
 
 
 def _geqrf(call: Call, a: Array) -> Results:
-    return call.roomy("geqrf", a)[: len(call.shapes)]
+    return call.roomy("geqrf", a)[: len(call.results)]
 
 
 def _geqp3(call: Call, a: Array, fixed: Array) -> Results:
@@ -242,9 +247,9 @@ def _sytrd(call: Call, a: Array) -> Results:
 def _syevd(call: Call, a: Array) -> Results:
     vectors = not call.has("mode") or call.letter_of("mode", "NV") == "V"
     values, made, info = call.run("syevd", a, compute_v=vectors, lower=call.lower)
-    if len(call.shapes) == 2 and info:  # nobody would see that it failed
+    if len(call.results) == 2 and info:  # nobody would see that it failed
         made, values = np.full_like(made, np.nan), np.full_like(values, np.nan)
-    return (made if vectors else None, values, info)[: len(call.shapes)]
+    return (made if vectors else None, values, info)[: len(call.results)]
 
 
 def _sides(call: Call) -> tuple[bool, bool]:
@@ -260,7 +265,7 @@ def _sides(call: Call) -> tuple[bool, bool]:
 def _geev(call: Call, a: Array) -> Results:
     left, right = _sides(call)
     if not np.isfinite(a).all():
-        return (*[None] * (len(call.shapes) - 1), _NOT_FINITE)
+        return (*[None] * (len(call.results) - 1), _NOT_FINITE)
     *values, vl, vr, info = call.run("geev", a, compute_vl=left, compute_vr=right)
     if not call.is_complex:
         vl, vr = (_unpacked(values[1], made) for made in (vl, vr))
@@ -271,7 +276,7 @@ def _geev_packed(call: Call, a: Array) -> Results:
     """cuSOLVER's: complex values, and vectors as LAPACK packs them."""
     left, right = _sides(call)
     if not np.isfinite(a).all():
-        return (*[None] * (len(call.shapes) - 1), _NOT_FINITE)
+        return (*[None] * (len(call.results) - 1), _NOT_FINITE)
     *values, vl, vr, info = call.run("geev", a, compute_vl=left, compute_vr=right)
     joined = values[0] if call.is_complex else values[0] + 1j * values[1]
     return None, joined, vl if left else None, vr if right else None, info
@@ -457,70 +462,86 @@ def linalg_call(
     """
     routine = ROUTINE_OF[op.call_target_name.data]
     rank = batch_rank(op, routine)
-    parts = [
-        _split(widen(array), tensor_of(value.type)[0], rank)
-        for value, array in zip(op.inputs, args, strict=True)
+    operands, results = (
+        [tensor_of(one.type) for one in values] for values in (op.inputs, op.outputs)
+    )
+    call = Call(
+        op,
+        compute_dtype(operands[0][1] if operands else np.dtype(np.int32)),
+        tuple((shape[rank:], dtype) for shape, dtype in results),
+    )
+    _check(call, routine)
+    # a number is the same for the whole batch
+    own = [shape for shape, _ in operands if shape] + [shape for shape, _ in results]
+    if len({shape[:rank] for shape in own}) > 1:
+        raise UnsupportedError(
+            f"custom call @{call.target} has operands and results of other batches: "
+            + ", ".join(str(shape[:rank]) for shape in own),
+            op,
+        )
+    matrices = [
+        _with_batch(widen(array), shape, rank)
+        for array, (shape, _) in zip(args, operands, strict=True)
     ]
-    batch = np.broadcast_shapes(*(whole for whole, _ in parts))
-    results = [tensor_of(one.type) for one in op.outputs]
-    call = Call(op, parts[0][1].dtype, tuple(shape[rank:] for shape, _ in results))
-    _check(call, routine, len(parts))
-    made = [
-        np.zeros(batch + core, dtype)
-        for core, (_, dtype) in zip(call.shapes, results, strict=True)
-    ]
+    batch = np.broadcast_shapes(*(lead for lead, _ in matrices))
     spread = [
-        np.broadcast_to(array, batch + array.shape[len(whole) :])
-        for whole, array in parts
+        np.broadcast_to(array, batch + array.shape[len(lead) :])
+        for lead, array in matrices
     ]
+    made = [np.zeros(batch + shape, dtype) for shape, dtype in call.results]
     if spread[0].size or routine in _OF_NOTHING:
         for place in np.ndindex(*batch):
-            matrices = [array[place] for array in spread]
-            for whole, one in zip(made, _run(call, routine, matrices), strict=True):
+            found = _run(call, routine, [array[place] for array in spread])
+            for whole, one in zip(made, found, strict=True):
                 if one is not None:
                     whole[place] = one
     return tuple(made)
 
 
-def _split(
+def _with_batch(
     array: Array, shape: tuple[int, ...], rank: int
 ) -> tuple[tuple[int, ...], Array]:
     """The batch of an operand, devices before it, and the operand with all of it."""
     devices = array.shape[: array.ndim - len(shape)]
-    # what has fewer dimensions than a batch is the same in all of it
-    batch = devices + (shape[:rank] if len(shape) >= rank else (1,) * rank)
-    return batch, array.reshape(batch + (shape[rank:] if len(shape) >= rank else ()))
+    batch = devices + (shape[:rank] if shape else (1,) * rank)
+    return batch, array.reshape(batch + shape[rank:])
 
 
-def _check(call: Call, routine: str, operands: int) -> None:
-    """SciPy is there, and the call is one of the routine."""
+def _check(call: Call, routine: str) -> None:
+    """SciPy is there, and the call has the operands of the routine."""
     try:
         _library("lapack")
-    except ModuleNotFoundError:
+    except ImportError:
         raise UnsupportedError(
             f"custom call @{call.target} needs SciPy, which is not installed",
             call.op,
             hint="pip install 'ttxdsl[linalg]'",
         ) from None
-    letter = _LETTERS.get(call.dtype.char, "i")
-    wanted = call.target[len("lapack_")] if call.target.startswith("lapack_") else ""
-    if wanted not in ("", letter) or (letter == "i") != (routine == "permutation"):
+    takes, got = len(signature(KERNELS[routine]).parameters) - 1, len(call.op.inputs)
+    if takes != got:
         raise UnsupportedError(
-            f"custom call @{call.target} does not compute with {call.dtype}", call.op
+            f"custom call @{call.target} takes {takes} operands, got {got}", call.op
         )
-    takes = len(signature(KERNELS[routine]).parameters) - 1
-    if takes != operands:
+    letter = _LETTERS.get(call.dtype.char, "")
+    wanted = call.target[len("lapack_")] if call.target.startswith("lapack_") else ""
+    found = {compute_dtype(tensor_of(one.type)[1]) for one in call.op.inputs}
+    numbers = {one for one in found if not is_integer(one)} or {call.dtype}
+    if (
+        wanted not in ("", letter)
+        or bool(letter) == (routine == "permutation")
+        or numbers != {call.dtype}
+    ):
+        listed = ", ".join(sorted(map(str, found)))
         raise UnsupportedError(
-            f"custom call @{call.target} takes {takes} operands, got {operands}",
-            call.op,
+            f"custom call @{call.target} does not compute with {listed}", call.op
         )
 
 
 def _run(call: Call, routine: str, matrices: list[Array]) -> Results:
-    """One place of the batch; the results have the shapes that the call says."""
+    """One place of the batch; the results are such as the call says."""
     try:
         with np.errstate(all="ignore"):
-            results = KERNELS[routine](call, *matrices)
+            found = KERNELS[routine](call, *matrices)
     except UnsupportedError:
         raise
     except Exception as refusal:  # those of SciPy's wrappers have no public class
@@ -529,14 +550,24 @@ def _run(call: Call, routine: str, matrices: list[Array]) -> Results:
             f"{refusal}",
             call.op,
         ) from None
-    shapes = [None if one is None else np.shape(one) for one in results]
-    if len(shapes) != len(call.shapes) or any(
-        shape not in (None, said)
-        for shape, said in zip(shapes, call.shapes, strict=True)
+    if len(found) != len(call.results) or not all(
+        one is None or _fits(np.asarray(one), *result)
+        for one, result in zip(found, call.results, strict=True)
     ):
+        made = [
+            None if one is None else f"{np.shape(one)} of {np.asarray(one).dtype}"
+            for one in found
+        ]
         raise UnsupportedError(
-            f"custom call @{call.target} gives results of shapes {shapes} a matrix, "
-            f"but has {list(call.shapes)}",
+            f"custom call @{call.target} gives {made} a matrix, "
+            f"but says {[f'{shape} of {dtype}' for shape, dtype in call.results]}",
             call.op,
         )
-    return results
+    return found
+
+
+def _fits(made: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    alike = (
+        kind(made.dtype) == kind(dtype) for kind in (is_integer, is_float, is_complex)
+    )
+    return made.shape == shape and all(alike)
