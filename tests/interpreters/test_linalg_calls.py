@@ -9,7 +9,7 @@ import pytest
 
 from ttxdsl.dialects.linalg_calls import ROUTINES
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.linalg_calls import KERNELS
+from ttxdsl.interpreters.lapack import KERNELS
 from ttxdsl.interpreters.run import run_module
 from ttxdsl.program import parse_program
 
