@@ -218,6 +218,8 @@ def _serve() -> None:
         return time.process_time() - start
 
     def compute(request: dict[str, Any]) -> list[tuple[str, list[int], str]]:
+        # JAX does when it lowers a call of LAPACK; without it the call jumps to nowhere
+        import_module("jaxlib.cpu._lapack").initialize()
         device = jax.local_devices()[0]
         executable = device.client.compile_and_load(
             ir.Module.parse(request["text"]),

@@ -894,6 +894,7 @@ def collective() -> Iterator[tuple[str, str]]:
 
 
 def custom_call() -> Iterator[tuple[str, str]]:
+    from ttxdsl.dialects.linalg_calls import ROUTINE_OF, ROUTINES
     from ttxdsl.rules.custom_call import TARGETS
 
     signatures: dict[str, tuple[list[Shape], list[Shape]]] = {
@@ -908,7 +909,9 @@ def custom_call() -> Iterator[tuple[str, str]]:
         "mhlo.topk": ([(4, 8)], [(4, 3), (4, 3)]),
     }
     default: tuple[list[Shape], list[Shape]] = ([(4, 8)], [(4, 8)])
-    for target in sorted({*TARGETS, *signatures, "unknown"}):
+    # of a routine that has many targets, which have one rule, the first
+    alike = ROUTINE_OF.keys() - {targets[0] for targets in ROUTINES.values()}
+    for target in sorted({*TARGETS, *signatures, "unknown"} - alike | {*signatures}):
         operands, results = signatures.get(target, default)
         yield (
             f"custom_call-{target}",

@@ -13,8 +13,10 @@ from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.check import DEFAULT_TOLERANCE
+from ttxdsl.dialects.linalg_calls import ROUTINE_OF
 from ttxdsl.interpreters import check
 from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
+from ttxdsl.interpreters.linalg_calls import linalg_call
 
 CustomCall = Callable[
     [Interpreter, stablehlo.CustomCallOp, tuple[Any, ...]], tuple[Any, ...]
@@ -69,6 +71,8 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
     "tt.mark_argument": _identity,
     "tt.sharding_constraint": _identity,
     "xla.sdy.FuncResultSharding": _identity,
+    # linear algebra
+    **dict.fromkeys(ROUTINE_OF, linalg_call),
     # assertions
     "check.eq": _check_eq,
     "check.expect_almost_eq": _expect_almost_eq,

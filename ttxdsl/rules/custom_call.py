@@ -6,13 +6,14 @@ JAX compute.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.linalg_calls import ROUTINE_OF, batch_rank
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind, pointwise, resized
+from ttxdsl.rules.builder import Factor, Kind, Shape, pointwise, resized
 from ttxdsl.rules.table import OpRule, rule
 
 
@@ -107,6 +108,33 @@ def matrices(op: stablehlo.CustomCallOp) -> Iterable[Factor]:
     return pointwise(shape_of(op.operands[0])[:-2])
 
 
+def batches(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """Of linear algebra: what comes before the matrices; those are needed whole."""
+    rank = batch_rank(op, ROUTINE_OF[op.call_target_name.data])
+    operands, results = (
+        [shape_of(value) for value in values] for values in (op.operands, op.results)
+    )
+    # a number is the same for all of the batch
+    sizes = {shape[:rank] for shape in (*operands, *results) if shape or not rank}
+    if len(sizes) != 1:
+        return None
+    return (*pointwise(sizes.pop()), *_whole(operands, results, rank))
+
+
+def _whole(
+    operands: Sequence[Shape], results: Sequence[Shape], rank: int
+) -> Iterator[Factor]:
+    """A factor each for the dimensions from `rank` on."""
+    for values, of_operands in ((operands, True), (results, False)):
+        for index, shape in enumerate(values):
+            for dim in range(rank, len(shape)):
+                place = tuple(
+                    dim if other == index else None for other in range(len(values))
+                )
+                places = (place, None) if of_operands else (None, place)
+                yield Factor(shape[dim], *places, Kind.NEED_REPLICATION)
+
+
 def rows(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
     """All but the dimension of which some elements are taken.
 
@@ -123,6 +151,7 @@ OPAQUE = (None, None)
 """Nobody can tell what they compute."""
 
 TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
+    **dict.fromkeys(ROUTINE_OF, (None, batches)),  # but for those below
     "ApproxTopK": (approximate_top_k, rows),
     "Cholesky": (like_first_result, matrices),
     "CompactWyHelper": (like_first_result, matrices),
@@ -168,6 +197,12 @@ def custom_call(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
     """The rule of its target, if that is known and called as it should be."""
     factors, _ = TARGETS.get(op.call_target_name.data, OPAQUE)
     return factors(op) if factors and op.results else None
+
+
+def unknown_to_shardy(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
+    """The rule of a routine of linear algebra that Shardy has none for."""
+    factors, parts = TARGETS.get(op.call_target_name.data, OPAQUE)
+    return batches(op) if parts is batches and factors is None else None
 
 
 def custom_call_parts(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:

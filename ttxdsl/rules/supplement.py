@@ -2,9 +2,10 @@
 
 XLA rewrites these ops to others before it runs Shardy, so Shardy never had to know
 them. A program as JAX prints it still has them: without a rule, everything around a
-`chlo.erf` or `chlo.square` would be replicated. They are kept apart from the registry,
-whose answers are Shardy's; `supply-sharding-rules` writes them on the ops, where every
-pass, also a C++ one, finds them.
+`chlo.erf` or `chlo.square` would be replicated. So would calls of linear algebra that
+JAX writes without a rule of their own. They are kept apart from the registry, whose
+answers are Shardy's; `supply-sharding-rules` writes them on the ops, where every pass,
+also a C++ one, finds them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.facts import Elementwise, ops_with
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise
-from ttxdsl.rules.custom_call import top_k
+from ttxdsl.rules.custom_call import top_k, unknown_to_shardy
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.normalization import batch_norm
 from ttxdsl.rules.table import OpRule, rule
@@ -118,6 +119,7 @@ RULES: dict[type[Operation], OpRule] = {
         rule(stablehlo.BatchNormGradOp, batch_norm),
         rule(stablehlo.BatchNormTrainingOp, batch_norm),
         rule(stablehlo.BroadcastOp, broadcast),
+        rule(stablehlo.CustomCallOp, unknown_to_shardy),
         rule(stablehlo.MapOp, like_result),
     )
 }
