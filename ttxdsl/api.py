@@ -31,6 +31,7 @@ from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.program import (
     Form,
     form_of,
+    import_carriers,
     make_context,
     parse_program,
     program_text,
@@ -603,4 +604,6 @@ def program_of(
     """
     require_dominance(module)
     module.verify()
-    return Program(module.clone(), _History(source, calling=calling))
+    copy = module.clone()
+    import_carriers(copy, make_context())
+    return Program(copy, _History(source, calling=calling))

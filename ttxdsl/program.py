@@ -23,7 +23,7 @@ from ttxdsl.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
-from ttxdsl.universe import DIALECTS, load
+from ttxdsl.universe import DIALECTS, PASSES, load
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -69,7 +69,8 @@ def parse_program(
     """Parse and verify a module.
 
     Args:
-        text: MLIR text, pretty or generic.
+        text: MLIR text, pretty or generic. Shardings that are not sdy's own become it,
+            see `import-xla-sdy`.
         source: what to call the text in messages.
         context: dialects to use; a fresh `make_context()` by default.
 
@@ -96,13 +97,41 @@ def parse_program(
         offset = parser.pos if parser is not None else 0
         message = str(error).strip() or type(error).__name__
         raise _at(text, source, message, offset, offset + 1) from error
+    _verify(module, source)
+    if any(sign in text for sign in _OTHER_CARRIERS):
+        import_carriers(module, parser.ctx)
+        _verify(module, source)
+    return module
+
+
+_OTHER_CARRIERS = (
+    "mhlo.sharding",
+    "mhlo.frontend_attributes",
+    "mhlo.version",
+    "xla.sdy.",
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+)
+"""What stands in the text of a program whose shardings `import-xla-sdy` reads."""
+
+
+def import_carriers(module: ModuleOp, context: Context) -> None:
+    """Let a module say in sdy what other exporters than JAX with Shardy say elsewhere.
+
+    Raises:
+        CompileError: some of it is not understood.
+    """
+    load(PASSES["import-xla-sdy"])().apply(context, module)
+
+
+def _verify(module: ModuleOp, source: str) -> None:
     try:
         module.verify()
     except _XDSL_FAULTS as error:
         where = _first_wrong(module)
         position = source if where is None else None
         raise CompileError(str(error).strip(), where, position=position) from error
-    return module
 
 
 def _first_wrong(module: ModuleOp) -> Operation | None:
