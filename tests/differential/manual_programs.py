@@ -1,7 +1,7 @@
 """Programs with loops, branches and `jax.shard_map`, and what JAX computes with them.
 
-Run as a script it prints one JSON line a program: name, text, arguments and results. To
-add a program, add a line to a table in `_main`.
+Run as a script it prints one JSON line a program: name, text, arguments and results, or
+with `--text`, the first two. To add a program, add a line to a table in `_main`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -118,6 +119,9 @@ def _main() -> None:
     def add(name: str, function: Callable[..., Any], *args: Any) -> None:
         assert name in LOOPS + MANUAL, name
         lowered = jax.jit(function, keep_unused=True).lower(*args)
+        if "--text" in sys.argv:
+            print(json.dumps([name, lowered.as_text()]))
+            return
         rng = np.random.default_rng(0)
         values: list[Any] = []
         for arg in args:

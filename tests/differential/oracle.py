@@ -167,6 +167,10 @@ class Oracle:
         inputs = [written(array) for array in arguments]
         return [array_of(*one) for one in self._ask(text=text, arguments=inputs)]
 
+    def through_hlo(self, text: str) -> str:
+        """A program as HLO, and that as StableHLO again: what XLA's users export."""
+        return self._ask(text=text, through_hlo=True)
+
     def accepts(self, text: str) -> bool:
         """Whether the C++ parser and verifier take this module."""
         try:
@@ -235,6 +239,13 @@ def _serve() -> None:
             for shards in results.disassemble_into_single_device_arrays()
         ]
 
+    def through_hlo(request: dict[str, Any]) -> str:
+        mlir: Any = import_module("jaxlib._jax").mlir
+        computation = mlir.mlir_module_to_xla_computation(
+            request["text"], use_tuple_args=False, return_tuple=False
+        )
+        return mlir.xla_computation_to_mlir_module(computation)
+
     def in_new_context(
         work: Callable[[dict[str, Any]], T], request: dict[str, Any]
     ) -> T:
@@ -262,6 +273,8 @@ def _serve() -> None:
             return in_new_context(run_all, request)
         if "arguments" in request:
             return in_new_context(compute, request)
+        if "through_hlo" in request:
+            return through_hlo(request)
         if "rounds" not in request:
             return in_new_context(run, request)
         return min(in_new_context(seconds, request) for _ in range(request["rounds"]))

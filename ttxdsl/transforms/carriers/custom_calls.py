@@ -6,6 +6,8 @@ Source: XLA's import of Shardy's custom calls, and JAX's lowering for GSPMD.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from enum import StrEnum
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
@@ -16,7 +18,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
-from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
@@ -26,11 +28,13 @@ from ttxdsl.transforms.carriers.frontend_attributes import (
     HLO_SHARDING,
     PREFIX,
     Carried,
+    carries,
 )
 from ttxdsl.transforms.carriers.hlo_shardings import (
     HloShardings,
     Imported,
     import_of_op,
+    is_of_nothing,
 )
 from ttxdsl.transforms.carriers.manual_computations import (
     ENTERING,
@@ -40,16 +44,23 @@ from ttxdsl.transforms.carriers.manual_computations import (
     target_of,
 )
 
-CONSTRAINT = "Sharding"
-RESULT = f"{PREFIX}FuncResultSharding"
-SHARDING_GROUP = f"{PREFIX}ShardingGroup"
-BARRIER = f"{PREFIX}PropagationBarrier"
+
+class _Targets(StrEnum):
+    CONSTRAINT = "Sharding"
+    RESULT = f"{PREFIX}FuncResultSharding"
+    GROUP = f"{PREFIX}ShardingGroup"
+    BARRIER = f"{PREFIX}PropagationBarrier"
 
 
-def is_carrier(op: object) -> bool:
-    """Whether an op is a custom call that says something of shardings."""
+def is_carrier(op: Operation) -> bool:
+    """Whether an op is a custom call that says something of shardings.
+
+    A constraint with an attribute of sdy's is as Shardy knows it.
+    """
     target = target_of(op)
-    return target == CONSTRAINT or target.startswith(PREFIX) or target in _BORDERS
+    if target == _Targets.CONSTRAINT:
+        return HLO_SHARDING in op.attributes or carries(op.attributes)
+    return target.startswith(PREFIX) or target in _BORDERS
 
 
 _BORDERS = ENTERING | LEAVING
@@ -75,10 +86,15 @@ def _opened(op: stablehlo.CustomCallOp, sharding: TensorSharding) -> TensorShard
 class CustomCalls:
     """The custom calls of a module that carry shardings, read before any is changed."""
 
-    def __init__(self, module: ModuleOp, carried: Carried, shardings: HloShardings):
-        self._module = module
+    def __init__(
+        self,
+        module: ModuleOp,
+        calls: Sequence[stablehlo.CustomCallOp],
+        carried: Carried,
+        shardings: HloShardings,
+    ):
         self._carried = carried
-        self._all = ops_of_type(module, stablehlo.CustomCallOp)
+        self._all = calls
         self._imported: dict[Operation, list[Imported]] = {}
         for op in all_ops(module):
             if shardings.named and not isinstance(op, stablehlo.CustomCallOp):
@@ -113,7 +129,7 @@ class CustomCalls:
         manual axes of what leaves are those that its operand is constrained to.
         """
         constraint = op.inputs[0].owner
-        if target_of(constraint) != CONSTRAINT or len(op.inputs) != 1:
+        if target_of(constraint) != _Targets.CONSTRAINT or len(op.inputs) != 1:
             raise CompileError("its operand is constrained to no sharding", op)
         constraint = cast(stablehlo.CustomCallOp, constraint)
         outside, inside = (
@@ -123,13 +139,15 @@ class CustomCalls:
             raise CompileError("it says no mhlo.sharding", op)
         (local,) = self._imported[inside]
         (layout,) = self._imported[outside]
-        if not local.manual:
+        if not set(local.manual) - set(layout.manual):
             raise CompileError("its devices are not on their own", op)
         op.operands[0] = constraint.inputs[0]
         if not constraint.outputs[0].first_use:
             Rewriter.erase_op(constraint)
         sharding = _opened(outside, layout.sharding)
-        return Border((sharding,), tuple(axis.name for axis in local.manual))
+        # the axes of a computation around this one are manual on both sides
+        manual = [axis.name for axis in local.manual if axis not in layout.manual]
+        return Border((sharding,), tuple(manual))
 
     def import_all(self) -> None:
         """Replace all but the borders of manual computations by ops of sdy.
@@ -141,15 +159,15 @@ class CustomCalls:
             if op.parent is None:
                 continue
             match target_of(op):
-                case "Sharding":
+                case _Targets.CONSTRAINT:
                     self._import_constraint(op)
-                case "xla.sdy.FuncResultSharding":
+                case _Targets.RESULT:
                     self._import_result(op)
-                case "xla.sdy.ShardingGroup":
+                case _Targets.GROUP:
                     group = self._number(op, GROUP)
                     new = sdy.ShardingGroupOp(op.inputs[0], group)
                     self._replace(op, new)
-                case "xla.sdy.PropagationBarrier":
+                case _Targets.BARRIER:
                     direction = sdy.PropagationDirection(self._number(op, DIRECTION))
                     new = sdy.PropagationBarrierOp(op.inputs[0], direction)
                     self._replace(op, new)
@@ -193,7 +211,7 @@ class CustomCalls:
         inner = without_manual_axes(sharding, {axis.name for axis in manual})
         inner = _opened(op, inner)
         says_nothing = inner.is_replicated and not any(dim.closed for dim in inner.dims)
-        if says_nothing or not isinstance(inner.mesh, str) or _is_whole(manual, found):
+        if says_nothing or is_of_nothing(inner) or _is_whole(manual, found):
             Rewriter.replace_op(op, [], [op.inputs[0]])
         else:
             self._replace(op, sdy.ShardingConstraintOp(op.inputs[0], inner))

@@ -247,7 +247,8 @@ def _places(module: ModuleOp) -> Iterator[tuple[Operation, Attribute]]:
 def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
     """Let functions say of their arguments and results in sdy what XLA's say.
 
-    Where sdy says something already, XLA's sharding was made of it.
+    Where sdy says something already, XLA's sharding was made of it; so are those of
+    functions that are called in a program that has a mesh, see `FuncResultSharding`.
 
     Raises:
         CompileError: see `HloShardings.of`.
@@ -256,6 +257,9 @@ def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
         if not isinstance(function, FuncOp):
             continue
         signature = function.function_type
+        visibility = function.sym_visibility
+        is_called = visibility is not None and visibility.data == "private"
+        is_copy = shardings.named and is_called
         for present, types, read, write in (
             (
                 function.arg_attrs,
@@ -275,15 +279,15 @@ def import_borders(module: ModuleOp, shardings: HloShardings) -> None:
             entries = read(function)
             for entry, type in zip(entries, types, strict=True):
                 said = entry.pop(HLO_SHARDING, None)
-                if said is None or sdy.SHARDING in entry:
+                if said is None or sdy.SHARDING in entry or is_copy:
                     continue
                 (one,) = shardings.of(said, [sdy.tensor_rank(type)], function)
-                if not one.manual and not _is_of_nothing(one.sharding):
+                if not one.manual and not is_of_nothing(one.sharding):
                     entry[sdy.SHARDING] = sdy.TensorShardingAttr(one.sharding)
             write(function, [dict(sorted(entry.items())) for entry in entries])
 
 
-def _is_of_nothing(sharding: TensorSharding) -> bool:
+def is_of_nothing(sharding: TensorSharding) -> bool:
     """Whether it is over no devices, as nothing in the module is split."""
     return isinstance(sharding.mesh, Mesh) and sharding.mesh.is_empty
 
@@ -298,6 +302,6 @@ def import_of_op(op: Operation, shardings: HloShardings) -> list[Imported]:
         return []
     found = shardings.of(said, [sdy.tensor_rank(t) for t in op.result_types], op)
     kept = [one.sharding for one in found]
-    if not any(one.manual or _is_of_nothing(one.sharding) for one in found):
+    if not any(one.manual or is_of_nothing(one.sharding) for one in found):
         op.attributes.setdefault(sdy.SHARDING, sdy.TensorShardingPerValueAttr(kept))
     return found

@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.rewriting import rewrite_type
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.transforms.carriers.custom_calls import CustomCalls, is_carrier
 from ttxdsl.transforms.carriers.frontend_attributes import (
     HLO_SHARDING,
@@ -61,9 +61,10 @@ class ImportXlaSdyPass(ModulePass):
             return
         FoldTuplesPass().apply(ctx, op)
         rewrite_type(op, stablehlo.CustomCallOp, OpOfMhlo())
+        calls = [*filter(is_carrier, ops_of_type(op, stablehlo.CustomCallOp))]
         carried = import_frontend_attributes(ctx, op)
         shardings = HloShardings(op)
-        calls = CustomCalls(op, carried, shardings)
-        import_manual_computations(op, calls.borders())
-        calls.import_all()
+        imported = CustomCalls(op, calls, carried, shardings)
+        import_manual_computations(op, imported.borders())
+        imported.import_all()
         import_borders(op, shardings)

@@ -131,6 +131,12 @@ def _computations(block: Block) -> list[_Computation]:
                 del found[other]
         if target in LEAVING:
             one.leaving.append(op)
+            # a body without arguments
+            before = [o for o in owners if isinstance(o, CallOp) and not o.operands]
+            for owner in before:
+                if owner not in of:
+                    one.body.append(owner)
+                    of[owner] = one
         else:
             one.body.append(op)
             of[op] = one

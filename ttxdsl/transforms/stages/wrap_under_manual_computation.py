@@ -27,6 +27,7 @@ from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_tensors
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -178,9 +179,19 @@ class WrapUnderManualComputationPass(ModulePass):
     name = "wrap-under-manual-computation"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
+        """Change the module in place.
+
+        Raises:
+            CompileError: edges of functions are still there.
+        """
         meshes = sdy.mesh_table(op)
         for function in entry_functions(op):
             if is_function_solved(function) or wrapper_of(function):
                 continue
+            for edge in ops_of_type(function, sdy.FuncDataFlowEdgeOp):
+                raise CompileError(
+                    "an edge of a function stays outside of manual computations",
+                    edge,
+                    hint="run sdy-sink-func-data-flow-edges before",
+                )
             wrap_function(function, meshes)
