@@ -14,8 +14,38 @@ from ttxdsl.interpreters.run import run_module
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 VALUES = (0.0, 0.3, 0.5, 1.0, 1.5, 2.5, 3.0, 7.25, np.inf, np.nan)
 SPECIAL = [sign * value for value in VALUES for sign in (1, -1)]
-UNARY = ["abs", "ceil", "floor", "negate", "round_nearest_afz", "round_nearest_even", "sign", "sqrt", "cbrt", "exponential", "exponential_minus_one", "log", "log_plus_one", "logistic", "rsqrt", "sine", "cosine", "tan", "tanh"]
-BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "remainder", "power", "atan2"]
+UNARY = [
+    "abs",
+    "ceil",
+    "floor",
+    "negate",
+    "round_nearest_afz",
+    "round_nearest_even",
+    "sign",
+    "sqrt",
+    "cbrt",
+    "exponential",
+    "exponential_minus_one",
+    "log",
+    "log_plus_one",
+    "logistic",
+    "rsqrt",
+    "sine",
+    "cosine",
+    "tan",
+    "tanh",
+]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "maximum",
+    "minimum",
+    "remainder",
+    "power",
+    "atan2",
+]
 
 
 def assert_same_values(text: str, inputs: list[Array]) -> None:

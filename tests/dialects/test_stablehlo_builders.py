@@ -122,11 +122,6 @@ def test_properties_are_in_the_order_in_which_mlir_prints_them():
 
 
 def test_attributes_are_read_as_numbers():
-    dot = hlo.DotDimensionNumbersAttr.of([0], [1], [2], [3])
-    assert (dot.lhs_batching_dimensions, dot.rhs_contracting_dimensions) == ((0,), (3,))
-    gather = hlo.GatherDimensionNumbersAttr.of(offset_dims=[1], index_vector_dim=2)
-    assert (gather.offset_dims, gather.index_vector_dim) == ((1,), 2)
-    assert gather.collapsed_slice_dims == ()
     permute = hlo.CollectivePermuteOp(X, [(0, 1), (1, 0)])
     assert permute.pairs == ((0, 1), (1, 0))
     assert hlo.padding_pairs(None, 2) == ((0, 0), (0, 0))

@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, Data, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -42,7 +42,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
     Commutative,
@@ -91,10 +91,9 @@ from ttxdsl.dialects.stablehlo._syntax import (
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
     ComparisonType,
+    DimsAttr,
     DotDims,
     Precision,
-    parse_dims_struct,
-    print_dims_struct,
 )
 from ttxdsl.dialects.stablehlo.contraction import check_precision
 from ttxdsl.dialects.stablehlo.control_flow import require_same_types
@@ -157,19 +156,12 @@ class RaggedDotDims:
 
 
 @irdl_attr_definition
-class RaggedDotDimensionNumbersAttr(Data[RaggedDotDims]):
-    """`#chlo.ragged_dot<…>`: dimension numbers; the fields are in `data`."""
+class RaggedDotDimensionNumbersAttr(DimsAttr[RaggedDotDims]):
+    """`#chlo.ragged_dot<…>`: dimension numbers of a `ragged_dot`."""
 
     name = "chlo.ragged_dot"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> RaggedDotDims:
-        """Parse `<lhs_batching_dimensions = [0], …>`."""
-        return parse_dims_struct(parser, RaggedDotDims)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the fields that are not empty."""
-        print_dims_struct(printer, self.data)
+    STRUCT = RaggedDotDims
 
 
 # --- one operand -------------------------------------------------------------------

@@ -146,7 +146,7 @@ class _GroupedOp(StableHLOOp, ABC):
     def check_channel(self, constraint: str, least: int) -> None:
         """With global device ids the channel must have a number."""
         channel = self.channel_handle
-        number = 0 if channel is None else channel.handle
+        number = 0 if channel is None else channel.data.handle
         require(
             "use_global_device_ids" not in self.properties or number >= least,
             "{}: use_global_device_ids needs a channel of number {} or more, got {}",
@@ -254,11 +254,11 @@ def require_tensors_then_token(
 def require_channel_type(channel: ChannelHandleAttr, expected: int) -> None:
     """C1 of `send` and `recv`: which ends the channel joins."""
     require(
-        channel.type == expected,
+        channel.data.type == expected,
         "C1: the channel's type must be {} (1: device to device, 2: device "
         "to host, 3: host to device), got {}",
         expected,
-        channel.type,
+        channel.data.type,
     )
 
 
