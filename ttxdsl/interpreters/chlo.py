@@ -76,35 +76,35 @@ def _mulhi(x: Array, y: Array) -> Array:
     return high.view(x.dtype)
 
 
-_UNARY: dict[type[Operation], Kernel] = {
-    chlo.AcosOp: widened(special.precise(np.arccos)),
-    chlo.AcoshOp: widened(special.precise(np.arccosh)),
-    chlo.AsinAcosKernelOp: _asin_acos_kernel,
-    chlo.AsinOp: widened(special.precise(np.arcsin)),
-    chlo.AsinhOp: widened(special.precise(np.arcsinh)),
-    chlo.AtanOp: widened(special.precise(np.arctan)),
-    chlo.AtanhOp: widened(special.precise(np.arctanh)),
-    chlo.BesselI1eOp: special.bessel_i1e,
-    chlo.ConjOp: np.conj,
-    chlo.CoshOp: widened(special.cosh),
-    chlo.DigammaOp: special.digamma,
-    chlo.ErfInvOp: special.erf_inv,
-    chlo.ErfOp: widened(special.erf),
-    chlo.ErfcOp: special.erfc,
-    chlo.IsInfOp: _is_inf(0),
-    chlo.IsNegInfOp: _is_inf(-1),
-    chlo.IsPosInfOp: _is_inf(1),
-    chlo.LgammaOp: special.lgamma,
-    chlo.SinhOp: widened(special.sinh),
-    chlo.SquareOp: widened(_square),
-    chlo.TanOp: widened(special.precise(np.tan)),
+_UNARY: dict[str, Kernel] = {
+    "acos": widened(special.precise(np.arccos)),
+    "acosh": widened(special.precise(np.arccosh)),
+    "_asin_acos_kernel": _asin_acos_kernel,
+    "asin": widened(special.precise(np.arcsin)),
+    "asinh": widened(special.precise(np.arcsinh)),
+    "atan": widened(special.precise(np.arctan)),
+    "atanh": widened(special.precise(np.arctanh)),
+    "bessel_i1e": special.bessel_i1e,
+    "conj": np.conj,
+    "cosh": widened(special.cosh),
+    "digamma": special.digamma,
+    "erf_inv": special.erf_inv,
+    "erf": widened(special.erf),
+    "erfc": special.erfc,
+    "is_inf": _is_inf(0),
+    "is_neg_inf": _is_inf(-1),
+    "is_pos_inf": _is_inf(1),
+    "lgamma": special.lgamma,
+    "sinh": widened(special.sinh),
+    "square": widened(_square),
+    "tan": widened(special.precise(np.tan)),
 }
 
-_BINARY: dict[type[Operation], Kernel] = {
-    chlo.MulhiOp: _mulhi,
-    chlo.NextAfterOp: np.nextafter,
-    chlo.PolygammaOp: special.polygamma,
-    chlo.ZetaOp: special.zeta,
+_BINARY: dict[str, Kernel] = {
+    "mulhi": _mulhi,
+    "next_after": np.nextafter,
+    "polygamma": special.polygamma,
+    "zeta": special.zeta,
 }
 
 
@@ -242,15 +242,16 @@ def _scan(interpreter: Interpreter, op: chlo.ScanOp, args: Values) -> Values:
     return (*stacked, *carries)
 
 
-def _implement_broadcasts() -> None:
-    """Every `chlo.broadcast_x` by the kernel of x."""
-    own = {op.name.removeprefix("chlo."): kernel for op, kernel in _BINARY.items()}
-    known = {**kernels.BINARY, **own, "select": kernels.select}
+def _implement_by_name() -> None:
+    """Functions by the tables, and every `chlo.broadcast_x` by the kernel of x."""
+    plain = {**_UNARY, **_BINARY}
+    broadcast = {**kernels.BINARY, **_BINARY, "select": kernels.select}
     for op_class in chlo.Chlo.operations:
-        name = op_class.name.removeprefix("chlo.broadcast_")
-        if name != op_class.name and (kernel := known.get(name)) is not None:
+        name = op_class.name.removeprefix("chlo.")
+        if name in plain:
+            implement_by_kernels({op_class: plain[name]})
+        elif (kernel := broadcast.get(name.removeprefix("broadcast_"))) is not None:
             implements(op_class)(partial(_run_broadcast, kernel))
 
 
-implement_by_kernels({**_UNARY, **_BINARY})
-_implement_broadcasts()
+_implement_by_name()
