@@ -51,6 +51,7 @@ from xdsl.traits import (
     Pure,
     RecursiveMemoryEffect,
 )
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.stablehlo._base import (
@@ -362,19 +363,13 @@ class ChloBroadcastOp(PrettyOp, ABC):
     def verify_(self) -> None:
         """Operands of one element type, broadcast to the result's shape."""
         lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
-        require(
-            elements_fit(element_of(lhs), element_of(rhs)),
-            "operands are {} and {}",
-            lhs,
-            rhs,
-        )
+        if not elements_fit(element_of(lhs), element_of(rhs)):
+            raise VerifyException(f"operands are {lhs} and {rhs}")
         expected = self.infer_element(element_of(lhs))
-        require(
-            elements_fit(element_of(result), expected),
-            "the result must have elements {}, got {}",
-            expected,
-            result,
-        )
+        if not elements_fit(element_of(result), expected):
+            raise VerifyException(
+                f"the result must have elements {expected}, got {result}"
+            )
         if all(map(is_tensor, (lhs, rhs, result))):
             dims = self.broadcast_dimensions
             shape = broadcast(
@@ -478,12 +473,8 @@ class BroadcastSelectOp(PrettyOp):
         on_true, on_false = self.on_true.type, self.on_false.type
         result = self.result.type
         for one in (on_false, result):
-            require(
-                elements_fit(element_of(one), element_of(on_true)),
-                "on_true is {}, but another value {}",
-                on_true,
-                one,
-            )
+            if not elements_fit(element_of(one), element_of(on_true)):
+                raise VerifyException(f"on_true is {on_true}, but another value {one}")
         if all(map(is_tensor, (on_true, on_false, result))):
             values = broadcast(shape_of(on_true), shape_of(on_false), None)
             shape = broadcast(shape_of(self.pred.type), values, None)
@@ -548,12 +539,10 @@ class ConstantLikeOp(StableHLOOp):
     def verify_(self) -> None:
         """The value has the result's element type; shapes agree."""
         value_type = cast("IntegerAttr[IntegerType]", self.value).type
-        require(
-            value_type == element_of(self.result.type),
-            "the value is {}, the result {}",
-            self.value,
-            self.result.type,
-        )
+        if value_type != element_of(self.result.type):
+            raise VerifyException(
+                f"the value is {self.value}, the result {self.result.type}"
+            )
         if is_tensor(self.operand.type) and is_tensor(self.result.type):
             require_shape(self.result.type, self.operand.type)
 
@@ -692,12 +681,10 @@ def ragged_dot(
         require(not group_dims, "rhs can have no group dimension here")
         return (groups, *shape) if ragged in contracted else tuple(shape)
     require(len(group_dims) == 1, "rhs must have one group dimension")
-    require(
-        sizes_fit(groups, rhs[group_dims[0]]),
-        "there are {} groups, but rhs has {}",
-        groups,
-        rhs[group_dims[0]],
-    )
+    if not sizes_fit(groups, rhs[group_dims[0]]):
+        raise VerifyException(
+            f"there are {groups} groups, but rhs has {rhs[group_dims[0]]}"
+        )
     gone = {*plain.rhs_batching_dimensions, *plain.rhs_contracting_dimensions}
     free_rhs = [dim for dim in range(len(rhs)) if dim not in gone]
     del shape[len(shape) - len(free_rhs) + free_rhs.index(group_dims[0])]
@@ -819,22 +806,16 @@ class ScanOp(StableHLOOp):
         expected: list[Attribute] = []
         for index, one in enumerate(self.inputs):
             shape = shape_of(one.type)
-            require(
-                dim < len(shape),
-                "input {} {} has no dimension {}",
-                index,
-                one.type,
-                dim,
-            )
-            if shape[dim] != DYNAMIC_INDEX:
-                require(
-                    size in (None, shape[dim]),
-                    "input {} has size {} in dimension {}, not {}",
-                    index,
-                    shape[dim],
-                    dim,
-                    size,
+            if dim >= len(shape):
+                raise VerifyException(
+                    f"input {index} {one.type} has no dimension {dim}"
                 )
+            if shape[dim] != DYNAMIC_INDEX:
+                if size not in (None, shape[dim]):
+                    raise VerifyException(
+                        f"input {index} has size {shape[dim]} in dimension {dim}, not "
+                        f"{size}"
+                    )
                 size = shape[dim]
             expected.append(with_shape(one.type, shape[:dim] + shape[dim + 1 :]))
         expected += [one.type for one in self.inits]

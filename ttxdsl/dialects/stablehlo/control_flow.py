@@ -31,6 +31,7 @@ from xdsl.traits import (
     RecursiveMemoryEffect,
     ReturnLike,
 )
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo._base import StableHLOOp
@@ -119,9 +120,10 @@ def check_branches(op: IfOp | CaseOp, constraints: tuple[str, str, str]) -> None
     first = returned_types(op.regions[0])
     for index, region in enumerate(op.regions):
         block = block_of(region, f"branch {index}")
-        require(
-            not block.args, "{}: branch {} must take no arguments", no_arguments, index
-        )
+        if block.args:
+            raise VerifyException(
+                f"{no_arguments}: branch {index} must take no arguments"
+            )
         require_same_types(
             returned_types(region), first, f"{same}: what branch {index} returns"
         )
@@ -156,11 +158,8 @@ class IfOp(StableHLOOp):
 
     def verify_(self) -> None:
         """C1, C2: branches; C3: results."""
-        require(
-            not shape_of(self.pred.type),
-            "pred must be a scalar, got {}",
-            self.pred.type,
-        )
+        if shape_of(self.pred.type):
+            raise VerifyException(f"pred must be a scalar, got {self.pred.type}")
         check_branches(self, ("C1", "C2", "C3"))
 
 
@@ -188,11 +187,8 @@ class CaseOp(StableHLOOp):
 
     def verify_(self) -> None:
         """C1 to C3: branches; C4: results."""
-        require(
-            self.index.type == TensorType(i32, ()),
-            "index must be a tensor<i32>, got {}",
-            self.index.type,
-        )
+        if self.index.type != TensorType(i32, ()):
+            raise VerifyException(f"index must be a tensor<i32>, got {self.index.type}")
         require(bool(self.branches), "C1: there must be a branch")
         check_branches(self, ("C2", "C3", "C4"))
 
@@ -424,11 +420,11 @@ class AsyncStartOp(StableHLOOp):
             op is not None and op.next_op is block.last_op,
             "C1: body must have exactly one op and a return",
         )
-        require(
-            op is not None and op.name in _ASYNC,
-            "C2: body must have a collective or a slice, not {}",
-            None if op is None else op.name,
-        )
+        if op is None or op.name not in _ASYNC:
+            raise VerifyException(
+                "C2: body must have a collective or a slice, not "
+                f"{None if op is None else op.name}"
+            )
         require(
             tuple(block.arg_types) == tuple(one.type for one in self.inputs),
             "C3: arguments of body must have the operands' types",

@@ -31,6 +31,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
@@ -162,17 +163,15 @@ class ConstantOp(StableHLOOp):
     def verify_(self) -> None:
         """The result has the value's type; a quantized one its storage type."""
         value = self.value
-        require(
-            isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr),
-            "the value must be dense elements, got {}",
-            value,
-        )
+        if not isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+            raise VerifyException(f"the value must be dense elements, got {value}")
         expected = cast("DenseResourceAttr", value).get_type()
         got = self.output.type
         element = element_of(got)
         if isinstance(element, QuantizedType):
             got = with_element(got, element.data.storage_type)
-        require(got == expected, "the value has type {}, the result {}", expected, got)
+        if got != expected:
+            raise VerifyException(f"the value has type {expected}, the result {got}")
 
 
 @irdl_op_definition
@@ -202,12 +201,11 @@ class IotaOp(PrettyOp):
     def verify_(self) -> None:
         """C1: the dimension is one of the result."""
         rank = len(shape_of(self.output.type))
-        require(
-            self.iota_dimension.value.data < rank,
-            "C1: iota_dimension {} is not in [0, {})",
-            self.iota_dimension.value.data,
-            rank,
-        )
+        if self.iota_dimension.value.data >= rank:
+            raise VerifyException(
+                f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
+                f"{rank})"
+            )
 
 
 @irdl_op_definition
@@ -227,12 +225,11 @@ class DynamicIotaOp(PrettyOp):
     def verify_(self) -> None:
         """C1: the dimension is one of the result; C2: the shape is the result's."""
         rank = len(shape_of(self.result.type))
-        require(
-            self.iota_dimension.value.data < rank,
-            "C1: iota_dimension {} is not in [0, {})",
-            self.iota_dimension.value.data,
-            rank,
-        )
+        if self.iota_dimension.value.data >= rank:
+            raise VerifyException(
+                f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
+                f"{rank})"
+            )
         require_computed_shape(self.output_shape, self.result.type, "C2")
 
 
@@ -328,14 +325,11 @@ class DynamicBroadcastInDimOp(PrettyOp):
         shapes.require_unique(dims, "broadcast_dimensions", "C4")
         shapes.require_dims(dims, len(target), "broadcast_dimensions", "C5", "result")
         for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
-            require(
-                size == 1 or shapes.sizes_fit(size, target[dim]),
-                "C5: operand dimension {} has size {}, result dimension {} has {}",
-                index,
-                size,
-                dim,
-                target[dim],
-            )
+            if size != 1 and not shapes.sizes_fit(size, target[dim]):
+                raise VerifyException(
+                    f"C5: operand dimension {index} has size {size}, result dimension "
+                    f"{dim} has {target[dim]}"
+                )
         require_computed_shape(self.output_dimensions, result, "C7")
         known = tuple(
             dim
@@ -351,13 +345,11 @@ class DynamicBroadcastInDimOp(PrettyOp):
         values = constant_ints(self.output_dimensions)
         if values is not None and DYNAMIC_INDEX not in shape:
             for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
-                require(
-                    size in (1, values[dim]),
-                    "C5: operand dimension {} has size {}, but output_dimensions has {}",
-                    index,
-                    size,
-                    values[dim],
-                )
+                if size not in (1, values[dim]):
+                    raise VerifyException(
+                        f"C5: operand dimension {index} has size {size}, but "
+                        f"output_dimensions has {values[dim]}"
+                    )
         check_quantized_broadcast(operand, dims, result)
 
 
@@ -403,12 +395,10 @@ class DynamicReshapeOp(PrettyOp):
         shapes.check_reshape(shape_of(operand), shape_of(result))
         require_computed_shape(self.output_shape, result, "C4")
         rank = shape_of(self.output_shape.type)[0]
-        require(
-            rank == len(shape_of(result)),
-            "C4: output_shape has {} entries, but the result {}",
-            rank,
-            result,
-        )
+        if rank != len(shape_of(result)):
+            raise VerifyException(
+                f"C4: output_shape has {rank} entries, but the result {result}"
+            )
         values = constant_ints(self.output_shape)
         if values is not None:
             shapes.check_reshape(shape_of(operand), values)
@@ -553,12 +543,8 @@ class SliceOp(PrettyOp):
     def verify_(self) -> None:
         """C1: element types; C2 to C4: ranges; C5: sizes."""
         operand, result = self.operand.type, self.result.type
-        require(
-            element_of(operand) == element_of(result),
-            "C1: the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"C1: the operand is {operand}, the result {result}")
         shape = shapes.slice_(
             shape_of(operand),
             self.start_indices.get_values(),
@@ -597,12 +583,8 @@ class DynamicSliceOp(PrettyOp):
         """C1: element types; C2 to C4: sizes; C5: the result."""
         operand, result = self.operand.type, self.result.type
         require_same_indices(self.start_indices, "C3")
-        require(
-            element_of(operand) == element_of(result),
-            "C1: the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"C1: the operand is {operand}, the result {result}")
         shape = shapes.dynamic_slice(
             shape_of(operand), len(self.start_indices), self.slice_sizes.get_values()
         )
@@ -626,12 +608,8 @@ class DynamicUpdateSliceOp(PrettyOp):
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
         operand, update = self.operand.type, self.update.type
         require_same_indices(self.start_indices, "C5")
-        require(
-            element_of(operand) == element_of(update),
-            "C2: the operand is {}, the update {}",
-            operand,
-            update,
-        )
+        if element_of(operand) != element_of(update):
+            raise VerifyException(f"C2: the operand is {operand}, the update {update}")
         shapes.check_update_slice(
             shape_of(operand), shape_of(update), len(self.start_indices)
         )
@@ -655,26 +633,18 @@ class RealDynamicSliceOp(PrettyOp):
     def verify_(self) -> None:
         """The indices have one type and one entry a dimension."""
         operand, result = self.operand.type, self.result.type
-        require(
-            element_of(operand) == element_of(result),
-            "the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"the operand is {operand}, the result {result}")
         rank = len(shape_of(operand))
         for name, value in (
             ("start_indices", self.start_indices),
             ("limit_indices", self.limit_indices),
             ("strides", self.strides),
         ):
-            require(
-                value.type == self.start_indices.type
-                and shape_of(value.type) == (rank,),
-                "{} must have {} entries, got {}",
-                name,
-                rank,
-                value.type,
-            )
+            if value.type != self.start_indices.type or shape_of(value.type) != (rank,):
+                raise VerifyException(
+                    f"{name} must have {rank} entries, got {value.type}"
+                )
 
 
 @irdl_op_definition
@@ -696,12 +666,10 @@ class ConcatenateOp(PrettyOp):
         result = self.result.type
         require(bool(self.inputs), "C3: there must be an input")
         for one in self.inputs:
-            require(
-                element_of(one.type) == element_of(result),
-                "C1, C5: an input is {}, the result {}",
-                one.type,
-                result,
-            )
+            if element_of(one.type) != element_of(result):
+                raise VerifyException(
+                    f"C1, C5: an input is {one.type}, the result {result}"
+                )
         shape = shapes.concatenate(
             [shape_of(one.type) for one in self.inputs], self.dimension.value.data
         )
@@ -733,12 +701,8 @@ class PadOp(PrettyOp):
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
         for one in (self.padding_value.type, result):
-            require(
-                element_of(one) == element_of(operand),
-                "C1: the operand is {}, got {}",
-                operand,
-                one,
-            )
+            if element_of(one) != element_of(operand):
+                raise VerifyException(f"C1: the operand is {operand}, got {one}")
         shape = shapes.pad(
             shape_of(operand),
             self.edge_padding_low.get_values(),
@@ -767,31 +731,23 @@ class DynamicPadOp(PrettyOp):
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
         for one in (self.padding_value.type, result):
-            require(
-                element_of(one) == element_of(operand),
-                "C1: the operand is {}, got {}",
-                operand,
-                one,
-            )
+            if element_of(one) != element_of(operand):
+                raise VerifyException(f"C1: the operand is {operand}, got {one}")
         rank = len(shape_of(operand))
-        require(
-            len(shape_of(result)) == rank,
-            "C4: the operand has rank {}, the result is {}",
-            rank,
-            result,
-        )
+        if len(shape_of(result)) != rank:
+            raise VerifyException(
+                f"C4: the operand has rank {rank}, the result is {result}"
+            )
         amounts = (
             self.edge_padding_low,
             self.edge_padding_high,
             self.interior_padding,
         )
         for one in amounts:
-            require(
-                one.type == amounts[0].type and shape_of(one.type) == (rank,),
-                "C2: amounts must have {} entries of one type, got {}",
-                rank,
-                one.type,
-            )
+            if one.type != amounts[0].type or shape_of(one.type) != (rank,):
+                raise VerifyException(
+                    f"C2: amounts must have {rank} entries of one type, got {one.type}"
+                )
         low, high, interior = (constant_ints(one) for one in amounts)
         if interior is not None:
             require(
@@ -819,12 +775,10 @@ class BitcastConvertOp(PrettyOp):
         """C1: sizes and widths; C2: complex numbers stay complex."""
         operand, result = self.operand.type, self.result.type
         source, target = element_of(operand), element_of(result)
-        require(
-            isinstance(source, ComplexType) == isinstance(target, ComplexType),
-            "C2: {} and {} must both be complex, or neither",
-            operand,
-            result,
-        )
+        if isinstance(source, ComplexType) != isinstance(target, ComplexType):
+            raise VerifyException(
+                f"C2: {operand} and {result} must both be complex, or neither"
+            )
         shapes.check_bitcast(
             shape_of(operand), bits(source), shape_of(result), bits(target)
         )
@@ -848,7 +802,8 @@ class GetDimensionSizeOp(PrettyOp):
         """C1: the dimension is one of the operand; the result is an i32."""
         rank = len(shape_of(self.operand.type))
         dim = self.dimension.value.data
-        require(dim < rank, "C1: dimension {} is not in [0, {})", dim, rank)
+        if dim >= rank:
+            raise VerifyException(f"C1: dimension {dim} is not in [0, {rank})")
         require_type(self.result.type, TensorType(i32, ()))
 
 
@@ -872,7 +827,8 @@ class SetDimensionSizeOp(PrettyOp):
         operand, result = self.operand.type, self.result.type
         rank = len(shape_of(operand))
         dim = self.dimension.value.data
-        require(dim < rank, "dimension {} is not in [0, {})", dim, rank)
+        if dim >= rank:
+            raise VerifyException(f"dimension {dim} is not in [0, {rank})")
         require_type(self.size.type, TensorType(i32, ()), "size")
         require_element(result, operand)
         shape = list(shape_of(operand))

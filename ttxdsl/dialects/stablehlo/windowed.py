@@ -34,6 +34,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -162,13 +163,10 @@ def check_convolution(op: ConvolutionOp | DynamicConvOp) -> None:
     lhs, rhs = op.lhs.type, op.rhs.type
     dims = op.dimension_numbers.data
     quantized = Kind.QUANT | Kind.QUANT_PER_AXIS
-    require(
-        element_of(lhs) == element_of(rhs)
-        or bool(element_kind(element_of(rhs)) & quantized),
-        "C27: lhs is {}, but rhs is {}",
-        lhs,
-        rhs,
-    )
+    if element_of(lhs) != element_of(rhs) and (
+        not element_kind(element_of(rhs)) & quantized
+    ):
+        raise VerifyException(f"C27: lhs is {lhs}, but rhs is {rhs}")
     shapes.check_conv_dims(len(shape_of(lhs)), len(shape_of(rhs)), dims)
     shapes.check_conv_groups(
         shape_of(lhs),
@@ -382,12 +380,10 @@ class DynamicConvOp(StableHLOOp):
     def verify_(self) -> None:
         """C1 to C24: windows, dimensions, groups; C25: the result."""
         spatial = len(shape_of(self.lhs.type)) - 2
-        require(
-            shape_of(self.padding.type) == (spatial, 2),
-            "C4: padding must have {} pairs, got {}",
-            spatial,
-            self.padding.type,
-        )
+        if shape_of(self.padding.type) != (spatial, 2):
+            raise VerifyException(
+                f"C4: padding must have {spatial} pairs, got {self.padding.type}"
+            )
         values = constant_ints(self.padding)
         if values is None:
             check_convolution(self)
@@ -519,12 +515,10 @@ class SelectAndScatterOp(StableHLOOp):
             shape, window, strides, padding or ((0, 0),) * rank, ones, ones
         )
         require_sizes(source, places, "source (C1)")
-        require(
-            same_but_precision(source.element_type, operand.element_type),
-            "C2: the source {} must have the elements of {}",
-            source,
-            operand,
-        )
+        if not same_but_precision(source.element_type, operand.element_type):
+            raise VerifyException(
+                f"C2: the source {source} must have the elements of {operand}"
+            )
         require_results(
             self, [with_element(operand, results[0].element_type)], "C11, C12"
         )
