@@ -4,6 +4,8 @@ An attribute's `data` is the value that the theory computes with, so that attrib
 are made once, at the end of an algorithm. Attributes whose text does not begin with
 `<` print as `#sdy<name…>`, as MLIR does; nested in ops they print without any name.
 One that begins with a letter has a space before it, which parts it from the name.
+
+Source: Shardy's `attrs.td`, where each attribute has the same name.
 """
 
 from __future__ import annotations
@@ -50,10 +52,7 @@ class _TextAttr(Data[_DataT], ABC):
 
 @irdl_attr_definition
 class MeshAxisAttr(_TextAttr[tuple[str, int]], OpaqueSyntaxAttribute):
-    """One mesh axis, name and size: `"x"=2`. The size is at least 1.
-
-    Source: Shardy's MeshAxisAttr.
-    """
+    """One mesh axis, name and size: `"x"=2`. The size is at least 1."""
 
     name = "sdy.mesh_axis"
 
@@ -71,8 +70,6 @@ class MeshAttr(_TextAttr[Mesh]):
 
     No axes and no device ids: the empty mesh, a placeholder. No axes and one device
     id: the maximal mesh, everything lives on that device.
-
-    Source: Shardy's MeshAttr.
     """
 
     name = "sdy.mesh"
@@ -87,10 +84,7 @@ class MeshAttr(_TextAttr[Mesh]):
 
 @irdl_attr_definition
 class SubAxisInfoAttr(_TextAttr[tuple[int, int]], OpaqueSyntaxAttribute):
-    """Pre-size m and size k of a sub-axis: `(m)k`.
-
-    Source: Shardy's SubAxisInfoAttr.
-    """
+    """Pre-size m and size k of a sub-axis: `(m)k`."""
 
     name = "sdy.sub_axis_info"
 
@@ -100,10 +94,7 @@ class SubAxisInfoAttr(_TextAttr[tuple[int, int]], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class AxisRefAttr(_TextAttr[AxisRef], OpaqueSyntaxAttribute):
-    """A full mesh axis or a sub-axis: `"x"`, `"x":(1)2`.
-
-    Source: Shardy's AxisRefAttr.
-    """
+    """A full mesh axis or a sub-axis: `"x"`, `"x":(1)2`."""
 
     name = "sdy.axis_ref"
 
@@ -113,10 +104,7 @@ class AxisRefAttr(_TextAttr[AxisRef], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class AxisRefListAttr(_TextAttr[tuple[AxisRef, ...]], OpaqueSyntaxAttribute):
-    """A list of axes: `{"x", "y":(1)2}`.
-
-    Source: Shardy's AxisRefListAttr.
-    """
+    """A list of axes: `{"x", "y":(1)2}`."""
 
     name = "sdy.axis_ref_list"
 
@@ -131,10 +119,7 @@ class AxisRefListAttr(_TextAttr[tuple[AxisRef, ...]], OpaqueSyntaxAttribute):
 class ListOfAxisRefListsAttr(
     _TextAttr[tuple[tuple[AxisRef, ...], ...]], OpaqueSyntaxAttribute
 ):
-    """One list of axes a dimension: `[{"x"}, {}]`.
-
-    Source: Shardy's ListOfAxisRefListsAttr.
-    """
+    """One list of axes a dimension: `[{"x"}, {}]`."""
 
     name = "sdy.list_of_axis_ref_lists"
 
@@ -147,10 +132,7 @@ class ListOfAxisRefListsAttr(
 
 @irdl_attr_definition
 class ManualAxesAttr(_TextAttr[tuple[str, ...]], OpaqueSyntaxAttribute):
-    """The axes along which a manual computation's body is local: `{"x", "y"}`.
-
-    Source: Shardy's ManualAxesAttr.
-    """
+    """The axes along which a manual computation's body is local: `{"x", "y"}`."""
 
     name = "sdy.manual_axes"
 
@@ -163,10 +145,7 @@ class ManualAxesAttr(_TextAttr[tuple[str, ...]], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class DimensionShardingAttr(_TextAttr[DimSharding], OpaqueSyntaxAttribute):
-    """The axes of one dimension, major to minor, open or closed: `{"x", ?}p1`.
-
-    Source: Shardy's DimensionShardingAttr.
-    """
+    """The axes of one dimension, major to minor, open or closed: `{"x", ?}p1`."""
 
     name = "sdy.dimension_sharding"
 
@@ -176,10 +155,7 @@ class DimensionShardingAttr(_TextAttr[DimSharding], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class TensorShardingAttr(Data[TensorSharding]):
-    """How one tensor lies on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`.
-
-    Source: Shardy's TensorShardingAttr.
-    """
+    """How one tensor lies on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`."""
 
     name = "sdy.sharding"
 
@@ -201,10 +177,7 @@ class TensorShardingAttr(Data[TensorSharding]):
 
 @irdl_attr_definition
 class TensorShardingPerValueAttr(Data[tuple[TensorSharding, ...]]):
-    """One sharding a result (or operand) of an op: `<[<@mesh, [{"x"}]>]>`.
-
-    Source: Shardy's TensorShardingPerValueAttr.
-    """
+    """One sharding a result (or operand) of an op: `<[<@mesh, [{"x"}]>]>`."""
 
     name = "sdy.sharding_per_value"
 
@@ -235,10 +208,7 @@ class TensorShardingPerValueAttr(Data[tuple[TensorSharding, ...]]):
 
 @irdl_attr_definition
 class DimMappingAttr(_TextAttr[DimMapping], OpaqueSyntaxAttribute):
-    """The factors of one dimension, major to minor: `ij`; `*` when there are none.
-
-    Source: Shardy's DimMappingAttr.
-    """
+    """The factors of one dimension, major to minor: `ij`; `*` when there are none."""
 
     name = "sdy.dim_mapping"
 
@@ -248,10 +218,7 @@ class DimMappingAttr(_TextAttr[DimMapping], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class TensorMappingAttr(_TextAttr[TensorMapping], OpaqueSyntaxAttribute):
-    """The factors of each dimension of a tensor: `[i, jk]`.
-
-    Source: Shardy's TensorMappingAttr.
-    """
+    """The factors of each dimension of a tensor: `[i, jk]`."""
 
     name = "sdy.tensor_mapping"
 
@@ -264,8 +231,6 @@ class OpShardingRuleAttr(_TextAttr[OpShardingRule]):
     """How an op may be partitioned, as einsum text with factor sizes and groups.
 
     `<([i, k], [k, j])->([i, j]) {i=8, j=16, k=8} reduction={k}>`
-
-    Source: Shardy's OpShardingRuleAttr.
     """
 
     name = "sdy.op_sharding_rule"
@@ -276,10 +241,7 @@ class OpShardingRuleAttr(_TextAttr[OpShardingRule]):
 
 @irdl_attr_definition
 class AllToAllParamAttr(_TextAttr[AllToAllParam], OpaqueSyntaxAttribute):
-    """Axes and the dimensions they move between: `{"x"}: 0->2`.
-
-    Source: Shardy's AllToAllParamAttr.
-    """
+    """Axes and the dimensions they move between: `{"x"}: 0->2`."""
 
     name = "sdy.all_to_all_param"
 
@@ -291,10 +253,7 @@ class AllToAllParamAttr(_TextAttr[AllToAllParam], OpaqueSyntaxAttribute):
 class AllToAllParamListAttr(
     _TextAttr[tuple[AllToAllParam, ...]], OpaqueSyntaxAttribute
 ):
-    """All moves of one all-to-all: `[{"x"}: 0->2, {"y"}: 1->3]`.
-
-    Source: Shardy's AllToAllParamListAttr.
-    """
+    """All moves of one all-to-all: `[{"x"}: 0->2, {"y"}: 1->3]`."""
 
     name = "sdy.all_to_all_param_list"
 
@@ -307,10 +266,7 @@ class AllToAllParamListAttr(
 
 @irdl_attr_definition
 class EdgeValueRefAttr(_TextAttr[EdgeValueRef], OpaqueSyntaxAttribute):
-    """One operand or result of the op that carries the attribute: `operand-0`.
-
-    Source: Shardy's EdgeValueRefAttr.
-    """
+    """One operand or result of the op that carries the attribute: `operand-0`."""
 
     name = "sdy.edge_value_ref"
 
@@ -320,10 +276,7 @@ class EdgeValueRefAttr(_TextAttr[EdgeValueRef], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class AxisToPropagationDetailsAttr(_TextAttr[AxisPropagation], OpaqueSyntaxAttribute):
-    """Where one axis went in one step: `{"x" = operand-0 -> [result-0]}`.
-
-    Source: Shardy's AxisToPropagationDetailsAttr.
-    """
+    """Where one axis went in one step: `{"x" = operand-0 -> [result-0]}`."""
 
     name = "sdy.axis_to_propagation_details"
 
@@ -333,10 +286,7 @@ class AxisToPropagationDetailsAttr(_TextAttr[AxisPropagation], OpaqueSyntaxAttri
 
 @irdl_attr_definition
 class PropagationOneStepAttr(_TextAttr[PropagationStep], OpaqueSyntaxAttribute):
-    """What one propagation step moved: `{step-0 = [{"x" = operand-0 -> [result-0]}]}`.
-
-    Source: Shardy's PropagationOneStepAttr.
-    """
+    """What one propagation step moved: `{step-0 = [{"x" = operand-0 -> [result-0]}]}`."""
 
     name = "sdy.propagation_one_step"
 
@@ -346,10 +296,7 @@ class PropagationOneStepAttr(_TextAttr[PropagationStep], OpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class PropagationEdgesAttr(_TextAttr[tuple[PropagationStep, ...]]):
-    """What every propagation step moved: `<[{step-0 = [...]}]>`.
-
-    Source: Shardy's PropagationEdgesAttr.
-    """
+    """What every propagation step moved: `<[{step-0 = [...]}]>`."""
 
     name = "sdy.propagation_edges"
 
