@@ -7,7 +7,7 @@ Source: StableHLO specification, sections "if", "case", "while", "optimization_b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import ArrayAttr, TensorType, i32
 from xdsl.ir import Attribute, Region, SSAValue
@@ -34,17 +34,15 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
-from ttxdsl.dialects.stablehlo._base import StableHLOOp
+from ttxdsl.dialects.stablehlo._base import PrettyOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, returned_types
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     NamedPrinter,
     parse_operands,
-    parse_shorthand,
     parse_type_list,
     print_attr_dict,
-    print_shorthand,
     print_type_list,
     print_values,
 )
@@ -348,38 +346,17 @@ class OptimizationBarrierOp(StableHLOOp):
 
 
 @irdl_op_definition
-class AfterAllOp(StableHLOOp):
+class AfterAllOp(PrettyOp):
     """A token that comes after all the given ones. Spec section "after_all"."""
 
     name = "stablehlo.after_all"
+
+    SHORTHAND: ClassVar[bool] = True
 
     inputs = var_operand_def(BaseAttr(TokenType))
     result = result_def(BaseAttr(TokenType))
 
     traits = traits_def(Pure())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """Parse `%a, %b : type`."""
-        operands, _ = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = parse_shorthand(parser, len(operands))
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        """Print `%a, %b : type`."""
-        if self.operands:
-            printer.print_string(" ")
-            print_values(printer, self.operands)
-        print_attr_dict(printer, self)
-        printer.print_string(" : ")
-        print_shorthand(printer, self)
 
 
 _ASYNC = frozenset(
