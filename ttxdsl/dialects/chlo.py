@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -495,9 +495,6 @@ class ConstantOp(StableHLOOp):
 
     traits = traits_def(Pure(), ConstantLike(), ConstantFolds())
 
-    def __init__(self, value: DenseIntOrFPElementsAttr):
-        super().__init__(properties={"value": value}, result_types=[value.get_type()])
-
     def verify_(self) -> None:
         """The result has the value's type."""
         require_type(self.output.type, self.value.get_type())
@@ -560,14 +557,6 @@ class TopKOp(StableHLOOp):
     indices = result_def(_ANY)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, k: int):
-        values = with_shape(operand.type, (*shape_of(operand.type)[:-1], k))
-        super().__init__(
-            operands=[operand],
-            result_types=[values, with_element(values, i32)],
-            properties={"k": IntegerAttr(k, i64)},
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -23,9 +23,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     i32,
-    i64,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     VerificationContext,
@@ -63,8 +62,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
     ReplicaGroupMeshAxesAttr,
 )
-from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
-from ttxdsl.dialects.stablehlo.reduction import reducer_of
 from ttxdsl.dialects.stablehlo.types import (
     STATIC_TENSOR_OR_TOKEN,
     TENSOR,
@@ -81,9 +78,6 @@ from ttxdsl.dialects.stablehlo.types import (
 )
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.cost import Ring
-
-Groups = Sequence[Sequence[int]] | Attribute
-"""Replica groups: lists of process ids, or the attribute itself."""
 
 _DenseIds = ElementsOf()
 
@@ -104,38 +98,10 @@ _Channel = BaseAttr(ChannelHandleAttr)
 _Unit = BaseAttr(UnitAttr)
 
 
-def groups_attr(groups: Groups) -> Attribute:
-    """Replica groups as `dense<…> : tensor<groups x size x i64>`.
-
-    Groups of unequal size are filled up with -1, as the specification has it.
-    """
-    if isinstance(groups, Attribute):
-        return groups
-    longest = max((len(group) for group in groups), default=0)
-    flat = [
-        one for group in groups for one in (*group, *(-1,) * (longest - len(group)))
-    ]
-    return DenseIntOrFPElementsAttr.from_list(
-        TensorType(i64, (len(groups), longest)), flat
-    )
-
-
 def id_pairs(pairs: DenseIntOrFPElementsAttr) -> tuple[tuple[int, int], ...]:
     """The (source, target) rows of a `source_target_pairs`."""
     flat = cast("tuple[int, ...]", pairs.get_values())
     return tuple(zip(flat[::2], flat[1::2], strict=True))
-
-
-def _unit(is_set: bool) -> UnitAttr | None:
-    return UnitAttr() if is_set else None
-
-
-def _region(
-    computation: Region | type[ElementwiseBinaryOp], value_type: Attribute
-) -> Region:
-    if isinstance(computation, Region):
-        return computation
-    return reducer_of(computation, value_type)
 
 
 class _GroupedOp(StableHLOOp, ABC):
@@ -266,26 +232,6 @@ class AllGatherOp(_GroupedOp):
 
     traits = traits_def(MovesData(), Collective(Ring.ALL_GATHER))
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        all_gather_dim: int,
-        replica_groups: Groups,
-        result_types: Sequence[Attribute],
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[result_types],
-            properties={
-                "all_gather_dim": IntegerAttr(all_gather_dim, i64),
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-        )
-
     def verify_(self) -> None:
         """C1: the dimension; C2 to C5: groups; C6: results."""
         check_groups(self, "C2", "C4", uniform=True)
@@ -337,25 +283,6 @@ class AllReduceOp(_GroupedOp):
 
     traits = traits_def(Collective(Ring.ALL_REDUCE))
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        replica_groups: Groups,
-        computation: Region | type[ElementwiseBinaryOp],
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[one.type for one in inputs]],
-            properties={
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-            regions=[_region(computation, inputs[0].type)],
-        )
-
     def verify_(self) -> None:
         """C1 to C4: groups; C5: the computation; C6, C7: results."""
         check_groups(self, "C1", "C3", uniform=False)
@@ -384,28 +311,6 @@ class ReduceScatterOp(_GroupedOp):
     result = result_def(TENSOR)
 
     traits = traits_def(Collective(Ring.REDUCE_SCATTER))
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        scatter_dimension: int,
-        replica_groups: Groups,
-        computation: Region | type[ElementwiseBinaryOp],
-        result_type: Attribute,
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "scatter_dimension": IntegerAttr(scatter_dimension, i64),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-            regions=[_region(computation, operand.type)],
-        )
 
     def verify_(self) -> None:
         """C2: the dimension; C1, C3 to C6: groups; C7: computation; C8, C9: result."""
@@ -455,33 +360,6 @@ class AllToAllOp(_GroupedOp):
     outputs = var_result_def(TENSOR)
 
     traits = traits_def(MovesData(), Collective(Ring.ALL_TO_ALL, sends_parts=True))
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        split_dimension: int,
-        concat_dimension: int,
-        split_count: int,
-        replica_groups: Groups,
-        channel_handle: ChannelHandleAttr | None = None,
-    ):
-        def result(one: SSAValue) -> Attribute:
-            shape = list(shape_of(one.type))
-            shape[split_dimension] //= split_count
-            shape[concat_dimension] *= split_count
-            return with_shape(one.type, shape)
-
-        super().__init__(
-            operands=[inputs],
-            result_types=[[result(one) for one in inputs]],
-            properties={
-                "channel_handle": channel_handle,
-                "concat_dimension": IntegerAttr(concat_dimension, i64),
-                "replica_groups": groups_attr(replica_groups),
-                "split_count": IntegerAttr(split_count, i64),
-                "split_dimension": IntegerAttr(split_dimension, i64),
-            },
-        )
 
     def verify_(self) -> None:
         """C1 to C4: dimensions; C5, C7, C8: groups; C9: results."""
@@ -591,26 +469,6 @@ class CollectivePermuteOp(StableHLOOp):
     traits = traits_def(
         MovesData(), Collective(Ring.COLLECTIVE_PERMUTE, sends_parts=True)
     )
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        source_target_pairs: Sequence[tuple[int, int]] | Attribute,
-        channel_handle: ChannelHandleAttr | None = None,
-    ):
-        if not isinstance(source_target_pairs, Attribute):
-            flat = [one for pair in source_target_pairs for one in pair]
-            source_target_pairs = DenseIntOrFPElementsAttr.from_list(
-                TensorType(i64, (len(source_target_pairs), 2)), flat
-            )
-        super().__init__(
-            operands=[operand],
-            result_types=[operand.type],
-            properties={
-                "channel_handle": channel_handle,
-                "source_target_pairs": source_target_pairs,
-            },
-        )
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import ArrayAttr, TensorType, i32
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     irdl_op_definition,
@@ -141,19 +141,6 @@ class IfOp(StableHLOOp):
 
     traits = traits_def(RecursiveMemoryEffect(), MovesData())
 
-    def __init__(
-        self,
-        pred: SSAValue,
-        true_branch: Region,
-        false_branch: Region,
-        result_types: Sequence[Attribute],
-    ):
-        super().__init__(
-            operands=[pred],
-            result_types=[result_types],
-            regions=[true_branch, false_branch],
-        )
-
     def verify_(self) -> None:
         """C1, C2: branches; C3: results."""
         if shape_of(self.pred.type):
@@ -172,16 +159,6 @@ class CaseOp(StableHLOOp):
     outputs = var_result_def(TENSOR_PER_AXIS_OR_TOKEN)
 
     traits = traits_def(RecursiveMemoryEffect(), PositionalDataFlow(), MovesData())
-
-    def __init__(
-        self,
-        index: SSAValue,
-        branches: Sequence[Region],
-        result_types: Sequence[Attribute],
-    ):
-        super().__init__(
-            operands=[index], result_types=[result_types], regions=[branches]
-        )
 
     def verify_(self) -> None:
         """C1 to C3: branches; C4: results."""
@@ -207,16 +184,6 @@ class WhileOp(StableHLOOp):
         PositionalDataFlow(first_operand=0, first_argument=0, returning=(1,)),
         MovesData(),
     )
-
-    def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
-        for argument in body.block.args:
-            if argument.name_hint is None:
-                argument.name_hint = "iterArg"
-        super().__init__(
-            operands=[operand],
-            result_types=[[one.type for one in operand]],
-            regions=[cond, body],
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -5,6 +5,7 @@ Source: StableHLO specification, one section an op.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
@@ -62,11 +63,8 @@ from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     I64,
     I64S,
-    Ints,
     Types,
     i64_array,
-    int_array,
-    int_values,
     parse_attr_dict,
     print_attr_dict,
 )
@@ -83,7 +81,6 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
     with_element,
-    with_shape,
 )
 
 
@@ -233,8 +230,14 @@ class DynamicIotaOp(PrettyOp):
         require_computed_shape(self.output_shape, self.result.type, "C2")
 
 
+class _MovingOp(PrettyOp, ABC):
+    """An op whose result has elements of the operands, as they are."""
+
+    traits = traits_def(Pure(), MovesData())
+
+
 @irdl_op_definition
-class BroadcastOp(PrettyOp):
+class BroadcastOp(_MovingOp):
     """New leading dimensions. Deprecated, not in the specification."""
 
     name = "stablehlo.broadcast"
@@ -244,8 +247,6 @@ class BroadcastOp(PrettyOp):
     operand = operand_def(TENSOR)
     broadcast_sizes = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """Sizes are not negative and come before the operand's."""
@@ -259,7 +260,7 @@ class BroadcastOp(PrettyOp):
 
 
 @irdl_op_definition
-class BroadcastInDimOp(PrettyOp):
+class BroadcastInDimOp(_MovingOp):
     """Repetition along new and size-1 dimensions. Spec section "broadcast_in_dim".
 
     Dimension `i` of the operand is dimension `broadcast_dimensions[i]` of the result.
@@ -273,17 +274,6 @@ class BroadcastInDimOp(PrettyOp):
     broadcast_dimensions = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), MovesData())
-
-    def __init__(
-        self, operand: SSAValue, broadcast_dimensions: Ints, result_type: Attribute
-    ):
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={"broadcast_dimensions": int_array(broadcast_dimensions)},
-        )
-
     def verify_(self) -> None:
         """C1: element types; C2 to C6: dimensions and sizes."""
         operand, result = self.operand.type, self.result.type
@@ -295,7 +285,7 @@ class BroadcastInDimOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicBroadcastInDimOp(PrettyOp):
+class DynamicBroadcastInDimOp(_MovingOp):
     """`broadcast_in_dim` to a computed shape. Spec: "dynamic_broadcast_in_dim"."""
 
     name = "stablehlo.dynamic_broadcast_in_dim"
@@ -308,8 +298,6 @@ class DynamicBroadcastInDimOp(PrettyOp):
     known_expanding_dimensions = opt_prop_def(Integers)
     known_nonexpanding_dimensions = opt_prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1 to C10."""
@@ -354,18 +342,13 @@ class DynamicBroadcastInDimOp(PrettyOp):
 
 
 @irdl_op_definition
-class ReshapeOp(PrettyOp):
+class ReshapeOp(_MovingOp):
     """Another shape for the same elements in the same order. Spec section "reshape"."""
 
     name = "stablehlo.reshape"
 
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
-
-    def __init__(self, operand: SSAValue, result_type: Attribute):
-        super().__init__(operands=[operand], result_types=[result_type])
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements."""
@@ -377,7 +360,7 @@ class ReshapeOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicReshapeOp(PrettyOp):
+class DynamicReshapeOp(_MovingOp):
     """`reshape` to a computed shape. Spec section "dynamic_reshape"."""
 
     name = "stablehlo.dynamic_reshape"
@@ -385,8 +368,6 @@ class DynamicReshapeOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     output_shape = operand_def(STATIC_DIMENSION_TENSOR)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements; C4: the shape."""
@@ -406,7 +387,7 @@ class DynamicReshapeOp(PrettyOp):
 
 
 @irdl_op_definition
-class TransposeOp(PrettyOp):
+class TransposeOp(_MovingOp):
     """Permuted dimensions. Spec section "transpose".
 
     Dimension `i` of the result is dimension `permutation[i]` of the operand.
@@ -420,8 +401,6 @@ class TransposeOp(PrettyOp):
     permutation = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
         operand, result = self.operand.type, self.result.type
@@ -433,7 +412,7 @@ class TransposeOp(PrettyOp):
 
 
 @irdl_op_definition
-class ReverseOp(PrettyOp):
+class ReverseOp(_MovingOp):
     """Reversed order along dimensions. Spec section "reverse"."""
 
     name = "stablehlo.reverse"
@@ -445,8 +424,6 @@ class ReverseOp(PrettyOp):
     dimensions = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
         require_type(self.result.type, self.operand.type, "result (C1)")
@@ -454,7 +431,7 @@ class ReverseOp(PrettyOp):
 
 
 @irdl_op_definition
-class SliceOp(PrettyOp):
+class SliceOp(_MovingOp):
     """Every `stride`-th element from `start` up to `limit`. Spec section "slice"."""
 
     name = "stablehlo.slice"
@@ -464,34 +441,6 @@ class SliceOp(PrettyOp):
     limit_indices = prop_def(Integers)
     strides = prop_def(Integers)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        start_indices: Ints,
-        limit_indices: Ints,
-        strides: Ints,
-        result_type: Attribute | None = None,
-    ):
-        if result_type is None:
-            shape = shapes.slice_(
-                shape_of(operand.type),
-                int_values(start_indices),
-                int_values(limit_indices),
-                int_values(strides),
-            )
-            result_type = with_shape(operand.type, shape)
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={
-                "limit_indices": int_array(limit_indices),
-                "start_indices": int_array(start_indices),
-                "strides": int_array(strides),
-            },
-        )
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -555,7 +504,7 @@ class SliceOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicSliceOp(PrettyOp):
+class DynamicSliceOp(_MovingOp):
     """A slice of fixed size at a computed place. Spec section "dynamic_slice"."""
 
     name = "stablehlo.dynamic_slice"
@@ -566,8 +515,6 @@ class DynamicSliceOp(PrettyOp):
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     slice_sizes = prop_def(Integers)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -592,7 +539,7 @@ class DynamicSliceOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicUpdateSliceOp(PrettyOp):
+class DynamicUpdateSliceOp(_MovingOp):
     """A tensor with a slice replaced at a computed place. Spec: same name."""
 
     name = "stablehlo.dynamic_update_slice"
@@ -601,8 +548,6 @@ class DynamicUpdateSliceOp(PrettyOp):
     update = operand_def(TENSOR)
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
@@ -648,7 +593,7 @@ class RealDynamicSliceOp(PrettyOp):
 
 
 @irdl_op_definition
-class ConcatenateOp(PrettyOp):
+class ConcatenateOp(_MovingOp):
     """Tensors one after the other along a dimension. Spec section "concatenate"."""
 
     name = "stablehlo.concatenate"
@@ -658,8 +603,6 @@ class ConcatenateOp(PrettyOp):
     inputs = var_operand_def(TENSOR)
     dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
@@ -677,7 +620,7 @@ class ConcatenateOp(PrettyOp):
 
 
 @irdl_op_definition
-class PadOp(PrettyOp):
+class PadOp(_MovingOp):
     """Padding at the edges and between elements; negative cuts. Spec section "pad"."""
 
     name = "stablehlo.pad"
@@ -694,8 +637,6 @@ class PadOp(PrettyOp):
     edge_padding_high = prop_def(Integers)
     interior_padding = prop_def(Integers)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
@@ -761,15 +702,13 @@ class DynamicPadOp(PrettyOp):
 
 
 @irdl_op_definition
-class BitcastConvertOp(PrettyOp):
+class BitcastConvertOp(_MovingOp):
     """The same bits as elements of another type. Spec section "bitcast_convert"."""
 
     name = "stablehlo.bitcast_convert"
 
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: sizes and widths; C2: complex numbers stay complex."""
@@ -785,7 +724,7 @@ class BitcastConvertOp(PrettyOp):
 
 
 @irdl_op_definition
-class GetDimensionSizeOp(PrettyOp):
+class GetDimensionSizeOp(_MovingOp):
     """The size of a dimension. Spec section "get_dimension_size"."""
 
     name = "stablehlo.get_dimension_size"
@@ -795,8 +734,6 @@ class GetDimensionSizeOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     dimension = prop_def(NotNegative)
     result = result_def(TensorOf(Kind.SINT))
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1: the dimension is one of the operand; the result is an i32."""
