@@ -9,7 +9,6 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerType,
-    ModuleOp,
     Signedness,
     TensorType,
     f32,
@@ -50,12 +49,6 @@ BUILT: dict[str, tuple[Callable[[], Operation], str]] = {
     "finite": (lambda: hlo.IsFiniteOp(V), "(tensor<4xf32>) -> tensor<4xi1>"),
     "binary": (lambda: hlo.AddOp(X, X), "add %1, %1 : tensor<4x6xf32>"),
     "complex": (lambda: hlo.ComplexOp(V, V), ": tensor<4xcomplex<f32>>"),
-    "constant": (
-        lambda: hlo.ConstantOp(
-            DenseIntOrFPElementsAttr.from_list(TensorType(i32, (2,)), [1, 2])
-        ),
-        "%c = stablehlo.constant dense<[1, 2]> : tensor<2xi32>",
-    ),
 }
 
 
@@ -102,11 +95,3 @@ def test_kinds_of_elements():
     assert hlo.element_kind(f32) is hlo.Kind.FLOAT
     assert not hlo.element_kind(IntegerType(7))
     assert not hlo.element_kind(IntegerType(8, Signedness.SIGNED))
-
-
-def test_a_constant_knows_its_value():
-    module = ModuleOp([])
-    constant = hlo.ConstantOp(DenseIntOrFPElementsAttr.from_list(F4, [1.0]))
-    module.body.block.add_op(constant)
-    assert constant.output.name_hint == "cst"
-    assert "dense<1.000000e+00>" in str(constant)

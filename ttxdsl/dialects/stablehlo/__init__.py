@@ -202,7 +202,6 @@ from ttxdsl.dialects.stablehlo.windowed import (
     DynamicConvOp as DynamicConvOp,
     ReduceWindowOp as ReduceWindowOp,
     SelectAndScatterOp as SelectAndScatterOp,
-    padding_attr as padding_attr,
     padding_pairs as padding_pairs,
     window_flips as window_flips,
     window_values as window_values,

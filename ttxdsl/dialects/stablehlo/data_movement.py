@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerType,
     TensorType,
     i32,
 )
@@ -103,22 +102,6 @@ class ConstantOp(StableHLOOp):
     output = result_def(STATIC_TENSOR_PER_AXIS)
 
     traits = traits_def(Pure(), ConstantLike(), ConstantFolds(), MovesData())
-
-    def __init__(
-        self,
-        value: DenseIntOrFPElementsAttr | DenseResourceAttr,
-        result_type: Attribute | None = None,
-    ):
-        super().__init__(
-            properties={"value": value},
-            result_types=[value.get_type() if result_type is None else result_type],
-        )
-        self.output.name_hint = self.result_name()
-
-    def result_name(self) -> str:
-        """The name that MLIR gives the result: `c` for integers, else `cst`."""
-        is_integer = isinstance(element_of(self.output.type), IntegerType)
-        return "c" if is_integer else "cst"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

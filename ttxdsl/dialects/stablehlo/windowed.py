@@ -93,14 +93,6 @@ PadAmounts = Sequence[tuple[int, int]]
 """What is added before and after each dimension; negative cuts."""
 
 
-def padding_attr(padding: PadAmounts | DenseIntOrFPElementsAttr) -> Attribute:
-    """Padding as the `dense<…> : tensor<nx2xi64>` that ops carry."""
-    if isinstance(padding, DenseIntOrFPElementsAttr):
-        return cast(Attribute, padding)
-    flat = [amount for pair in padding for amount in pair]
-    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(padding), 2)), flat)
-
-
 def padding_pairs(
     padding: DenseIntOrFPElementsAttr | None, dimensions: int
 ) -> tuple[tuple[int, int], ...]:
@@ -339,7 +331,8 @@ def _parse_padding(parser: Parser) -> Attribute:
     )
     if any(len(pair) != 2 for pair in pairs):
         parser.raise_error("padding is a list of pairs", position)
-    return padding_attr([(low, high) for low, high in pairs])
+    flat = [amount for pair in pairs for amount in pair]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(pairs), 2)), flat)
 
 
 def _parse_reversal(parser: Parser) -> Attribute:
