@@ -248,8 +248,16 @@ def test_signature_holds_what_is_around_the_op():
     """Two concatenations of equal types and properties, one of slices."""
     whole = value(4, 8)
     parts = [
-        stablehlo.SliceOp(whole, (0, 0), (4, 4), (1, 1)).result,
-        stablehlo.SliceOp(whole, (0, 4), (4, 8), (1, 1)).result,
+        stablehlo.SliceOp.create(
+            operands=[whole],
+            result_types=[TensorType(f32, (4, 4))],
+            properties={
+                "start_indices": DenseArrayBase.from_list(i64, (0, start)),
+                "limit_indices": DenseArrayBase.from_list(i64, (4, start + 4)),
+                "strides": DenseArrayBase.from_list(i64, (1, 1)),
+            },
+        ).result
+        for start in (0, 4)
     ]
     plain = sharding_rule(concatenated([value(4, 4), value(4, 4)]))
     rolled = sharding_rule(concatenated(parts))

@@ -78,11 +78,6 @@ def element_of(value: SSAValue) -> Attribute:
     return tensor_type(value).element_type
 
 
-def is_integer(type: Attribute) -> bool:
-    """Whether elements are integers of more than one bit."""
-    return isinstance(type, IntegerType) and type != i1
-
-
 def is_unsigned(type: Attribute) -> bool:
     """Whether elements are unsigned integers."""
     return isinstance(type, IntegerType) and type == IntegerType(
@@ -473,12 +468,6 @@ class TTIRBuilder:
         properties = {"keep_dim": bool_attr(value=keep_dim), "dim_arg": i32_array(dims)}
         result = self.type(shape, element_of(value))
         return self.one(ttir.REDUCTION_OPS[name], [value], result, properties)
-
-    def argmax(self, value: SSAValue, dim: int) -> SSAValue:
-        """`ttir.argmax`: i32 indices, the dimension gone."""
-        shape = [size for d, size in enumerate(shape_of(value)) if d != dim]
-        properties = {"keep_dim": bool_attr(value=False), "dim_arg": i32_array([dim])}
-        return self.one(ttir.ArgMaxOp, [value], self.type(shape, i32), properties)
 
     def cumulative(self, name: str, value: SSAValue, dim: int) -> SSAValue:
         """`ttir.cumsum` or `ttir.cumprod`."""

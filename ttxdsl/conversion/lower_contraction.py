@@ -13,7 +13,7 @@ Dims = tuple[int, ...]
 
 
 def _dot_general(low: Lowering, op: stablehlo.DotGeneralOp) -> SSAValue:
-    numbers = op.dot_dimension_numbers
+    numbers = op.dot_dimension_numbers.data
     return _product(
         low,
         op,

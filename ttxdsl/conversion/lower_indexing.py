@@ -63,7 +63,7 @@ def _spread(
 
 
 def _gather(low: Lowering, op: stablehlo.GatherOp) -> SSAValue:
-    build, numbers = low.builder, op.dimension_numbers
+    build, numbers = low.builder, op.dimension_numbers.data
     operand, result = low[op.operand], tensor_type(op.result)
     whole, sizes = shape_of(operand), op.slice_sizes.get_values()
     if not prod(result.get_shape()):
@@ -216,7 +216,7 @@ class _Rows:
     """
 
     def __init__(self, low: Lowering, op: stablehlo.ScatterOp):
-        numbers = op.scatter_dimension_numbers
+        numbers = op.scatter_dimension_numbers.data
         self.build = build = low.builder
         self.whole = whole = shape_of(low[op.inputs[0]])
         indices, vector_dim = low[op.scatter_indices], numbers.index_vector_dim

@@ -48,7 +48,7 @@ _CONV_DIMENSIONS = (2, 3)
 
 
 def _convolution(low: Lowering, op: stablehlo.ConvolutionOp) -> SSAValue:
-    build, numbers = low.builder, op.dimension_numbers
+    build, numbers = low.builder, op.dimension_numbers.data
     spatial = len(numbers.input_spatial_dimensions)
     if spatial > max(_CONV_DIMENSIONS):
         raise UnsupportedError(f"{spatial} spatial dimensions; ttir has 2 and 3", op)

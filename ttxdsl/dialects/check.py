@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     f64,
 )
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import (
     AnyAttr,
     BaseAttr,
@@ -189,9 +189,6 @@ class ExpectEqOp(_PairOp):
     lhs = operand_def(_TENSOR)
     rhs = operand_def(_TENSOR)
 
-    def __init__(self, lhs: SSAValue | Operation, rhs: SSAValue | Operation):
-        super().__init__(operands=[lhs, rhs])
-
 
 @irdl_op_definition
 class ExpectEqConstOp(_ConstOp):
@@ -206,9 +203,6 @@ class ExpectEqConstOp(_ConstOp):
     def expected(self) -> DenseIntOrFPElementsAttr:
         """The constant."""
         return self.value
-
-    def __init__(self, lhs: SSAValue | Operation, value: DenseIntOrFPElementsAttr):
-        super().__init__(operands=[lhs], properties={"value": value})
 
 
 @irdl_op_definition

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
-from xdsl.ir import Attribute, Data, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -42,7 +42,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
     Commutative,
@@ -51,6 +51,7 @@ from xdsl.traits import (
     Pure,
     RecursiveMemoryEffect,
 )
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.stablehlo._base import (
@@ -91,10 +92,9 @@ from ttxdsl.dialects.stablehlo._syntax import (
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
     ComparisonType,
+    DimsAttr,
     DotDims,
     Precision,
-    parse_dims_struct,
-    print_dims_struct,
 )
 from ttxdsl.dialects.stablehlo.contraction import check_precision
 from ttxdsl.dialects.stablehlo.control_flow import require_same_types
@@ -157,19 +157,22 @@ class RaggedDotDims:
 
 
 @irdl_attr_definition
-class RaggedDotDimensionNumbersAttr(Data[RaggedDotDims]):
-    """`#chlo.ragged_dot<…>`: dimension numbers; the fields are in `data`."""
+class RaggedDotDimensionNumbersAttr(DimsAttr[RaggedDotDims]):
+    """`#chlo.ragged_dot<…>`: dimension numbers of a `ragged_dot`."""
 
     name = "chlo.ragged_dot"
 
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> RaggedDotDims:
-        """Parse `<lhs_batching_dimensions = [0], …>`."""
-        return parse_dims_struct(parser, RaggedDotDims)
+    STRUCT = RaggedDotDims
 
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the fields that are not empty."""
-        print_dims_struct(printer, self.data)
+
+_OpT = TypeVar("_OpT", bound=StableHLOOp)
+
+
+def _op(base: type[_OpT], name: str, summary: str) -> type[_OpT]:
+    """The op of a line of a table: `broadcast_add` is the class `BroadcastAddOp`."""
+    title = "".join(part.capitalize() for part in name.split("_")) + "Op"
+    said = {"name": f"chlo.{name}", "__doc__": summary, "__module__": __name__}
+    return irdl_op_definition(cast(type[_OpT], type(title, (base,), said)))
 
 
 # --- one operand -------------------------------------------------------------------
@@ -206,6 +209,11 @@ class ChloUnaryOp(PrettyOp, ABC):
         require_type(self.result.type, self.infer_type(self.operand.type))
 
 
+class _ComplexUnaryOp(ChloUnaryOp, ABC):
+    operand = operand_def(_COMPLEX)
+    result = result_def(_COMPLEX)
+
+
 class _FloatUnaryOp(ChloUnaryOp, ABC):
     operand = operand_def(_FLOAT)
     result = result_def(_FLOAT)
@@ -221,154 +229,33 @@ class _PredicateOp(ChloUnaryOp, ABC):
         return with_element(operand_type, i1)
 
 
-@irdl_op_definition
-class AsinAcosKernelOp(ChloUnaryOp):
-    """What complex `asin` and `acos` share."""
-
-    name = "chlo._asin_acos_kernel"
-
-    operand = operand_def(_COMPLEX)
-    result = result_def(_COMPLEX)
-
-
-@irdl_op_definition
-class AcosOp(ChloUnaryOp):
-    """Inverse cosine."""
-
-    name = "chlo.acos"
-
-
-@irdl_op_definition
-class AcoshOp(ChloUnaryOp):
-    """Inverse hyperbolic cosine."""
-
-    name = "chlo.acosh"
-
-
-@irdl_op_definition
-class AsinOp(ChloUnaryOp):
-    """Inverse sine."""
-
-    name = "chlo.asin"
-
-
-@irdl_op_definition
-class AsinhOp(ChloUnaryOp):
-    """Inverse hyperbolic sine."""
-
-    name = "chlo.asinh"
-
-
-@irdl_op_definition
-class AtanOp(ChloUnaryOp):
-    """Inverse tangent."""
-
-    name = "chlo.atan"
-
-
-@irdl_op_definition
-class AtanhOp(ChloUnaryOp):
-    """Inverse hyperbolic tangent."""
-
-    name = "chlo.atanh"
-
-
-@irdl_op_definition
-class BesselI1eOp(ChloUnaryOp):
-    """Modified Bessel function of order 1, scaled by `exp(-|x|)`."""
-
-    name = "chlo.bessel_i1e"
-
-
-@irdl_op_definition
-class ConjOp(ChloUnaryOp):
-    """Complex conjugate."""
-
-    name = "chlo.conj"
-
-
-@irdl_op_definition
-class CoshOp(ChloUnaryOp):
-    """Hyperbolic cosine."""
-
-    name = "chlo.cosh"
-
-
-@irdl_op_definition
-class SinhOp(ChloUnaryOp):
-    """Hyperbolic sine."""
-
-    name = "chlo.sinh"
-
-
-@irdl_op_definition
-class TanOp(ChloUnaryOp):
-    """Tangent."""
-
-    name = "chlo.tan"
-
-
-@irdl_op_definition
-class SquareOp(ChloUnaryOp):
-    """Square."""
-
-    name = "chlo.square"
-
-
-@irdl_op_definition
-class DigammaOp(_FloatUnaryOp):
-    """Derivative of `lgamma`."""
-
-    name = "chlo.digamma"
-
-
-@irdl_op_definition
-class ErfOp(_FloatUnaryOp):
-    """Gauss error function."""
-
-    name = "chlo.erf"
-
-
-@irdl_op_definition
-class ErfInvOp(_FloatUnaryOp):
-    """Inverse of the error function."""
-
-    name = "chlo.erf_inv"
-
-
-@irdl_op_definition
-class ErfcOp(_FloatUnaryOp):
-    """One minus the error function."""
-
-    name = "chlo.erfc"
-
-
-@irdl_op_definition
-class LgammaOp(_FloatUnaryOp):
-    """Logarithm of the gamma function's magnitude."""
-
-    name = "chlo.lgamma"
-
-
-@irdl_op_definition
-class IsInfOp(_PredicateOp):
-    """Whether a number is infinite."""
-
-    name = "chlo.is_inf"
-
-
-@irdl_op_definition
-class IsNegInfOp(_PredicateOp):
-    """Whether a number is negative infinity."""
-
-    name = "chlo.is_neg_inf"
-
-
-@irdl_op_definition
-class IsPosInfOp(_PredicateOp):
-    """Whether a number is positive infinity."""
-
-    name = "chlo.is_pos_inf"
+_UNARY = (
+    _op(_ComplexUnaryOp, "_asin_acos_kernel", "What complex `asin` and `acos` share."),
+    _op(ChloUnaryOp, "acos", "Inverse cosine."),
+    _op(ChloUnaryOp, "acosh", "Inverse hyperbolic cosine."),
+    _op(ChloUnaryOp, "asin", "Inverse sine."),
+    _op(ChloUnaryOp, "asinh", "Inverse hyperbolic sine."),
+    _op(ChloUnaryOp, "atan", "Inverse tangent."),
+    _op(ChloUnaryOp, "atanh", "Inverse hyperbolic tangent."),
+    _op(
+        ChloUnaryOp,
+        "bessel_i1e",
+        "Modified Bessel function of order 1, scaled by `exp(-|x|)`.",
+    ),
+    _op(ChloUnaryOp, "conj", "Complex conjugate."),
+    _op(ChloUnaryOp, "cosh", "Hyperbolic cosine."),
+    _op(ChloUnaryOp, "sinh", "Hyperbolic sine."),
+    _op(ChloUnaryOp, "tan", "Tangent."),
+    _op(ChloUnaryOp, "square", "Square."),
+    _op(_FloatUnaryOp, "digamma", "Derivative of `lgamma`."),
+    _op(_FloatUnaryOp, "erf", "Gauss error function."),
+    _op(_FloatUnaryOp, "erf_inv", "Inverse of the error function."),
+    _op(_FloatUnaryOp, "erfc", "One minus the error function."),
+    _op(_FloatUnaryOp, "lgamma", "Logarithm of the gamma function's magnitude."),
+    _op(_PredicateOp, "is_inf", "Whether a number is infinite."),
+    _op(_PredicateOp, "is_neg_inf", "Whether a number is negative infinity."),
+    _op(_PredicateOp, "is_pos_inf", "Whether a number is positive infinity."),
+)
 
 
 # --- two operands ------------------------------------------------------------------
@@ -406,38 +293,24 @@ class ChloBinaryOp(PrettyOp, ABC):
         require_type(self.result.type, self.lhs.type)
 
 
-@irdl_op_definition
-class NextAfterOp(ChloBinaryOp):
-    """The next number after `lhs` in the direction of `rhs`."""
-
-    name = "chlo.next_after"
-
-
-@irdl_op_definition
-class PolygammaOp(ChloBinaryOp):
-    """The `lhs`-th derivative of `digamma` at `rhs`."""
-
-    name = "chlo.polygamma"
-
-
-@irdl_op_definition
-class ZetaOp(ChloBinaryOp):
-    """Hurwitz zeta function of `lhs` and offset `rhs`."""
-
-    name = "chlo.zeta"
-
-
-@irdl_op_definition
-class MulhiOp(ChloBinaryOp):
-    """The upper half of an integer product."""
-
-    name = "chlo.mulhi"
-
+class _IntBinaryOp(ChloBinaryOp, ABC):
     lhs = operand_def(_INT)
     rhs = operand_def(_INT)
     result = result_def(_INT)
 
     traits = traits_def(Commutative())
+
+
+_BINARY = (
+    _op(
+        ChloBinaryOp,
+        "next_after",
+        "The next number after `lhs` in the direction of `rhs`.",
+    ),
+    _op(ChloBinaryOp, "polygamma", "The `lhs`-th derivative of `digamma` at `rhs`."),
+    _op(ChloBinaryOp, "zeta", "Hurwitz zeta function of `lhs` and offset `rhs`."),
+    _op(_IntBinaryOp, "mulhi", "The upper half of an integer product."),
+)
 
 
 # --- broadcasts --------------------------------------------------------------------
@@ -490,19 +363,13 @@ class ChloBroadcastOp(PrettyOp, ABC):
     def verify_(self) -> None:
         """Operands of one element type, broadcast to the result's shape."""
         lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
-        require(
-            elements_fit(element_of(lhs), element_of(rhs)),
-            "operands are {} and {}",
-            lhs,
-            rhs,
-        )
+        if not elements_fit(element_of(lhs), element_of(rhs)):
+            raise VerifyException(f"operands are {lhs} and {rhs}")
         expected = self.infer_element(element_of(lhs))
-        require(
-            elements_fit(element_of(result), expected),
-            "the result must have elements {}, got {}",
-            expected,
-            result,
-        )
+        if not elements_fit(element_of(result), expected):
+            raise VerifyException(
+                f"the result must have elements {expected}, got {result}"
+            )
         if all(map(is_tensor, (lhs, rhs, result))):
             dims = self.broadcast_dimensions
             shape = broadcast(
@@ -513,159 +380,57 @@ class ChloBroadcastOp(PrettyOp, ABC):
             require_sizes(result, shape)
 
 
-class _LogicBroadcastOp(ChloBroadcastOp, ABC):
+class _CommutativeBroadcastOp(ChloBroadcastOp, ABC):
+    traits = traits_def(Commutative())
+
+
+class _LogicBroadcastOp(_CommutativeBroadcastOp, ABC):
     lhs = operand_def(_PRED_OR_INT)
     rhs = operand_def(_PRED_OR_INT)
 
-    traits = traits_def(Commutative())
 
-
-@irdl_op_definition
-class BroadcastAddOp(ChloBroadcastOp):
-    """Sum."""
-
-    name = "chlo.broadcast_add"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BroadcastAtan2Op(ChloBroadcastOp):
-    """Angle."""
-
-    name = "chlo.broadcast_atan2"
-
-
-@irdl_op_definition
-class BroadcastDivOp(ChloBroadcastOp):
-    """Quotient."""
-
-    name = "chlo.broadcast_divide"
-
-
-@irdl_op_definition
-class BroadcastMaxOp(ChloBroadcastOp):
-    """The greater one."""
-
-    name = "chlo.broadcast_maximum"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BroadcastMinOp(ChloBroadcastOp):
-    """The lesser one."""
-
-    name = "chlo.broadcast_minimum"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BroadcastMulOp(ChloBroadcastOp):
-    """Product."""
-
-    name = "chlo.broadcast_multiply"
-
-    traits = traits_def(Commutative())
-
-
-@irdl_op_definition
-class BroadcastNextAfterOp(ChloBroadcastOp):
-    """The next number in a direction."""
-
-    name = "chlo.broadcast_next_after"
-
-
-@irdl_op_definition
-class BroadcastPolygammaOp(ChloBroadcastOp):
-    """Derivatives of `digamma`."""
-
-    name = "chlo.broadcast_polygamma"
-
-
-@irdl_op_definition
-class BroadcastPowOp(ChloBroadcastOp):
-    """Power."""
-
-    name = "chlo.broadcast_power"
-
-
-@irdl_op_definition
-class BroadcastRemOp(ChloBroadcastOp):
-    """Remainder."""
-
-    name = "chlo.broadcast_remainder"
-
-
-@irdl_op_definition
-class BroadcastShiftLeftOp(ChloBroadcastOp):
-    """Shift to the left."""
-
-    name = "chlo.broadcast_shift_left"
-
-
-@irdl_op_definition
-class BroadcastShiftRightArithmeticOp(ChloBroadcastOp):
-    """Shift to the right that copies the sign."""
-
-    name = "chlo.broadcast_shift_right_arithmetic"
-
-
-@irdl_op_definition
-class BroadcastShiftRightLogicalOp(ChloBroadcastOp):
-    """Shift to the right that fills with zeros."""
-
-    name = "chlo.broadcast_shift_right_logical"
-
-
-@irdl_op_definition
-class BroadcastSubOp(ChloBroadcastOp):
-    """Difference."""
-
-    name = "chlo.broadcast_subtract"
-
-
-@irdl_op_definition
-class BroadcastZetaOp(ChloBroadcastOp):
-    """Hurwitz zeta function."""
-
-    name = "chlo.broadcast_zeta"
-
+class _FloatBroadcastOp(ChloBroadcastOp, ABC):
     lhs = operand_def(_FLOAT)
     rhs = operand_def(_FLOAT)
     result = result_def(_FLOAT)
 
 
+_BROADCAST = (
+    _op(_CommutativeBroadcastOp, "broadcast_add", "Sum."),
+    _op(ChloBroadcastOp, "broadcast_atan2", "Angle."),
+    _op(ChloBroadcastOp, "broadcast_divide", "Quotient."),
+    _op(_CommutativeBroadcastOp, "broadcast_maximum", "The greater one."),
+    _op(_CommutativeBroadcastOp, "broadcast_minimum", "The lesser one."),
+    _op(_CommutativeBroadcastOp, "broadcast_multiply", "Product."),
+    _op(ChloBroadcastOp, "broadcast_next_after", "The next number in a direction."),
+    _op(ChloBroadcastOp, "broadcast_polygamma", "Derivatives of `digamma`."),
+    _op(ChloBroadcastOp, "broadcast_power", "Power."),
+    _op(ChloBroadcastOp, "broadcast_remainder", "Remainder."),
+    _op(ChloBroadcastOp, "broadcast_shift_left", "Shift to the left."),
+    _op(
+        ChloBroadcastOp,
+        "broadcast_shift_right_arithmetic",
+        "Shift to the right that copies the sign.",
+    ),
+    _op(
+        ChloBroadcastOp,
+        "broadcast_shift_right_logical",
+        "Shift to the right that fills with zeros.",
+    ),
+    _op(ChloBroadcastOp, "broadcast_subtract", "Difference."),
+    _op(_FloatBroadcastOp, "broadcast_zeta", "Hurwitz zeta function."),
+    _op(_LogicBroadcastOp, "broadcast_and", "Logical and."),
+    _op(_LogicBroadcastOp, "broadcast_or", "Logical or."),
+    _op(_LogicBroadcastOp, "broadcast_xor", "Logical exclusive or."),
+)
+
+
 @irdl_op_definition
-class BroadcastAndOp(_LogicBroadcastOp):
-    """Logical and."""
-
-    name = "chlo.broadcast_and"
-
-
-@irdl_op_definition
-class BroadcastOrOp(_LogicBroadcastOp):
-    """Logical or."""
-
-    name = "chlo.broadcast_or"
-
-
-@irdl_op_definition
-class BroadcastXorOp(_LogicBroadcastOp):
-    """Logical exclusive or."""
-
-    name = "chlo.broadcast_xor"
-
-
-@irdl_op_definition
-class BroadcastComplexOp(ChloBroadcastOp):
+class BroadcastComplexOp(_FloatBroadcastOp):
     """A complex number from its parts."""
 
     name = "chlo.broadcast_complex"
 
-    lhs = operand_def(_FLOAT)
-    rhs = operand_def(_FLOAT)
     result = result_def(_COMPLEX)
 
     @classmethod
@@ -708,12 +473,8 @@ class BroadcastSelectOp(PrettyOp):
         on_true, on_false = self.on_true.type, self.on_false.type
         result = self.result.type
         for one in (on_false, result):
-            require(
-                elements_fit(element_of(one), element_of(on_true)),
-                "on_true is {}, but another value {}",
-                on_true,
-                one,
-            )
+            if not elements_fit(element_of(one), element_of(on_true)):
+                raise VerifyException(f"on_true is {on_true}, but another value {one}")
         if all(map(is_tensor, (on_true, on_false, result))):
             values = broadcast(shape_of(on_true), shape_of(on_false), None)
             shape = broadcast(shape_of(self.pred.type), values, None)
@@ -733,9 +494,6 @@ class ConstantOp(StableHLOOp):
     output = result_def(TensorOf(Kind.ANY, static=True))
 
     traits = traits_def(Pure(), ConstantLike(), ConstantFolds())
-
-    def __init__(self, value: DenseIntOrFPElementsAttr):
-        super().__init__(properties={"value": value}, result_types=[value.get_type()])
 
     def verify_(self) -> None:
         """The result has the value's type."""
@@ -778,12 +536,10 @@ class ConstantLikeOp(StableHLOOp):
     def verify_(self) -> None:
         """The value has the result's element type; shapes agree."""
         value_type = cast("IntegerAttr[IntegerType]", self.value).type
-        require(
-            value_type == element_of(self.result.type),
-            "the value is {}, the result {}",
-            self.value,
-            self.result.type,
-        )
+        if value_type != element_of(self.result.type):
+            raise VerifyException(
+                f"the value is {self.value}, the result {self.result.type}"
+            )
         if is_tensor(self.operand.type) and is_tensor(self.result.type):
             require_shape(self.result.type, self.operand.type)
 
@@ -801,14 +557,6 @@ class TopKOp(StableHLOOp):
     indices = result_def(_ANY)
 
     traits = traits_def(Pure())
-
-    def __init__(self, operand: SSAValue, k: int):
-        values = with_shape(operand.type, (*shape_of(operand.type)[:-1], k))
-        super().__init__(
-            operands=[operand],
-            result_types=[values, with_element(values, i32)],
-            properties={"k": IntegerAttr(k, i64)},
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -922,12 +670,10 @@ def ragged_dot(
         require(not group_dims, "rhs can have no group dimension here")
         return (groups, *shape) if ragged in contracted else tuple(shape)
     require(len(group_dims) == 1, "rhs must have one group dimension")
-    require(
-        sizes_fit(groups, rhs[group_dims[0]]),
-        "there are {} groups, but rhs has {}",
-        groups,
-        rhs[group_dims[0]],
-    )
+    if not sizes_fit(groups, rhs[group_dims[0]]):
+        raise VerifyException(
+            f"there are {groups} groups, but rhs has {rhs[group_dims[0]]}"
+        )
     gone = {*plain.rhs_batching_dimensions, *plain.rhs_contracting_dimensions}
     free_rhs = [dim for dim in range(len(rhs)) if dim not in gone]
     del shape[len(shape) - len(free_rhs) + free_rhs.index(group_dims[0])]
@@ -1049,22 +795,16 @@ class ScanOp(StableHLOOp):
         expected: list[Attribute] = []
         for index, one in enumerate(self.inputs):
             shape = shape_of(one.type)
-            require(
-                dim < len(shape),
-                "input {} {} has no dimension {}",
-                index,
-                one.type,
-                dim,
-            )
-            if shape[dim] != DYNAMIC_INDEX:
-                require(
-                    size in (None, shape[dim]),
-                    "input {} has size {} in dimension {}, not {}",
-                    index,
-                    shape[dim],
-                    dim,
-                    size,
+            if dim >= len(shape):
+                raise VerifyException(
+                    f"input {index} {one.type} has no dimension {dim}"
                 )
+            if shape[dim] != DYNAMIC_INDEX:
+                if size not in (None, shape[dim]):
+                    raise VerifyException(
+                        f"input {index} has size {shape[dim]} in dimension {dim}, not "
+                        f"{size}"
+                    )
                 size = shape[dim]
             expected.append(with_shape(one.type, shape[:dim] + shape[dim + 1 :]))
         expected += [one.type for one in self.inits]
@@ -1090,12 +830,17 @@ def _segments(first: int, second: int) -> DenseArrayBase:
 Chlo = Dialect(
     "chlo",
     [
-        one
-        for one in tuple(globals().values())
-        if isinstance(one, type)
-        and issubclass(one, StableHLOOp)
-        and one.__module__ == __name__
-        and "name" in vars(one)
+        *_UNARY,
+        *_BINARY,
+        *_BROADCAST,
+        *(
+            one
+            for one in tuple(globals().values())
+            if isinstance(one, type)
+            and issubclass(one, StableHLOOp)
+            and one.__module__ == __name__
+            and "name" in vars(one)
+        ),
     ],
     [
         ComparisonDirectionAttr,

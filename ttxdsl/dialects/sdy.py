@@ -28,6 +28,7 @@ from ttxdsl.dialects._sdy.access import (
     SHARDING_RULE as SHARDING_RULE,
     behind_barriers as behind_barriers,
     edge_owner as edge_owner,
+    enclosing_function as enclosing_function,
     enclosing_module as enclosing_module,
     find_data_flow_edge as find_data_flow_edge,
     find_mesh as find_mesh,

@@ -57,7 +57,6 @@ from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
 from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import ComputeOp, OneInputOp, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import (
-    Tensor,
     exactly,
     expect_dim,
     expect_shape,
@@ -288,9 +287,6 @@ class EmptyOp(creation.CreationOp, TTIROp):
     """Room for a result; its contents are never read."""
 
     name = "empty"
-
-    def __init__(self, type: Tensor):
-        super().__init__(result_types=[type])
 
 
 class ArangeOp(creation.Arange, TTIROp):

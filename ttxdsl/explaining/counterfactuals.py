@@ -24,7 +24,6 @@ from ttxdsl.explaining.answers import Change, Counterfactual, Figures, Origin
 from ttxdsl.explaining.collectives import Found, WhyCollectives
 from ttxdsl.explaining.compiling import compile_plainly
 from ttxdsl.explaining.costs import measure
-from ttxdsl.explaining.names import enclosing_function
 from ttxdsl.explaining.places import Places, sharding_text
 from ttxdsl.explaining.recording import Demand, Recorded
 from ttxdsl.interpreters.run import entry_function
@@ -227,7 +226,7 @@ class Counterfactuals:
         if isinstance(given, BlockArgument) and isinstance(
             sdy.owning_op(given), FuncOp
         ):
-            if enclosing_function(given) is not self.places.names.entry:
+            if sdy.enclosing_function(given) is not self.places.names.entry:
                 return
             change = Change("annotate argument", name, text, position)
             yield Edit(change, given, sharding, given.index)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.lexer import Span
@@ -45,14 +44,6 @@ def all_values(module: ModuleOp) -> Iterator[SSAValue]:
                 yield from block.args
 
 
-def enclosing_function(value: SSAValue) -> FuncOp | None:
-    """The function that a value stands in."""
-    op = sdy.owning_op(value)
-    while op is not None and not isinstance(op, FuncOp):
-        op = op.parent_op()
-    return op
-
-
 class Names:
     """The names of the values of one module.
 
@@ -76,7 +67,7 @@ class Names:
     def name(self, value: SSAValue) -> str | None:
         """`%42`, or `@callee:%42` outside of the entry function; None if unnamed."""
         name = self._names.get(value)
-        function = enclosing_function(value)
+        function = sdy.enclosing_function(value)
         if name is None or function is None or function is self.entry:
             return name
         return f"@{function.sym_name.data}:{name}"
@@ -94,7 +85,7 @@ class Names:
         wanted = rest if rest.startswith("%") else f"%{rest}"
         found: dict[str, list[SSAValue]] = {}
         for value, own in self._names.items():
-            function = enclosing_function(value)
+            function = sdy.enclosing_function(value)
             held = "" if function is None else function.sym_name.data
             if colon and held != scope.removeprefix("@"):
                 continue
@@ -117,7 +108,7 @@ class Names:
         elsewhere = [
             f"{self.name(value)}"
             for value, own in self._names.items()
-            if own == wanted and enclosing_function(value) is not self.entry
+            if own == wanted and sdy.enclosing_function(value) is not self.entry
         ]
         near = parts or elsewhere or get_close_matches(wanted, found, n=4, cutoff=0.4)
         if near:

@@ -33,7 +33,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
 )
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.engine import DirectionsOf, Propagation
-from ttxdsl.transforms.shardy.propagation.history import History, Hop
+from ttxdsl.transforms.shardy.propagation.history import History, Hop, entry_of
 from ttxdsl.transforms.shardy.propagation.op_priority import SCHEDULE
 
 PropagationName = Literal["aggressive", "op-priority", "user-priority"]
@@ -106,24 +106,12 @@ class StepRecorder(History):
         hops: list[Hop] = []
         before = self._order
         while True:
-            found = _overlapping(self._ways.get(holder, {}), axis)
+            found = entry_of(self._ways.get(holder, {}), axis)
             if found is None or found[0] >= before:
                 return hops[::-1]
             before, hop = found
             hops.append(hop)
             axis, holder = hop.axis, hop.source_value
-
-
-def _overlapping(
-    by_axis: dict[AxisRef, tuple[int, Hop]], axis: AxisRef
-) -> tuple[int, Hop] | None:
-    """The entry of an axis, or of one that it was split from or merged with."""
-    if axis in by_axis:
-        return by_axis[axis]
-    for other, entry in by_axis.items():
-        if other.contains(axis) or axis.contains(other):
-            return entry
-    return None
 
 
 class _CountedPropagation(Propagation):
@@ -347,15 +335,7 @@ class Recorded:
     def origin(self, value: SSAValue, axis: AxisRef) -> str | None:
         """The history's name of what introduced an axis on a value."""
         holder = self.holders.get(value)
-        if holder is None:
-            return None
-        known = self.origins.get(holder, {})
-        if axis in known:
-            return known[axis]
-        for other, name in known.items():
-            if other.contains(axis) or axis.contains(other):
-                return name
-        return None
+        return None if holder is None else entry_of(self.origins.get(holder, {}), axis)
 
     def priority_of_run(self, run: int) -> str:
         """What a run of the engine was: its strategy and priorities."""

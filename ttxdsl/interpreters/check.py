@@ -8,20 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import check
 from ttxdsl.interpreters.elements import constant, is_complex, widen
+from ttxdsl.interpreters.implementing import (
+    implements,
+)
 from ttxdsl.interpreters.kernels import Array, total_order_key
 from ttxdsl.interpreters.mesh import same_values
-from ttxdsl.interpreters.regions import LocatedError, session
+from ttxdsl.interpreters.regions import LocatedError, Values, session
 
 
 class CheckError(LocatedError):
@@ -87,73 +84,60 @@ def _tolerance(op: Any) -> float:
     return check.DEFAULT_TOLERANCE if given is None else float(given.value.data)
 
 
-@register_impls
-class CheckFunctions(InterpreterFunctions):
-    """The ops of the dialect."""
+@implements(check.ExpectEqOp)
+def _expect_eq(_: Interpreter, op: check.ExpectEqOp, args: Values) -> Values:
+    """Equal."""
+    expect_eq(op, args[0], args[1])
+    return ()
 
-    @impl(check.ExpectEqOp)
-    def run_expect_eq(
-        self, interpreter: Interpreter, op: check.ExpectEqOp, args: PythonValues
-    ) -> PythonValues:
-        """Equal."""
-        expect_eq(op, args[0], args[1])
-        return ()
 
-    @impl(check.ExpectEqConstOp)
-    def run_expect_eq_const(
-        self, interpreter: Interpreter, op: check.ExpectEqConstOp, args: PythonValues
-    ) -> PythonValues:
-        """Equal to a constant."""
-        expect_eq(op, args[0], constant(op.value))
-        return ()
+@implements(check.ExpectEqConstOp)
+def _expect_eq_const(_: Interpreter, op: check.ExpectEqConstOp, args: Values) -> Values:
+    """Equal to a constant."""
+    expect_eq(op, args[0], constant(op.value))
+    return ()
 
-    @impl(check.ExpectAlmostEqOp)
-    def run_expect_almost_eq(
-        self, interpreter: Interpreter, op: check.ExpectAlmostEqOp, args: PythonValues
-    ) -> PythonValues:
-        """Nearly equal."""
-        expect_almost_eq(op, args[0], args[1], _tolerance(op))
-        return ()
 
-    @impl(check.ExpectAlmostEqConstOp)
-    def run_expect_almost_eq_const(
-        self,
-        interpreter: Interpreter,
-        op: check.ExpectAlmostEqConstOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Nearly equal to a constant."""
-        expect_almost_eq(op, args[0], constant(op.value), _tolerance(op))
-        return ()
+@implements(check.ExpectAlmostEqOp)
+def _expect_almost_eq(
+    _: Interpreter, op: check.ExpectAlmostEqOp, args: Values
+) -> Values:
+    """Nearly equal."""
+    expect_almost_eq(op, args[0], args[1], _tolerance(op))
+    return ()
 
-    @impl(check.ExpectCloseOp)
-    def run_expect_close(
-        self, interpreter: Interpreter, op: check.ExpectCloseOp, args: PythonValues
-    ) -> PythonValues:
-        """Few floats apart."""
-        most, least = op.max_ulp_difference, op.min_ulp_difference
-        expect_close(
-            op,
-            args[0],
-            args[1],
-            0 if least is None else least.value.data,
-            1 if most is None else most.value.data,
-        )
-        return ()
 
-    @impl(check.ExpectSerializedEqOp)
-    def run_expect_serialized_eq(
-        self,
-        interpreter: Interpreter,
-        op: check.ExpectSerializedEqOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """What a probe saw."""
-        seen = session(interpreter).probes.get(op.probe_id.data, [])
-        at = 0 if op.iteration is None else op.iteration.value.data
-        if at >= len(seen):
-            raise CheckError(
-                f'probe "{op.probe_id.data}" has seen {len(seen)} values', op
-            )
-        expect_eq(op, seen[at], args[0])
-        return ()
+@implements(check.ExpectAlmostEqConstOp)
+def _expect_almost_eq_const(
+    _: Interpreter, op: check.ExpectAlmostEqConstOp, args: Values
+) -> Values:
+    """Nearly equal to a constant."""
+    expect_almost_eq(op, args[0], constant(op.value), _tolerance(op))
+    return ()
+
+
+@implements(check.ExpectCloseOp)
+def _expect_close(_: Interpreter, op: check.ExpectCloseOp, args: Values) -> Values:
+    """Few floats apart."""
+    most, least = op.max_ulp_difference, op.min_ulp_difference
+    expect_close(
+        op,
+        args[0],
+        args[1],
+        0 if least is None else least.value.data,
+        1 if most is None else most.value.data,
+    )
+    return ()
+
+
+@implements(check.ExpectSerializedEqOp)
+def _expect_serialized_eq(
+    interpreter: Interpreter, op: check.ExpectSerializedEqOp, args: Values
+) -> Values:
+    """What a probe saw."""
+    seen = session(interpreter).probes.get(op.probe_id.data, [])
+    at = 0 if op.iteration is None else op.iteration.value.data
+    if at >= len(seen):
+        raise CheckError(f'probe "{op.probe_id.data}" has seen {len(seen)} values', op)
+    expect_eq(op, seen[at], args[0])
+    return ()

@@ -5,12 +5,12 @@ Source: the op descriptions of StableHLO's chlo dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo
@@ -27,8 +27,12 @@ from ttxdsl.interpreters.elements import (
     widen,
     widened,
 )
-from ttxdsl.interpreters.kernels import Array
-from ttxdsl.interpreters.regions import Kernel, constant_value, run_region, with_kernels
+from ttxdsl.interpreters.implementing import (
+    implement_by_kernels,
+    implements,
+)
+from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.regions import Values, run_region
 
 
 def _asin_acos_kernel(z: Array) -> Array:
@@ -72,40 +76,35 @@ def _mulhi(x: Array, y: Array) -> Array:
     return high.view(x.dtype)
 
 
-_UNARY: dict[type[Operation], Kernel] = {
-    chlo.AcosOp: widened(special.precise(np.arccos)),
-    chlo.AcoshOp: widened(special.precise(np.arccosh)),
-    chlo.AsinAcosKernelOp: _asin_acos_kernel,
-    chlo.AsinOp: widened(special.precise(np.arcsin)),
-    chlo.AsinhOp: widened(special.precise(np.arcsinh)),
-    chlo.AtanOp: widened(special.precise(np.arctan)),
-    chlo.AtanhOp: widened(special.precise(np.arctanh)),
-    chlo.BesselI1eOp: special.bessel_i1e,
-    chlo.ConjOp: np.conj,
-    chlo.CoshOp: widened(special.cosh),
-    chlo.DigammaOp: special.digamma,
-    chlo.ErfInvOp: special.erf_inv,
-    chlo.ErfOp: widened(special.erf),
-    chlo.ErfcOp: special.erfc,
-    chlo.IsInfOp: _is_inf(0),
-    chlo.IsNegInfOp: _is_inf(-1),
-    chlo.IsPosInfOp: _is_inf(1),
-    chlo.LgammaOp: special.lgamma,
-    chlo.SinhOp: widened(special.sinh),
-    chlo.SquareOp: widened(_square),
-    chlo.TanOp: widened(special.precise(np.tan)),
+_UNARY: dict[str, Kernel] = {
+    "acos": widened(special.precise(np.arccos)),
+    "acosh": widened(special.precise(np.arccosh)),
+    "_asin_acos_kernel": _asin_acos_kernel,
+    "asin": widened(special.precise(np.arcsin)),
+    "asinh": widened(special.precise(np.arcsinh)),
+    "atan": widened(special.precise(np.arctan)),
+    "atanh": widened(special.precise(np.arctanh)),
+    "bessel_i1e": special.bessel_i1e,
+    "conj": np.conj,
+    "cosh": widened(special.cosh),
+    "digamma": special.digamma,
+    "erf_inv": special.erf_inv,
+    "erf": widened(special.erf),
+    "erfc": special.erfc,
+    "is_inf": _is_inf(0),
+    "is_neg_inf": _is_inf(-1),
+    "is_pos_inf": _is_inf(1),
+    "lgamma": special.lgamma,
+    "sinh": widened(special.sinh),
+    "square": widened(_square),
+    "tan": widened(special.precise(np.tan)),
 }
 
-_BINARY: dict[type[Operation], Kernel] = {
-    chlo.MulhiOp: _mulhi,
-    chlo.NextAfterOp: np.nextafter,
-    chlo.PolygammaOp: special.polygamma,
-    chlo.ZetaOp: special.zeta,
-}
-
-_BROADCAST: dict[str, Kernel] = {
-    **kernels.BINARY,
-    **{op.name.removeprefix("chlo."): kernel for op, kernel in _BINARY.items()},
+_BINARY: dict[str, Kernel] = {
+    "mulhi": _mulhi,
+    "next_after": np.nextafter,
+    "polygamma": special.polygamma,
+    "zeta": special.zeta,
 }
 
 
@@ -121,7 +120,7 @@ def _aligned(x: Array, rank: int, to: int, dims: tuple[int, ...] | None) -> Arra
     return x.reshape((*lead, *local))
 
 
-def _broadcast(op: Operation, args: PythonValues, kernel: Kernel) -> Array:
+def _broadcast(op: Operation, args: Values, kernel: Kernel) -> Array:
     """`kernel` of two operands whose dimensions of size 1 stretch."""
     ranks = [rank_of(value.type) for value in op.operands]
     found: Any = op.properties.get("broadcast_dimensions")
@@ -132,28 +131,10 @@ def _broadcast(op: Operation, args: PythonValues, kernel: Kernel) -> Array:
     )
 
 
-def _broadcasting(kernel: Kernel) -> Callable[..., PythonValues]:
-    def run(
-        self: InterpreterFunctions,
-        interpreter: Interpreter,
-        op: Operation,
-        args: PythonValues,
-    ) -> PythonValues:
-        return (_broadcast(op, args, kernel),)
-
-    return run
-
-
-def _with_broadcasts(
-    functions: type[InterpreterFunctions],
-) -> type[InterpreterFunctions]:
-    """Also run every `chlo.broadcast_x` by the kernel of x."""
-    for op in chlo.Chlo.operations:
-        name = op.name.removeprefix("chlo.broadcast_")
-        if name != op.name and name in _BROADCAST:
-            run = impl(op)(_broadcasting(_BROADCAST[name]))
-            setattr(functions, f"run {op.name}", run)
-    return functions
+def _run_broadcast(
+    kernel: Kernel, _: Interpreter, op: Operation, args: Values
+) -> Values:
+    return (_broadcast(op, args, kernel),)
 
 
 def _number(attribute: object, dtype: DType) -> Array:
@@ -170,115 +151,107 @@ def _number(attribute: object, dtype: DType) -> Array:
             raise UnsupportedError(f"a number given as {attribute}")
 
 
-@with_kernels({**_UNARY, **_BINARY})
-@_with_broadcasts
-class ChloFunctions(InterpreterFunctions):
-    """Functions by a table; those with attributes or several results one by one."""
+@implements(chlo.BroadcastCompareOp)
+def _broadcast_compare(
+    _: Interpreter, op: chlo.BroadcastCompareOp, args: Values
+) -> Values:
+    """Compared with stretched dimensions."""
+    direction = op.comparison_direction.data.value
+    total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
 
-    @impl(chlo.BroadcastCompareOp)
-    def run_broadcast_compare(
-        self, interpreter: Interpreter, op: chlo.BroadcastCompareOp, args: PythonValues
-    ) -> PythonValues:
-        """Compared with stretched dimensions."""
-        direction = op.comparison_direction.data.value
-        total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
+    def kernel(x: Array, y: Array) -> Array:
+        return kernels.compare(x, y, direction, total)
 
-        def kernel(x: Array, y: Array) -> Array:
-            return kernels.compare(x, y, direction, total)
+    return (_broadcast(op, args, kernel),)
 
-        return (_broadcast(op, args, kernel),)
 
-    @impl(chlo.BroadcastSelectOp)
-    def run_broadcast_select(
-        self, interpreter: Interpreter, op: chlo.BroadcastSelectOp, args: PythonValues
-    ) -> PythonValues:
-        """Chosen with stretched dimensions."""
-        return (_broadcast(op, args, kernels.select),)
+@implements(chlo.ConstantLikeOp)
+def _constant_like(_: Interpreter, op: chlo.ConstantLikeOp, args: Values) -> Values:
+    """One number in the operand's shape."""
+    x: Array = args[0]
+    shape = x.shape[x.ndim - rank_of(op.operand.type) :]
+    number = _number(op.value, tensor_of(op.result.type)[1])
+    return (np.broadcast_to(number, shape),)
 
-    @impl(chlo.ConstantOp)
-    def run_constant(
-        self, interpreter: Interpreter, op: chlo.ConstantOp, args: PythonValues
-    ) -> PythonValues:
-        """The value, read once."""
-        return (constant_value(interpreter, op, op.value),)
 
-    @impl(chlo.ConstantLikeOp)
-    def run_constant_like(
-        self, interpreter: Interpreter, op: chlo.ConstantLikeOp, args: PythonValues
-    ) -> PythonValues:
-        """One number in the operand's shape."""
-        x: Array = args[0]
-        shape = x.shape[x.ndim - rank_of(op.operand.type) :]
-        number = _number(op.value, tensor_of(op.result.type)[1])
-        return (np.broadcast_to(number, shape),)
+@implements(chlo.TopKOp)
+def _top_k(_: Interpreter, op: chlo.TopKOp, args: Values) -> Values:
+    """The largest of the last dimension, NaN first, and where they were."""
+    x: Array = args[0]
+    key = kernels.total_order_key(x) if is_float(x.dtype) else widen(x)
+    # the complement turns the order around and keeps equals in theirs
+    order = np.argsort(~key, axis=-1, kind="stable")[..., : op.k.value.data]
+    indices = order.astype(tensor_of(op.indices.type)[1])
+    return np.take_along_axis(x, order, -1), indices
 
-    @impl(chlo.TopKOp)
-    def run_top_k(
-        self, interpreter: Interpreter, op: chlo.TopKOp, args: PythonValues
-    ) -> PythonValues:
-        """The largest of the last dimension, NaN first, and where they were."""
-        x: Array = args[0]
-        key = kernels.total_order_key(x) if is_float(x.dtype) else widen(x)
-        # the complement turns the order around and keeps equals in theirs
-        order = np.argsort(~key, axis=-1, kind="stable")[..., : op.k.value.data]
-        indices = order.astype(tensor_of(op.indices.type)[1])
-        return np.take_along_axis(x, order, -1), indices
 
-    @impl(chlo.RaggedDotOp)
-    def run_ragged_dot(
-        self, interpreter: Interpreter, op: chlo.RaggedDotOp, args: PythonValues
-    ) -> PythonValues:
-        """A product for each group of rows."""
-        lhs, rhs, sizes = args
-        dims = op.ragged_dot_dimension_numbers.data
-        if rank_of(op.group_sizes.type) != 1:
-            raise UnsupportedError("group sizes that differ by batch", op)
-        return (
-            contraction.ragged_dot(
-                lhs,
-                rhs,
-                sizes,
-                (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
-                (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
-                dims.lhs_ragged_dimensions[0],
-                dims.rhs_group_dimensions,
-                (rank_of(op.lhs.type), rank_of(op.rhs.type)),
-                tensor_of(op.result.type)[1],
-            ),
-        )
+@implements(chlo.RaggedDotOp)
+def _ragged_dot(_: Interpreter, op: chlo.RaggedDotOp, args: Values) -> Values:
+    """A product for each group of rows."""
+    lhs, rhs, sizes = args
+    dims = op.ragged_dot_dimension_numbers.data
+    if rank_of(op.group_sizes.type) != 1:
+        raise UnsupportedError("group sizes that differ by batch", op)
+    return (
+        contraction.ragged_dot(
+            lhs,
+            rhs,
+            sizes,
+            (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
+            (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
+            dims.lhs_ragged_dimensions[0],
+            dims.rhs_group_dimensions,
+            (rank_of(op.lhs.type), rank_of(op.rhs.type)),
+            tensor_of(op.result.type)[1],
+        ),
+    )
 
-    @impl(chlo.ScanOp)
-    def run_scan(
-        self, interpreter: Interpreter, op: chlo.ScanOp, args: PythonValues
-    ) -> PythonValues:
-        """The body step by step along a dimension, each step on whole slices."""
-        count = len(op.inputs)
-        arrays, carries = args[:count], args[count:]
-        dim = op.dimension.value.data
-        axes = [
-            x.ndim - rank_of(value.type) + dim
-            for x, value in zip(arrays, op.inputs, strict=True)
-        ]
-        size = arrays[0].shape[axes[0]] if arrays else 0
-        if op.scan_dim_size is not None and not arrays:
-            size = op.scan_dim_size.value.data
-        backwards = bool(op.is_reverse.value.data)
-        outputs = len(op.outputs)
-        slices: list[PythonValues] = []
-        for step in reversed(range(size)) if backwards else range(size):
-            now = [x.take(step, axis=a) for x, a in zip(arrays, axes, strict=True)]
-            done = run_region(interpreter, op.body, (*now, *carries), "scan")
-            slices.append(done[:outputs])
-            carries = done[outputs:]
-        if backwards:
-            slices.reverse()
-        stacked: list[Array] = []
-        for at, value in enumerate(op.outputs):
-            shape, dtype = tensor_of(value.type)
-            if not slices:
-                stacked.append(np.zeros(shape, dtype))
-                continue
-            parts = np.broadcast_arrays(*(part[at] for part in slices))
-            axis = parts[0].ndim - (len(shape) - 1) + dim
-            stacked.append(np.stack(parts, axis=axis))
-        return (*stacked, *carries)
+
+@implements(chlo.ScanOp)
+def _scan(interpreter: Interpreter, op: chlo.ScanOp, args: Values) -> Values:
+    """The body step by step along a dimension, each step on whole slices."""
+    count = len(op.inputs)
+    arrays, carries = args[:count], args[count:]
+    dim = op.dimension.value.data
+    axes = [
+        x.ndim - rank_of(value.type) + dim
+        for x, value in zip(arrays, op.inputs, strict=True)
+    ]
+    size = arrays[0].shape[axes[0]] if arrays else 0
+    if op.scan_dim_size is not None and not arrays:
+        size = op.scan_dim_size.value.data
+    backwards = bool(op.is_reverse.value.data)
+    outputs = len(op.outputs)
+    slices: list[Values] = []
+    for step in reversed(range(size)) if backwards else range(size):
+        now = [x.take(step, axis=a) for x, a in zip(arrays, axes, strict=True)]
+        done = run_region(interpreter, op.body, (*now, *carries), "scan")
+        slices.append(done[:outputs])
+        carries = done[outputs:]
+    if backwards:
+        slices.reverse()
+    stacked: list[Array] = []
+    for at, value in enumerate(op.outputs):
+        shape, dtype = tensor_of(value.type)
+        if not slices:
+            stacked.append(np.zeros(shape, dtype))
+            continue
+        parts = np.broadcast_arrays(*(part[at] for part in slices))
+        axis = parts[0].ndim - (len(shape) - 1) + dim
+        stacked.append(np.stack(parts, axis=axis))
+    return (*stacked, *carries)
+
+
+def _implement_by_name() -> None:
+    """Functions by the tables, and every `chlo.broadcast_x` by the kernel of x."""
+    plain = {**_UNARY, **_BINARY}
+    broadcast = {**kernels.BINARY, **_BINARY, "select": kernels.select}
+    for op_class in chlo.Chlo.operations:
+        name = op_class.name.removeprefix("chlo.")
+        if name in plain:
+            implement_by_kernels({op_class: plain[name]})
+        elif (kernel := broadcast.get(name.removeprefix("broadcast_"))) is not None:
+            implements(op_class)(partial(_run_broadcast, kernel))
+
+
+_implement_by_name()

@@ -10,42 +10,36 @@ from xdsl.dialects import func
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
-    PythonValues,
-    ReturnedValues,
-    TerminatorValue,
-    impl,
     impl_callable,
-    impl_terminator,
     register_impls,
 )
 
-from ttxdsl.interpreters.regions import find_symbol, run_region
+from ttxdsl.dialects import stablehlo
+from ttxdsl.interpreters.implementing import implement_returns, implements
+from ttxdsl.interpreters.regions import Values, find_symbol, run_region
 
 
 @register_impls
 class FuncFunctions(InterpreterFunctions):
-    """Functions are regions run on their arguments; a call looks its callee up."""
-
-    @impl_terminator(func.ReturnOp)
-    def run_return(
-        self, interpreter: Interpreter, op: func.ReturnOp, args: PythonValues
-    ) -> tuple[TerminatorValue, PythonValues]:
-        """Hand the operands back."""
-        return ReturnedValues(args), ()
-
-    @impl(func.CallOp)
-    def run_call(
-        self, interpreter: Interpreter, op: func.CallOp, args: PythonValues
-    ) -> PythonValues:
-        """Run the callee."""
-        callee = find_symbol(interpreter, op.callee.string_value())
-        return interpreter.call_op(callee, args)
+    """What happens when a function is called, which is no op that is run."""
 
     @impl_callable(func.FuncOp)
     def call_func(
-        self, interpreter: Interpreter, op: func.FuncOp, args: PythonValues
-    ) -> PythonValues:
+        self, interpreter: Interpreter, op: func.FuncOp, args: Values
+    ) -> Values:
         """Run the body, or what is registered for an external function."""
         if op.is_declaration:
             return interpreter.call_external(op.sym_name.data, op, args)
         return run_region(interpreter, op.body, args, op.sym_name.data)
+
+
+@implements(func.CallOp, stablehlo.CompositeOp)
+def _call(
+    interpreter: Interpreter, op: func.CallOp | stablehlo.CompositeOp, args: Values
+) -> Values:
+    """Run the callee; of a composite, its decomposition."""
+    name = op.callee if isinstance(op, func.CallOp) else op.decomposition
+    return interpreter.call_op(find_symbol(interpreter, name.string_value()), args)
+
+
+implement_returns(func.ReturnOp)

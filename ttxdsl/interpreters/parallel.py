@@ -16,13 +16,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, SymbolRefAttr
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import interpreter as interp, stablehlo
@@ -30,11 +24,15 @@ from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.implementing import (
+    implements,
+)
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.regions import (
     LocatedError,
     Nothing,
+    Values,
     find_symbol,
     on_mesh,
     session,
@@ -139,108 +137,92 @@ def _printed_name(value: SSAValue) -> str:
     return f"%{count}"
 
 
-@register_impls
-class ParallelFunctions(InterpreterFunctions):
-    """The interpreter dialect, and StableHLO's ops that talk to somebody else."""
+@implements(interp.RunParallelOp)
+def _parallel(
+    interpreter: Interpreter, op: interp.RunParallelOp, args: Values
+) -> Values:
+    """Run the grid."""
+    rows = [_names(row) for row in op.programs.data]
+    if len({len(row) for row in rows}) != 1:
+        raise CompileError("the rows of `programs` differ in length", op)
+    grid = DeviceMesh(
+        (("replica", len(rows)), ("partition", len(rows[0]))),
+        num_partitions=len(rows[0]),
+    )
+    programs: list[func.FuncOp] = []
+    for name in (name for row in rows for name in row):
+        found = find_symbol(interpreter, name)
+        if not isinstance(found, func.FuncOp):
+            raise CompileError(f"@{name} is not a function", op)
+        programs.append(found)
+    state = session(interpreter)
+    outer = state.infeed
+    state.infeed = _names(op.infeed)
+    try:
+        if len(set(programs)) == 1:
+            found = _run_alike(interpreter, programs[0], grid, list(args))
+        else:
+            found = _run_apart(interpreter, op, programs, grid, list(args))
+    finally:
+        state.infeed = outer
+    return tuple(found)
 
-    @impl(interp.RunParallelOp)
-    def run_parallel(
-        self, interpreter: Interpreter, op: interp.RunParallelOp, args: PythonValues
-    ) -> PythonValues:
-        """Run the grid."""
-        rows = [_names(row) for row in op.programs.data]
-        if len({len(row) for row in rows}) != 1:
-            raise CompileError("the rows of `programs` differ in length", op)
-        grid = DeviceMesh(
-            (("replica", len(rows)), ("partition", len(rows[0]))),
-            num_partitions=len(rows[0]),
+
+@implements(interp.PrintOp)
+def _print(interpreter: Interpreter, op: interp.PrintOp, args: Values) -> Values:
+    """To the interpreter's file, once a process, as StableHLO's own prints it."""
+    type_ = op.operand.type
+    mesh, rank = session(interpreter).mesh, rank_of(type_)
+    full = mesh.spread(np.asarray(args[0]), rank, range(mesh.rank))
+    name = _printed_name(op.operand)
+    for value in full.reshape((-1, *full.shape[full.ndim - rank :])):
+        interpreter.print(f"{name} = {tensor_text(value, type_)}")
+    return ()
+
+
+@implements(interp.ProbeOp)
+def _probe(interpreter: Interpreter, op: interp.ProbeOp, args: Values) -> Values:
+    """Kept in the session, for `check.expect_serialized_eq`."""
+    seen = session(interpreter).probes.setdefault(op.probe_id.data, [])
+    seen.append(np.array(args[0]))
+    return args
+
+
+@implements(stablehlo.InfeedOp)
+def _infeed(interpreter: Interpreter, op: stablehlo.InfeedOp, args: Values) -> Values:
+    """What the next function of the queue gives."""
+    queue = session(interpreter).infeed
+    if not queue:
+        raise UnsupportedError(
+            "nothing is fed in",
+            op,
+            hint="run the program by interpreter.run_parallel with `infeed`",
         )
-        programs: list[func.FuncOp] = []
-        for name in (name for row in rows for name in row):
-            found = find_symbol(interpreter, name)
-            if not isinstance(found, func.FuncOp):
-                raise CompileError(f"@{name} is not a function", op)
-            programs.append(found)
-        state = session(interpreter)
-        outer = state.infeed
-        state.infeed = _names(op.infeed)
-        try:
-            if len(set(programs)) == 1:
-                found = _run_alike(interpreter, programs[0], grid, list(args))
-            else:
-                found = _run_apart(interpreter, op, programs, grid, list(args))
-        finally:
-            state.infeed = outer
-        return tuple(found)
+    feed = find_symbol(interpreter, queue.pop(0))
+    return (*interpreter.call_op(feed, ()), None)
 
-    @impl(interp.PrintOp)
-    def run_print(
-        self, interpreter: Interpreter, op: interp.PrintOp, args: PythonValues
-    ) -> PythonValues:
-        """To the interpreter's file, once a process, as StableHLO's own prints it."""
-        type_ = op.operand.type
-        mesh, rank = session(interpreter).mesh, rank_of(type_)
-        full = mesh.spread(np.asarray(args[0]), rank, range(mesh.rank))
-        name = _printed_name(op.operand)
-        for value in full.reshape((-1, *full.shape[full.ndim - rank :])):
-            interpreter.print(f"{name} = {tensor_text(value, type_)}")
-        return ()
 
-    @impl(interp.ProbeOp)
-    def run_probe(
-        self, interpreter: Interpreter, op: interp.ProbeOp, args: PythonValues
-    ) -> PythonValues:
-        """Kept in the session, for `check.expect_serialized_eq`."""
-        seen = session(interpreter).probes.setdefault(op.probe_id.data, [])
-        seen.append(np.array(args[0]))
-        return args
+@implements(stablehlo.SendOp)
+def _send(interpreter: Interpreter, op: stablehlo.SendOp, args: Values) -> Values:
+    """Into the channel; between devices, already where it is sent to."""
+    state = session(interpreter)
+    values = args[:-1]
+    pairs = op.source_target_pairs
+    if pairs is not None and (listed := id_pairs(pairs)):
+        moves = cast("tuple[tuple[int, int], ...]", state.mesh.positions_of(listed))
+        values = tuple(
+            state.mesh.collective_permute(x, rank_of(value.type), moves)
+            for x, value in zip(values, op.inputs, strict=True)
+        )
+    handle = op.channel_handle.data.handle
+    state.channels.setdefault(handle, []).append(values)
+    return (None,)
 
-    @impl(stablehlo.InfeedOp)
-    def run_infeed(
-        self, interpreter: Interpreter, op: stablehlo.InfeedOp, args: PythonValues
-    ) -> PythonValues:
-        """What the next function of the queue gives."""
-        queue = session(interpreter).infeed
-        if not queue:
-            raise UnsupportedError(
-                "nothing is fed in",
-                op,
-                hint="run the program by interpreter.run_parallel with `infeed`",
-            )
-        feed = find_symbol(interpreter, queue.pop(0))
-        return (*interpreter.call_op(feed, ()), None)
 
-    @impl(stablehlo.OutfeedOp)
-    def run_outfeed(
-        self, interpreter: Interpreter, op: stablehlo.OutfeedOp, args: PythonValues
-    ) -> PythonValues:
-        """Nobody listens."""
-        return (None,)
-
-    @impl(stablehlo.SendOp)
-    def run_send(
-        self, interpreter: Interpreter, op: stablehlo.SendOp, args: PythonValues
-    ) -> PythonValues:
-        """Into the channel; between devices, already where it is sent to."""
-        state = session(interpreter)
-        values = args[:-1]
-        pairs = op.source_target_pairs
-        if pairs is not None and (listed := id_pairs(pairs)):
-            moves = cast("tuple[tuple[int, int], ...]", state.mesh.positions_of(listed))
-            values = tuple(
-                state.mesh.collective_permute(x, rank_of(value.type), moves)
-                for x, value in zip(values, op.inputs, strict=True)
-            )
-        handle = op.channel_handle.data.handle
-        state.channels.setdefault(handle, []).append(values)
-        return (None,)
-
-    @impl(stablehlo.RecvOp)
-    def run_recv(
-        self, interpreter: Interpreter, op: stablehlo.RecvOp, args: PythonValues
-    ) -> PythonValues:
-        """Out of the channel, what came first."""
-        queue = session(interpreter).channels.get(op.channel_handle.data.handle)
-        if not queue:
-            raise Nothing("nothing was sent to this channel", op)
-        return (*queue.pop(0), None)
+@implements(stablehlo.RecvOp)
+def _recv(interpreter: Interpreter, op: stablehlo.RecvOp, args: Values) -> Values:
+    """Out of the channel, what came first."""
+    queue = session(interpreter).channels.get(op.channel_handle.data.handle)
+    if not queue:
+        raise Nothing("nothing was sent to this channel", op)
+    return (*queue.pop(0), None)

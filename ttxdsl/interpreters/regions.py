@@ -8,17 +8,17 @@ whose dimensions are leading ones to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from sys import getrefcount
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.interpreter import Interpreter, InterpreterFunctions, impl, register_impls
+from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
 from xdsl.utils.exceptions import InterpretationError
@@ -32,7 +32,6 @@ from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
 
 Array = NDArray[Any]
-Kernel = Callable[..., Array]
 Values = tuple[Any, ...]
 
 
@@ -299,32 +298,6 @@ def _checked(op: Operation, value: Any, shape: tuple[int, ...], dtype: DType) ->
             op,
         )
     return array
-
-
-def with_kernels(
-    kernels: Mapping[type[Operation], Kernel],
-) -> Callable[[type[_FunctionsT]], type[_FunctionsT]]:
-    """Class decorator: also run each op type by a kernel of its operands' arrays."""
-
-    def decorate(functions: type[_FunctionsT]) -> type[_FunctionsT]:
-        for op_type, kernel in kernels.items():
-
-            def run(
-                self: InterpreterFunctions,
-                interpreter: Interpreter,
-                op: Operation,
-                args: Values,
-                kernel: Kernel = kernel,
-            ) -> Values:
-                return (kernel(*args),)
-
-            setattr(functions, f"run {op_type.name}", impl(op_type)(run))
-        return register_impls(functions)
-
-    return decorate
-
-
-_FunctionsT = TypeVar("_FunctionsT", bound=InterpreterFunctions)
 
 
 def constant_value(interpreter: Interpreter, op: Operation, value: object) -> Array:

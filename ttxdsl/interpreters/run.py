@@ -11,7 +11,7 @@ or, inside an interpreter of one's own:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.interpreter import Interpreter, InterpreterFunctions
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 
 from ttxdsl.dialects.boundary import require_structured
@@ -33,24 +33,6 @@ from ttxdsl.interpreters.regions import session
 Array = NDArray[Any]
 
 
-def implementations() -> Iterable[type[InterpreterFunctions]]:
-    """All implementation classes of this package, one or several a dialect."""
-    # imported here: the dialects need not be loaded to use a kernel
-    from ttxdsl.interpreters import chlo, sdy, stablehlo, ttir, ttnn
-    from ttxdsl.interpreters.check import CheckFunctions
-    from ttxdsl.interpreters.func import FuncFunctions
-    from ttxdsl.interpreters.parallel import ParallelFunctions
-
-    yield FuncFunctions
-    yield from stablehlo.FUNCTIONS
-    yield chlo.ChloFunctions
-    yield sdy.SdyFunctions
-    yield ttir.TTIRFunctions
-    yield ttnn.TTNNFunctions
-    yield CheckFunctions
-    yield ParallelFunctions
-
-
 def register_implementations(interpreter: Interpreter) -> None:
     """Teach an xDSL interpreter func, stablehlo, chlo, sdy, ttir and ttnn on arrays.
 
@@ -58,7 +40,10 @@ def register_implementations(interpreter: Interpreter) -> None:
     laid out); implementations registered before for the same ops are replaced. Other
     dialects' implementations can be registered beside these.
     """
-    for functions in implementations():
+    # imported here: the dialects need not be loaded to use a kernel
+    from ttxdsl.interpreters.dialects import FUNCTIONS
+
+    for functions in FUNCTIONS:
         interpreter.register_implementations(functions(), override=True)
 
 

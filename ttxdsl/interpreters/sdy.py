@@ -13,30 +13,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    ReturnedValues,
-    TerminatorValue,
-    impl,
-    impl_terminator,
-)
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.interpreters.implementing import (
+    implement_by_kernels,
+    implement_returns,
+    implements,
+)
 from ttxdsl.interpreters.mesh import Array, DeviceMesh
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.regions import (
     LocatedError,
-    constant_value,
+    Values,
     on_mesh,
     run_region,
     session,
-    with_kernels,
 )
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import TensorSharding
@@ -85,93 +81,79 @@ def device_mesh(op: Operation, shardings: Iterable[TensorSharding]) -> DeviceMes
     return found.pop() if found else DeviceMesh()
 
 
-@with_kernels(dict.fromkeys(_IDENTITIES, _identity))
-class SdyFunctions(InterpreterFunctions):
-    """Identities by a table; manual and named computations run their bodies."""
+@implements(sdy.ShardingGroupOp)
+def _sharding_group(_: Interpreter, op: sdy.ShardingGroupOp, args: Values) -> Values:
+    """Only propagation cares for groups."""
+    return ()
 
-    @impl(sdy.ShardingGroupOp)
-    def run_sharding_group(
-        self, interpreter: Interpreter, op: sdy.ShardingGroupOp, args: PythonValues
-    ) -> PythonValues:
-        """Only propagation cares for groups."""
-        return ()
 
-    @impl(sdy.ConstantOp)
-    def run_constant(
-        self, interpreter: Interpreter, op: sdy.ConstantOp, args: PythonValues
-    ) -> PythonValues:
-        """The value, read once."""
-        return (constant_value(interpreter, op, op.value),)
+@implements(sdy.NamedComputationOp)
+def _named(
+    interpreter: Interpreter, op: sdy.NamedComputationOp, args: Values
+) -> Values:
+    """The body, as if it were inlined."""
+    return run_region(interpreter, op.body, args, op.computation_name.data)
 
-    @impl_terminator(sdy.ReturnOp)
-    def run_return(
-        self, interpreter: Interpreter, op: sdy.ReturnOp, args: PythonValues
-    ) -> tuple[TerminatorValue, PythonValues]:
-        """Hand the operands back."""
-        return ReturnedValues(args), ()
 
-    @impl(sdy.NamedComputationOp)
-    def run_named(
-        self, interpreter: Interpreter, op: sdy.NamedComputationOp, args: PythonValues
-    ) -> PythonValues:
-        """The body, as if it were inlined."""
-        return run_region(interpreter, op.body, args, op.computation_name.data)
+@implements(sdy.ManualComputationOp)
+def _manual_op(
+    interpreter: Interpreter, op: sdy.ManualComputationOp, args: Values
+) -> Values:
+    """Shard the operands along the manual axes, run the body, and put together.
 
-    @impl(sdy.ManualComputationOp)
-    def run_manual(
-        self, interpreter: Interpreter, op: sdy.ManualComputationOp, args: PythonValues
-    ) -> PythonValues:
-        """Shard the operands along the manual axes, run the body, and put together.
-
-        Raises:
-            ReplicaMismatchError: an out sharding says replicated and devices differ.
-        """
-        ins, outs = op.in_shardings.data, op.out_shardings.data
-        mesh = device_mesh(op, (*ins, *outs))
-        outer = session(interpreter).mesh
-        nested = outer.rank > 0
-        if nested and mesh.rank == 0:
-            mesh = outer
-        if nested and mesh != outer:
-            raise UnsupportedError(
-                "a computation on another mesh than the one around it", op
+    Raises:
+        ReplicaMismatchError: an out sharding says replicated and devices differ.
+    """
+    ins, outs = op.in_shardings.data, op.out_shardings.data
+    mesh = device_mesh(op, (*ins, *outs))
+    outer = session(interpreter).mesh
+    nested = outer.rank > 0
+    if nested and mesh.rank == 0:
+        mesh = outer
+    if nested and mesh != outer:
+        raise UnsupportedError(
+            "a computation on another mesh than the one around it", op
+        )
+    axes = frozenset(op.manual_axes.data)
+    shards: list[Any] = []
+    for x, sharding, arg in zip(args, ins, op.body.block.args, strict=True):
+        if isinstance(arg.type, TokenType):
+            shards.append(x)
+            continue
+        dims = [_manual(dim.axes, axes) for dim in sharding.dims]
+        shard = mesh.shard(x, dims, _manual(sharding.unreduced, axes))
+        shape, _ = tensor_of(arg.type)
+        if shard.shape[mesh.rank :] != shape:
+            raise LocatedError(
+                f"argument {arg.index} of the body has shape {shape}, but its "
+                f"shards have {shard.shape[mesh.rank :]}",
+                op,
             )
-        axes = frozenset(op.manual_axes.data)
-        shards: list[Any] = []
-        for x, sharding, arg in zip(args, ins, op.body.block.args, strict=True):
-            if isinstance(arg.type, TokenType):
-                shards.append(x)
-                continue
-            dims = [_manual(dim.axes, axes) for dim in sharding.dims]
-            shard = mesh.shard(x, dims, _manual(sharding.unreduced, axes))
-            shape, _ = tensor_of(arg.type)
-            if shard.shape[mesh.rank :] != shape:
-                raise LocatedError(
-                    f"argument {arg.index} of the body has shape {shape}, but its "
-                    f"shards have {shard.shape[mesh.rank :]}",
-                    op,
-                )
-            shards.append(shard)
-        del args
-        with on_mesh(interpreter, mesh):
-            locals_ = run_region(interpreter, op.body, shards, "manual_computation")
-        del shards
-        # along axes that stay free values are global, the same on all devices
-        leaving = tuple(axes) if nested else None
-        results: list[Any] = []
-        for at, (y, sharding) in enumerate(zip(locals_, outs, strict=True)):
-            if isinstance(op.results[at].type, TokenType):
-                results.append(y)
-                continue
-            dims = [_manual(dim.axes, axes) for dim in sharding.dims]
-            unreduced = _manual(sharding.unreduced, axes)
-            try:
-                whole = mesh.unshard(y, dims, unreduced, leaving)
-            except ReplicaMismatchError as error:
-                error.value_name = f"result {at} of '{op.name}'"
-                error.value = op.results[at]
-                raise
-            if not nested:
-                whole = whole.reshape(whole.shape[mesh.rank :])
-            results.append(whole)
-        return tuple(results)
+        shards.append(shard)
+    del args
+    with on_mesh(interpreter, mesh):
+        locals_ = run_region(interpreter, op.body, shards, "manual_computation")
+    del shards
+    # along axes that stay free values are global, the same on all devices
+    leaving = tuple(axes) if nested else None
+    results: list[Any] = []
+    for at, (y, sharding) in enumerate(zip(locals_, outs, strict=True)):
+        if isinstance(op.results[at].type, TokenType):
+            results.append(y)
+            continue
+        dims = [_manual(dim.axes, axes) for dim in sharding.dims]
+        unreduced = _manual(sharding.unreduced, axes)
+        try:
+            whole = mesh.unshard(y, dims, unreduced, leaving)
+        except ReplicaMismatchError as error:
+            error.value_name = f"result {at} of '{op.name}'"
+            error.value = op.results[at]
+            raise
+        if not nested:
+            whole = whole.reshape(whole.shape[mesh.rank :])
+        results.append(whole)
+    return tuple(results)
+
+
+implement_by_kernels(dict.fromkeys(_IDENTITIES, _identity))
+implement_returns(sdy.ReturnOp)

@@ -1,7 +1,7 @@
 """What ttir and ttnn ops compute on the devices, once for both dialects.
 
 `RUNS` says for each declaration that they share, by its name, how it is computed of what
-the op reads, destinations and device handles left out. Collectives are in `tt_mesh.py`.
+the op reads, destinations and device handles left out; its fields are read by name. Collectives are in `tt_mesh.py`.
 
 Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
@@ -39,13 +39,10 @@ from ttxdsl.interpreters.elements import (
     widen,
     widened,
 )
+from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.kernels import BINARY, UNARY, Array, Kernel
 from ttxdsl.interpreters.reduction import Reducer, reduce_named
 from ttxdsl.interpreters.regions import Values, constant_value, session
-
-Run = Callable[[Interpreter, Any, Values], Values]
-"""Computes an op (its fields are read by name) of the values of its inputs."""
-
 
 # element by element
 

@@ -24,11 +24,11 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import is_integer, rank_of, widen
+from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.mesh import Array, DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import Values
-from ttxdsl.interpreters.tt import Run
 from ttxdsl.sharding.axes import AxisRef
 
 

@@ -1,54 +1,44 @@
-"""Implementations of all ops of ttir or ttnn, by the tables of their declarations."""
+"""ttir and ttnn: every op by the tables of their declarations.
+
+The destinations of ttir are ignored: a result is a new value, and what `ttir.empty`
+makes has no memory. A device handle of ttnn is nothing to the simulation: which mesh an
+op works on is in the types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from xdsl.interpreter import Interpreter
 
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    ReturnedValues,
-    TerminatorValue,
-    impl,
-    impl_terminator,
-)
-
+from ttxdsl.dialects import ttnn
 from ttxdsl.dialects._tt.control_flow import Yield
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.interpreters.tt import RUNS, Run
+from ttxdsl.dialects.ttir import TTIROp
+from ttxdsl.interpreters.implementing import Run, implement_returns, implements
+from ttxdsl.interpreters.regions import Values
+from ttxdsl.interpreters.tt import RUNS
 from ttxdsl.interpreters.tt_mesh import MESH_RUNS
 
-_ALL: dict[str, Run] = {**RUNS, **MESH_RUNS}
 
-_Functions = type[InterpreterFunctions]
-
-
-def with_runs(ops: Sequence[type[TTOp]]) -> Callable[[_Functions], _Functions]:
-    """Adds an implementation for every op that the tables know, and the terminator."""
-
-    def add(functions: _Functions) -> _Functions:
-        for op in ops:
-            known = _ALL.get(op.mnemonic())
-            if issubclass(op, Yield):
-                setattr(functions, f"run {op.name}", impl_terminator(op)(_yield))
-            elif known is not None:
-                setattr(functions, f"run {op.name}", impl(op)(_on_inputs(known)))
-        return functions
-
-    return add
-
-
-def _on_inputs(known: Run) -> Callable[..., PythonValues]:
-    def run(
-        self: InterpreterFunctions, at: Interpreter, op: TTOp, args: PythonValues
-    ) -> PythonValues:
+def _on_inputs(known: Run) -> Run:
+    def run(at: Interpreter, op: TTOp, args: Values) -> Values:
         return known(at, op, args[: len(op.reads)])
 
     return run
 
 
-def _yield(
-    self: InterpreterFunctions, at: Interpreter, op: Yield, args: PythonValues
-) -> tuple[TerminatorValue, PythonValues]:
-    return ReturnedValues(args), ()
+def _implement() -> None:
+    known = {**RUNS, **MESH_RUNS}
+    for op_class in (*TTIROp.OPS, *ttnn.TTNNOp.OPS):
+        if issubclass(op_class, Yield):
+            implement_returns(op_class)
+        elif (run := known.get(op_class.mnemonic())) is not None:
+            implements(op_class)(_on_inputs(run))
+
+
+@implements(ttnn.GetDeviceOp)
+def _get_device(_: Interpreter, op: ttnn.GetDeviceOp, args: Values) -> Values:
+    """A handle: nothing."""
+    return (None,)
+
+
+_implement()

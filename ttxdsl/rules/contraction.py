@@ -14,7 +14,7 @@ def dot_general(op: stablehlo.DotGeneralOp) -> Iterator[Factor]:
     """Batch, free dimensions of the left, of the right (in this order in the result),
     then the contracted ones, over which partial products are summed."""
     lhs, rhs = shape_of(op.lhs), shape_of(op.rhs)
-    numbers = op.dot_dimension_numbers
+    numbers = op.dot_dimension_numbers.data
     batch = (numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions)
     contracted = (
         numbers.lhs_contracting_dimensions,

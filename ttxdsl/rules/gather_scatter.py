@@ -79,7 +79,7 @@ def gather(op: stablehlo.GatherOp) -> Iterator[Factor]:
     """
     input, indices = shape_of(op.operand), shape_of(op.start_indices)
     slices = shape_of(op.result)
-    numbers = op.dimension_numbers
+    numbers = op.dimension_numbers.data
     for dim in _partners(
         len(input),
         len(indices),
@@ -165,7 +165,7 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
     inputs = len(op.inputs)
     input, indices = shape_of(op.inputs[0]), shape_of(op.scatter_indices)
     updates = shape_of(op.updates[0])
-    numbers = op.scatter_dimension_numbers
+    numbers = op.scatter_dimension_numbers.data
     combine = Kind.REDUCTION if combining_op(op) else Kind.NEED_REPLICATION
 
     def factor(

@@ -36,7 +36,7 @@ def convolution_parts(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
 
 
 def _batches(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
-    numbers = op.dimension_numbers
+    numbers = op.dimension_numbers.data
     batch, out_batch = numbers.input_batch_dimension, numbers.output_batch_dimension
     groups = op.batch_group_count.value.data
     if groups > 1:
@@ -48,7 +48,11 @@ def _batches(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
 
 def _space(op: stablehlo.ConvolutionOp) -> Iterator[tuple[int, Factor, Factor]]:
     """The input's spatial dimensions: places in the window, and which window it is."""
-    numbers, rhs, result = op.dimension_numbers, shape_of(op.rhs), shape_of(op.result)
+    numbers, rhs, result = (
+        op.dimension_numbers.data,
+        shape_of(op.rhs),
+        shape_of(op.result),
+    )
     for dim, kernel_dim, out in zip(
         numbers.input_spatial_dimensions,
         numbers.kernel_spatial_dimensions,
@@ -60,7 +64,7 @@ def _space(op: stablehlo.ConvolutionOp) -> Iterator[tuple[int, Factor, Factor]]:
 
 
 def _features(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
-    numbers, rhs = op.dimension_numbers, shape_of(op.rhs)
+    numbers, rhs = op.dimension_numbers.data, shape_of(op.rhs)
     kernel_features = numbers.kernel_output_feature_dimension
     out_features = numbers.output_feature_dimension
     feature_groups = op.feature_group_count.value.data

@@ -141,7 +141,7 @@ def test_no_sharding_is_left_but_the_wrapper_s(name: str):
 def test_channels_are_unique(name: str):
     module = localized(PROGRAMS[name])
     handles = [
-        handle.handle
+        handle.data.handle
         for op in module.walk()
         if isinstance(handle := op.properties.get("channel_handle"), CHANNEL)
     ]

@@ -86,6 +86,14 @@ def owning_op(value: SSAValue) -> Operation | None:
     return owner.parent_op() if isinstance(owner, Block) else owner
 
 
+def enclosing_function(value: SSAValue) -> FuncOp | None:
+    """The function that a value stands in."""
+    op = owning_op(value)
+    while op is not None and not isinstance(op, FuncOp):
+        op = op.parent_op()
+    return op
+
+
 def edge_owner(target: SSAValue) -> SSAValue | None:
     """The value that stands for all targets of the data flow edge that `target` is on.
 

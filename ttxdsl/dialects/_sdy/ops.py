@@ -129,8 +129,6 @@ class MeshOp(IRDLOperation):
     """Names a mesh: `sdy.mesh @mesh = <["data"=2, "model"=4]>`.
 
     All meshes of a module have the same number of devices, but for maximal ones.
-
-    Source: Shardy's sdy.mesh.
     """
 
     name = "sdy.mesh"
@@ -176,8 +174,6 @@ class ShardingConstraintOp(ShardingOp):
     """Tells how a tensor (no uses), or the uses of the result, should be sharded.
 
     Open dimensions may be sharded further by propagation.
-
-    Source: Shardy's sdy.sharding_constraint.
     """
 
     name = "sdy.sharding_constraint"
@@ -185,10 +181,7 @@ class ShardingConstraintOp(ShardingOp):
 
 @irdl_op_definition
 class ReshardOp(ShardingOp):
-    """Changes the sharding of a tensor; a partitioner turns it into collectives.
-
-    Source: Shardy's sdy.reshard.
-    """
+    """Changes the sharding of a tensor; a partitioner turns it into collectives."""
 
     name = "sdy.reshard"
 
@@ -197,10 +190,7 @@ class ReshardOp(ShardingOp):
 
 @irdl_op_definition
 class ShardingGroupOp(IRDLOperation):
-    """Puts a tensor into a group whose members are all sharded alike.
-
-    Source: Shardy's sdy.sharding_group.
-    """
+    """Puts a tensor into a group whose members are all sharded alike."""
 
     name = "sdy.sharding_group"
 
@@ -217,10 +207,7 @@ class ShardingGroupOp(IRDLOperation):
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A constant that no folder merges, so that each use can be sharded differently.
-
-    Source: Shardy's sdy.constant.
-    """
+    """A constant that no folder merges, so that each use can be sharded differently."""
 
     name = "sdy.constant"
 
@@ -267,8 +254,6 @@ class DataFlowEdgeOp(SymbolUserOp):
 
     An edge links values that must be sharded alike, such as a loop's operand, block
     arguments, returned value and result.
-
-    Source: Shardy's sdy.data_flow_edge.
     """
 
     name = "sdy.data_flow_edge"
@@ -300,10 +285,7 @@ class DataFlowEdgeOp(SymbolUserOp):
 
 @irdl_op_definition
 class FuncDataFlowEdgeOp(SymbolUserOp):
-    """A data flow edge of a function's argument or of a call's result.
-
-    Source: Shardy's sdy.func_data_flow_edge.
-    """
+    """A data flow edge of a function's argument or of a call's result."""
 
     name = "sdy.func_data_flow_edge"
 
@@ -342,10 +324,7 @@ class _Direction(CustomDirective):
 
 @irdl_op_definition
 class PropagationBarrierOp(SymbolUserOp):
-    """An identity that lets shardings through in one direction, or in none.
-
-    Source: Shardy's sdy.propagation_barrier.
-    """
+    """An identity that lets shardings through in one direction, or in none."""
 
     name = "sdy.propagation_barrier"
 
@@ -382,10 +361,7 @@ class PropagationBarrierOp(SymbolUserOp):
 
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
-    """Ends the body of a manual or named computation.
-
-    Source: Shardy's sdy.return.
-    """
+    """Ends the body of a manual or named computation."""
 
     name = "sdy.return"
 
@@ -467,8 +443,6 @@ class ManualComputationOp(SymbolUserOp):
     Operands and results are global tensors; block arguments and returned values have
     the shapes of their shards along the manual axes. Propagation still shards along
     the free axes.
-
-    Source: Shardy's sdy.manual_computation.
     """
 
     name = "sdy.manual_computation"
@@ -554,10 +528,7 @@ class ManualComputationOp(SymbolUserOp):
 
 @irdl_op_definition
 class NamedComputationOp(SymbolUserOp):
-    """A named group of ops; propagation goes through as if it were inlined.
-
-    Source: Shardy's sdy.named_computation.
-    """
+    """A named group of ops; propagation goes through as if it were inlined."""
 
     name = "sdy.named_computation"
 
@@ -683,6 +654,10 @@ class CollectiveOp(SymbolUserOp, ABC):
         )
 
 
+def _collective_format(axes: str) -> str:
+    return f"{axes}$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"
+
+
 def _axis_lists(
     axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
 ) -> ListOfAxisRefListsAttr:
@@ -697,10 +672,7 @@ def _axis_list(axes: Iterable[AxisRef] | AxisRefListAttr) -> AxisRefListAttr:
 
 @irdl_op_definition
 class AllGatherOp(CollectiveOp):
-    """Gathers chunks along axes that end the sharding of each dimension.
-
-    Source: Shardy's sdy.all_gather.
-    """
+    """Gathers chunks along axes that end the sharding of each dimension."""
 
     name = "sdy.all_gather"
 
@@ -708,10 +680,7 @@ class AllGatherOp(CollectiveOp):
 
     gathering_axes = prop_def(ListOfAxisRefListsAttr)
 
-    assembly_format = (
-        "$gathering_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$gathering_axes ")
 
     def __init__(
         self,
@@ -724,10 +693,7 @@ class AllGatherOp(CollectiveOp):
 
 @irdl_op_definition
 class AllSliceOp(CollectiveOp):
-    """Keeps each device's chunk along more axes; the opposite of all-gather.
-
-    Source: Shardy's sdy.all_slice.
-    """
+    """Keeps each device's chunk along more axes; the opposite of all-gather."""
 
     name = "sdy.all_slice"
 
@@ -737,10 +703,7 @@ class AllSliceOp(CollectiveOp):
 
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
 
-    assembly_format = (
-        "$slicing_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$slicing_axes ")
 
     def __init__(
         self,
@@ -753,10 +716,7 @@ class AllSliceOp(CollectiveOp):
 
 @irdl_op_definition
 class AllToAllOp(CollectiveOp):
-    """Moves axes from the end of one dimension's sharding to the end of another's.
-
-    Source: Shardy's sdy.all_to_all.
-    """
+    """Moves axes from the end of one dimension's sharding to the end of another's."""
 
     name = "sdy.all_to_all"
 
@@ -764,10 +724,7 @@ class AllToAllOp(CollectiveOp):
 
     params = prop_def(AllToAllParamListAttr)
 
-    assembly_format = (
-        "$params $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$params ")
 
     def __init__(
         self,
@@ -782,10 +739,7 @@ class AllToAllOp(CollectiveOp):
 
 @irdl_op_definition
 class CollectivePermuteOp(CollectiveOp):
-    """Sends chunks of unchanged size to other devices, to reorder or replace axes.
-
-    Source: Shardy's sdy.collective_permute.
-    """
+    """Sends chunks of unchanged size to other devices, to reorder or replace axes."""
 
     name = "sdy.collective_permute"
 
@@ -793,9 +747,7 @@ class CollectivePermuteOp(CollectiveOp):
 
     ALLOWS_DIFFERENT_MESHES: ClassVar[bool] = True
 
-    assembly_format = (
-        "$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"
-    )
+    assembly_format = _collective_format("")
 
     def __init__(self, tensor: SSAValue | Operation, out_sharding: AnySharding):
         self._build(tensor, out_sharding)
@@ -803,10 +755,7 @@ class CollectivePermuteOp(CollectiveOp):
 
 @irdl_op_definition
 class AllReduceOp(CollectiveOp):
-    """Sums chunks along axes; each device along them gets the sum.
-
-    Source: Shardy's sdy.all_reduce.
-    """
+    """Sums chunks along axes; each device along them gets the sum."""
 
     name = "sdy.all_reduce"
 
@@ -816,10 +765,7 @@ class AllReduceOp(CollectiveOp):
 
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
 
-    assembly_format = (
-        "$reduction_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$reduction_axes ")
 
     def __init__(
         self,
@@ -832,10 +778,7 @@ class AllReduceOp(CollectiveOp):
 
 @irdl_op_definition
 class ReduceScatterOp(CollectiveOp):
-    """Sums chunks along axes and scatters the sum along the same axes.
-
-    Source: Shardy's sdy.reduce_scatter.
-    """
+    """Sums chunks along axes and scatters the sum along the same axes."""
 
     name = "sdy.reduce_scatter"
 
@@ -845,10 +788,7 @@ class ReduceScatterOp(CollectiveOp):
 
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
 
-    assembly_format = (
-        "$reduce_scatter_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$reduce_scatter_axes ")
 
     def __init__(
         self,
@@ -862,19 +802,13 @@ class ReduceScatterOp(CollectiveOp):
 
 @irdl_op_definition
 class ShardedToUnreducedOp(CollectiveOp):
-    """Turns axes that shard dimensions into unreduced axes, by padding with zeros.
-
-    Source: Shardy's sdy.sharded_to_unreduced.
-    """
+    """Turns axes that shard dimensions into unreduced axes, by padding with zeros."""
 
     name = "sdy.sharded_to_unreduced"
 
     axes = prop_def(ListOfAxisRefListsAttr)
 
-    assembly_format = (
-        "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$axes ")
 
     def __init__(
         self,
@@ -887,19 +821,13 @@ class ShardedToUnreducedOp(CollectiveOp):
 
 @irdl_op_definition
 class ReplicatedToUnreducedOp(CollectiveOp):
-    """Turns replicated axes into unreduced ones: all but one device hold zeros.
-
-    Source: Shardy's sdy.replicated_to_unreduced.
-    """
+    """Turns replicated axes into unreduced ones: all but one device hold zeros."""
 
     name = "sdy.replicated_to_unreduced"
 
     axes = prop_def(AxisRefListAttr)
 
-    assembly_format = (
-        "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict "
-        "`:` type($result)"
-    )
+    assembly_format = _collective_format("$axes ")
 
     def __init__(
         self,

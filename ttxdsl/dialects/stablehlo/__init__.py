@@ -68,7 +68,6 @@ from ttxdsl.dialects.stablehlo.collective import (
     ReduceScatterOp as ReduceScatterOp,
     ReplicaIdOp as ReplicaIdOp,
     SendOp as SendOp,
-    groups_attr as groups_attr,
     id_pairs as id_pairs,
 )
 from ttxdsl.dialects.stablehlo.contraction import (
@@ -180,7 +179,6 @@ from ttxdsl.dialects.stablehlo.reduction import (
     MapOp as MapOp,
     ReduceOp as ReduceOp,
     SortOp as SortOp,
-    reducer_of as reducer_of,
     single_op_of as single_op_of,
 )
 from ttxdsl.dialects.stablehlo.rng import (
@@ -204,7 +202,6 @@ from ttxdsl.dialects.stablehlo.windowed import (
     DynamicConvOp as DynamicConvOp,
     ReduceWindowOp as ReduceWindowOp,
     SelectAndScatterOp as SelectAndScatterOp,
-    padding_attr as padding_attr,
     padding_pairs as padding_pairs,
     window_flips as window_flips,
     window_values as window_values,

@@ -46,7 +46,7 @@ def _within_bounds(sizes: tuple[int, ...], encoding: Attribute) -> bool:
         return True
     return all(
         bound == DYNAMIC_INDEX or size <= bound
-        for size, bound in zip(sizes, encoding.bounds, strict=False)
+        for size, bound in zip(sizes, encoding.data, strict=False)
     )
 
 
@@ -211,7 +211,7 @@ def require_static_or_one_bound(result: Attribute) -> None:
     if (
         len(dynamic) > 1
         or not isinstance(encoding, TypeExtensionsAttr)
-        or encoding.bounds[dynamic[0]] == DYNAMIC_INDEX
+        or encoding.data[dynamic[0]] == DYNAMIC_INDEX
     ):
         raise VerifyException(
             f"the result must have a static shape, or one bounded dimension, got "

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.stablehlo._shapes import elements, require
@@ -41,14 +42,12 @@ def check_quantized_transpose(
         return
     before, after = pair
     _require_same_scales(before, after)
-    if before.axis is not None and after.axis is not None:
-        require(
-            before.axis == permutation[after.axis],
-            "C4: the operand is quantized along {}, the result along {}, which "
-            "comes from {}",
-            before.axis,
-            after.axis,
-            permutation[after.axis],
+    if before.axis is None or after.axis is None:
+        return
+    if before.axis != permutation[after.axis]:
+        raise VerifyException(
+            f"C4: the operand is quantized along {before.axis}, the result along "
+            f"{after.axis}, which comes from {permutation[after.axis]}"
         )
 
 
@@ -62,14 +61,11 @@ def check_quantized_broadcast(
     if before.axis is None or after.axis is None:
         _require_same_scales(before, after)
         return
-    require(
-        after.axis == dims[before.axis],
-        "C6: the operand is quantized along {}, which is dimension {} of "
-        "the result, but that is along {}",
-        before.axis,
-        dims[before.axis],
-        after.axis,
-    )
+    if after.axis != dims[before.axis]:
+        raise VerifyException(
+            f"C6: the operand is quantized along {before.axis}, which is dimension "
+            f"{dims[before.axis]} of the result, but that is along {after.axis}"
+        )
     if shape_of(operand)[before.axis] == 1:
         require(
             set(after.scales) == {before.scales[0]}
@@ -87,14 +83,11 @@ def check_quantized_reshape(operand: Attribute, result: Attribute) -> None:
     if DYNAMIC_INDEX in source or DYNAMIC_INDEX in target:
         return
     _require_same_scales(before, after)
-    if before.axis is not None and after.axis is not None:
-        require(
-            source[before.axis] == target[after.axis]
-            and elements(source[: before.axis]) == elements(target[: after.axis]),
-            "C3: {} and {} do not have the same slices",
-            operand,
-            result,
-        )
+    if before.axis is None or after.axis is None:
+        return
+    around = elements(source[: before.axis]), elements(target[: after.axis])
+    if source[before.axis] != target[after.axis] or around[0] != around[1]:
+        raise VerifyException(f"C3: {operand} and {result} do not have the same slices")
 
 
 def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> None:
@@ -113,13 +106,11 @@ def check_quantized_add(lhs: Attribute, rhs: Attribute, result: Attribute) -> No
             and one.expressed_type == out.expressed_type,
             f"C3, C4: {name} {QuantizedType(one)} does not fit {QuantizedType(out)}",
         )
-        require(
-            one.axis is None or one.axis == out.axis,
-            "C5 to C7: {} is quantized along {}, the result along {}",
-            name,
-            one.axis,
-            out.axis,
-        )
+        if one.axis is not None and one.axis != out.axis:
+            raise VerifyException(
+                f"C5 to C7: {name} is quantized along {one.axis}, the result along "
+                f"{out.axis}"
+            )
     require(
         out.axis is None or left.axis is not None or right.axis is not None,
         "C5: the result is quantized along an axis, but no operand is",
@@ -138,12 +129,11 @@ def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
     )
     assert isinstance(right, QuantizedType)
     if isinstance(left, QuantizedType) and isinstance(out, QuantizedType):
-        require(
-            left.data.storage_type == right.data.storage_type,
-            "C17, C31: lhs stores {}, rhs {}",
-            left.data.storage_type,
-            right.data.storage_type,
-        )
+        if left.data.storage_type != right.data.storage_type:
+            raise VerifyException(
+                f"C17, C31: lhs stores {left.data.storage_type}, rhs "
+                f"{right.data.storage_type}"
+            )
         require(
             left.expressed_type == right.expressed_type == out.expressed_type,
             "C18, C32: lhs, rhs and result must express one type",
@@ -153,11 +143,10 @@ def _check_product(lhs: Attribute, rhs: Attribute, result: Attribute) -> bool:
             "C19, C33: the result is quantized along an axis, but rhs is not",
         )
     else:
-        require(
-            left == right.expressed_type == out,
-            "C20, C34: lhs and result must be {}",
-            right.expressed_type,
-        )
+        if not left == right.expressed_type == out:
+            raise VerifyException(
+                f"C20, C34: lhs and result must be {right.expressed_type}"
+            )
     return True
 
 
@@ -173,11 +162,10 @@ def check_quantized_dot(
         not any(right.data.zero_points),
         f"C15: the zero points of rhs must be 0, got {list(right.data.zero_points)}",
     )
-    require(
-        right.axis not in contracted,
-        "C16: rhs is quantized along {}, which is contracted",
-        right.axis,
-    )
+    if right.axis in contracted:
+        raise VerifyException(
+            f"C16: rhs is quantized along {right.axis}, which is contracted"
+        )
 
 
 def check_quantized_convolution(
@@ -192,11 +180,7 @@ def check_quantized_convolution(
         ("result", out, dims.output_feature_dimension, "C30"),
     ):
         axis = one.axis if isinstance(one, QuantizedType) else None
-        require(
-            axis in (None, dim),
-            "{}: {} is quantized along {}, not along {}",
-            constraint,
-            name,
-            axis,
-            dim,
-        )
+        if axis not in (None, dim):
+            raise VerifyException(
+                f"{constraint}: {name} is quantized along {axis}, not along {dim}"
+            )

@@ -85,64 +85,45 @@ def check_reducer(
             block.args[count + index].type, f"{constraint}: argument {count + index}"
         )
         shape = result.get_shape()
-        require(
-            shapes_fit(shape, first.get_shape())
-            and result.element_type == first.element_type,
-            "{}: argument {} of {} is {}, but {} is returned",
-            constraint,
-            index,
-            name,
-            first,
-            result,
-        )
-        require(
-            shapes_fit(shape, second.get_shape())
-            and same_but_precision(result.element_type, second.element_type),
-            "{}: argument {} of {} is {}, but {} is returned",
-            constraint,
-            count + index,
-            name,
-            second,
-            result,
-        )
-        require(
-            shapes_fit(init.get_shape(), shape),
-            "{}: {} returns {}, but the initial value is {}",
-            constraint,
-            name,
-            result,
-            init,
-        )
-        require(
-            promotable(init.element_type, result.element_type),
-            "{}: the initial value {} cannot be promoted to {}, which {} returns",
-            constraint,
-            init,
-            result,
-            name,
-        )
-        require(
-            promotable(one.element_type, second.element_type),
-            "{}: elements of {} cannot be promoted to argument {} of {}, {}",
-            constraint,
-            one,
-            count + index,
-            name,
-            second,
-        )
+        if (
+            not shapes_fit(shape, first.get_shape())
+            or result.element_type != first.element_type
+        ):
+            raise VerifyException(
+                f"{constraint}: argument {index} of {name} is {first}, but {result} is "
+                "returned"
+            )
+        if not shapes_fit(shape, second.get_shape()) or not same_but_precision(
+            result.element_type, second.element_type
+        ):
+            raise VerifyException(
+                f"{constraint}: argument {count + index} of {name} is {second}, but "
+                f"{result} is returned"
+            )
+        if not shapes_fit(init.get_shape(), shape):
+            raise VerifyException(
+                f"{constraint}: {name} returns {result}, but the initial value is "
+                f"{init}"
+            )
+        if not promotable(init.element_type, result.element_type):
+            raise VerifyException(
+                f"{constraint}: the initial value {init} cannot be promoted to "
+                f"{result}, which {name} returns"
+            )
+        if not promotable(one.element_type, second.element_type):
+            raise VerifyException(
+                f"{constraint}: elements of {one} cannot be promoted to argument "
+                f"{count + index} of {name}, {second}"
+            )
         sizes = iter(allowed)
-        require(
-            all(
-                any(sizes_fit(size, wanted) for size in sizes)
-                for wanted in second.get_shape()
-            ),
-            "{}: argument {} of {} has the shape of {}, which is no part of "
-            "the input's",
-            constraint,
-            count + index,
-            name,
-            second,
-        )
+        if not all(
+            any(sizes_fit(size, wanted) for size in sizes)
+            for wanted in second.get_shape()
+        ):
+            raise VerifyException(
+                f"{constraint}: argument {count + index} of {name} has the shape of "
+                f"{second}, which is no part of the input's"
+            )
     return results
 
 

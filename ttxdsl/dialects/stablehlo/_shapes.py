@@ -33,17 +33,13 @@ def shape_text(shape: Sequence[int]) -> str:
     return f"[{', '.join(map(size_text, shape))}]"
 
 
-def require(condition: bool, message: str, *parts: object) -> None:
+def require(condition: bool, message: str) -> None:
     """Refuse when a constraint does not hold.
 
-    Args:
-        condition: what must hold.
-        message: what to say if it does not, with `{}` for each part: types take long
-            to print, and nearly always there is nothing to say.
-        parts: what the message names.
+    The message is made in any case, so it names no types, which take long to print.
     """
     if not condition:
-        raise VerifyException(message.format(*parts) if parts else message)
+        raise VerifyException(message)
 
 
 def sizes_fit(one: int, other: int) -> bool:
@@ -161,26 +157,22 @@ def slice_(
     for dim, (size, start, limit, stride) in enumerate(
         zip(operand, starts, limits, strides, strict=True)
     ):
-        require(
-            start >= 0, "C3: start index {} of dimension {} is negative", start, dim
-        )
-        require(
-            size == DYNAMIC_INDEX or limit <= size,
-            "C3: limit index {} of dimension {} is past the end {}",
-            limit,
-            dim,
-            size,
-        )
-        require(
-            start <= limit,
-            "C3: start index {} of dimension {} is past its limit {}",
-            start,
-            dim,
-            limit,
-        )
-        require(
-            stride > 0, "C4: stride {} of dimension {} is not positive", stride, dim
-        )
+        if start < 0:
+            raise VerifyException(
+                f"C3: start index {start} of dimension {dim} is negative"
+            )
+        if size != DYNAMIC_INDEX and limit > size:
+            raise VerifyException(
+                f"C3: limit index {limit} of dimension {dim} is past the end {size}"
+            )
+        if start > limit:
+            raise VerifyException(
+                f"C3: start index {start} of dimension {dim} is past its limit {limit}"
+            )
+        if stride <= 0:
+            raise VerifyException(
+                f"C4: stride {stride} of dimension {dim} is not positive"
+            )
         result.append(-(-(limit - start) // stride))
     return tuple(result)
 
@@ -188,12 +180,10 @@ def slice_(
 def dynamic_slice(operand: Shape, indices: int, sizes: Sequence[int]) -> Shape:
     """Result of `dynamic_slice` with so many start indices."""
     rank = len(operand)
-    require(
-        indices == rank,
-        "C2: {} start indices for an operand of rank {}",
-        indices,
-        rank,
-    )
+    if indices != rank:
+        raise VerifyException(
+            f"C2: {indices} start indices for an operand of rank {rank}"
+        )
     require_length(sizes, rank, "slice_sizes", "C2")
     for dim, (size, piece) in enumerate(zip(operand, sizes, strict=True)):
         require(
@@ -211,20 +201,16 @@ def check_update_slice(operand: Shape, update: Shape, indices: int) -> None:
         len(update) == rank,
         f"C3: the update has rank {len(update)}, the operand {rank}",
     )
-    require(
-        indices == rank,
-        "C4: {} start indices for an operand of rank {}",
-        indices,
-        rank,
-    )
-    for dim, (size, piece) in enumerate(zip(operand, update, strict=True)):
-        require(
-            DYNAMIC_INDEX in (size, piece) or piece <= size,
-            "C6: the update has size {} in dimension {}, the operand {}",
-            piece,
-            dim,
-            size,
+    if indices != rank:
+        raise VerifyException(
+            f"C4: {indices} start indices for an operand of rank {rank}"
         )
+    for dim, (size, piece) in enumerate(zip(operand, update, strict=True)):
+        if DYNAMIC_INDEX not in (size, piece) and piece > size:
+            raise VerifyException(
+                f"C6: the update has size {piece} in dimension {dim}, the operand "
+                f"{size}"
+            )
 
 
 def concatenate(inputs: Sequence[Shape], dimension: int) -> Shape:
@@ -232,12 +218,8 @@ def concatenate(inputs: Sequence[Shape], dimension: int) -> Shape:
     require(bool(inputs), "C3: there must be an input")
     first = inputs[0]
     rank = len(first)
-    require(
-        0 <= dimension < rank,
-        "C4: dimension {} is not in [0, {})",
-        dimension,
-        rank,
-    )
+    if not 0 <= dimension < rank:
+        raise VerifyException(f"C4: dimension {dimension} is not in [0, {rank})")
     result = list(first)
     for index, one in enumerate(inputs[1:], 1):
         require(
@@ -272,17 +254,18 @@ def pad(
     require_length(interior, rank, "interior_padding", "C2")
     result: list[int] = []
     for dim, size in enumerate(operand):
-        require(
-            interior[dim] >= 0,
-            "C3: interior padding {} of dimension {} is negative",
-            interior[dim],
-            dim,
-        )
+        if interior[dim] < 0:
+            raise VerifyException(
+                f"C3: interior padding {interior[dim]} of dimension {dim} is negative"
+            )
         if size == DYNAMIC_INDEX:
             result.append(size)
             continue
         padded = size + low[dim] + high[dim] + max(size - 1, 0) * interior[dim]
-        require(padded >= 0, "C4: dimension {} gets the negative size {}", dim, padded)
+        if padded < 0:
+            raise VerifyException(
+                f"C4: dimension {dim} gets the negative size {padded}"
+            )
         result.append(padded)
     return tuple(result)
 
@@ -331,13 +314,11 @@ def gather(
         + len(dims.collapsed_slice_dims)
         + len(dims.operand_batching_dims)
     )
-    require(
-        rank == implied,
-        "C1: offset_dims, collapsed_slice_dims and operand_batching_dims "
-        "name {} dimensions, but the operand has rank {}",
-        implied,
-        rank,
-    )
+    if rank != implied:
+        raise VerifyException(
+            "C1: offset_dims, collapsed_slice_dims and operand_batching_dims name "
+            f"{implied} dimensions, but the operand has rank {rank}"
+        )
     require(
         0 <= vector <= len(indices),
         f"C2: index_vector_dim {vector} is not in [0, {len(indices)}]",
@@ -381,14 +362,11 @@ def gather(
     ):
         for dim in chosen:
             size = sizes[dim]
-            require(
-                size is None or size <= 1,
-                "{}: dimension {} of {} has slice size {}, not 1",
-                constraint,
-                dim,
-                name,
-                size,
-            )
+            if size is not None and size > 1:
+                raise VerifyException(
+                    f"{constraint}: dimension {dim} of {name} has slice size {size}, "
+                    "not 1"
+                )
     for dim, size in enumerate(sizes):
         require(
             size is None
@@ -425,13 +403,10 @@ def _check_index_batching(
     unique, bounds, not_vector, same_number, same_size = constraints
     require_unique(index_dims, index_name, unique)
     require_dims(index_dims, len(indices), index_name, bounds, of)
-    require(
-        vector not in index_dims,
-        "{}: {} has index_vector_dim {}",
-        not_vector,
-        index_name,
-        vector,
-    )
+    if vector in index_dims:
+        raise VerifyException(
+            f"{not_vector}: {index_name} has index_vector_dim {vector}"
+        )
     require(
         len(operand_dims) == len(index_dims),
         f"{same_number}: {len(operand_dims)} {operand_name}, but {len(index_dims)} "
@@ -466,13 +441,11 @@ def check_scatter(
         + len(dims.inserted_window_dims)
         + len(dims.input_batching_dims)
     )
-    require(
-        rank == implied,
-        "C2: update_window_dims, inserted_window_dims and "
-        "input_batching_dims name {} dimensions, but the input has rank {}",
-        implied,
-        rank,
-    )
+    if rank != implied:
+        raise VerifyException(
+            "C2: update_window_dims, inserted_window_dims and input_batching_dims name "
+            f"{implied} dimensions, but the input has rank {rank}"
+        )
     require_sorted(dims.update_window_dims, "update_window_dims", "C7")
     require_unique(dims.update_window_dims, "update_window_dims", "C7")
     require_dims(
@@ -513,14 +486,11 @@ def check_scatter(
     gone = {*dims.inserted_window_dims, *dims.input_batching_dims}
     windows = [size for dim, size in enumerate(operand) if dim not in gone]
     for dim, limit in zip(dims.update_window_dims, windows, strict=True):
-        require(
-            DYNAMIC_INDEX in (update[dim], limit) or update[dim] <= limit,
-            "C4: window dimension {} of updates has size {}, more than the {} "
-            "of the input",
-            dim,
-            update[dim],
-            limit,
-        )
+        if DYNAMIC_INDEX not in (update[dim], limit) and update[dim] > limit:
+            raise VerifyException(
+                f"C4: window dimension {dim} of updates has size {update[dim]}, more "
+                f"than the {limit} of the input"
+            )
     window_dims = set(dims.update_window_dims)
     places = [size for dim, size in enumerate(expanded) if dim != vector]
     scattered = [dim for dim in range(len(update)) if dim not in window_dims]
@@ -631,7 +601,8 @@ def check_triangular_solve(a: Shape, b: Shape, left_side: bool) -> None:
 def fft(operand: Shape, kind: str, length: Sequence[int]) -> Shape:
     """Result of `fft` of a kind: FFT, IFFT, RFFT or IRFFT."""
     count = len(length)
-    require(1 <= count <= 3, "C3: fft_length must have 1 to 3 entries, got {}", count)
+    if not 1 <= count <= 3:
+        raise VerifyException(f"C3: fft_length must have 1 to 3 entries, got {count}")
     require(
         count <= len(operand),
         f"C1: fft_length has {count} entries, but the operand has rank {len(operand)}",
@@ -722,22 +693,18 @@ def check_window(
         ("window dilation", window_dilations, constraints[3]),
     ):
         for dim, value in enumerate(values):
-            require(
-                value > 0,
-                "{}: {} {} must be positive, got {}",
-                constraint,
-                name,
-                dim,
-                value,
-            )
+            if value <= 0:
+                raise VerifyException(
+                    f"{constraint}: {name} {dim} must be positive, got {value}"
+                )
 
 
 def check_conv_dims(lhs_rank: int, rhs_rank: int, dims: ConvDims) -> None:
     """Constraints of a convolution on which dimension is what."""
-    require(lhs_rank >= 2, "C13: lhs must have rank 2 or more, got {}", lhs_rank)
-    require(
-        lhs_rank == rhs_rank, "C1: lhs has rank {}, but rhs has {}", lhs_rank, rhs_rank
-    )
+    if lhs_rank < 2:
+        raise VerifyException(f"C13: lhs must have rank 2 or more, got {lhs_rank}")
+    if lhs_rank != rhs_rank:
+        raise VerifyException(f"C1: lhs has rank {lhs_rank}, but rhs has {rhs_rank}")
     spatial = len(dims.input_spatial_dimensions)
     for name, values, constraint in (
         ("kernel_spatial_dimensions", dims.kernel_spatial_dimensions, "C17"),
@@ -779,61 +746,53 @@ def check_conv_dims(lhs_rank: int, rhs_rank: int, dims: ConvDims) -> None:
     ):
         require_dims(values, lhs_rank, name, constraint, "lhs")
         require_unique(values, name, constraint)
-    require(
-        lhs_rank == spatial + 2,
-        "C12: {} spatial dimensions make rank {}, but lhs has rank {}",
-        spatial,
-        spatial + 2,
-        lhs_rank,
-    )
+    if lhs_rank != spatial + 2:
+        raise VerifyException(
+            f"C12: {spatial} spatial dimensions make rank {spatial + 2}, but lhs has "
+            f"rank {lhs_rank}"
+        )
 
 
 def check_conv_groups(
     lhs: Shape, rhs: Shape, dims: ConvDims, feature_groups: int, batch_groups: int
 ) -> None:
     """Constraints of a convolution on group counts."""
-    require(
-        batch_groups == 1 or feature_groups == 1,
-        "C23: batch_group_count {} and feature_group_count {} are both above 1",
-        batch_groups,
-        feature_groups,
-    )
+    if batch_groups != 1 and feature_groups != 1:
+        raise VerifyException(
+            f"C23: batch_group_count {batch_groups} and feature_group_count "
+            f"{feature_groups} are both above 1"
+        )
     batch = lhs[dims.input_batch_dimension]
     features = lhs[dims.input_feature_dimension]
     kernel_features = rhs[dims.kernel_input_feature_dimension]
     out_features = rhs[dims.kernel_output_feature_dimension]
-    require(
-        batch == DYNAMIC_INDEX or batch % batch_groups == 0,
-        "C10: batch size {} is no multiple of batch_group_count {}",
-        batch,
-        batch_groups,
-    )
+    if batch != DYNAMIC_INDEX and batch % batch_groups != 0:
+        raise VerifyException(
+            f"C10: batch size {batch} is no multiple of batch_group_count "
+            f"{batch_groups}"
+        )
     if features != DYNAMIC_INDEX:
-        require(
-            features % feature_groups == 0,
-            "C11: {} input features are no multiple of feature_group_count {}",
-            features,
-            feature_groups,
-        )
-        require(
-            sizes_fit(kernel_features, features // feature_groups),
-            "C14: the kernel takes {} features, but a group of the input has {}",
-            kernel_features,
-            features // feature_groups,
-        )
+        if features % feature_groups != 0:
+            raise VerifyException(
+                f"C11: {features} input features are no multiple of "
+                f"feature_group_count {feature_groups}"
+            )
+        if not sizes_fit(kernel_features, features // feature_groups):
+            raise VerifyException(
+                f"C14: the kernel takes {kernel_features} features, but a group of the "
+                f"input has {features // feature_groups}"
+            )
     if out_features != DYNAMIC_INDEX:
-        require(
-            out_features % batch_groups == 0,
-            "C15: {} output features are no multiple of batch_group_count {}",
-            out_features,
-            batch_groups,
-        )
-        require(
-            out_features % feature_groups == 0,
-            "C16: {} output features are no multiple of feature_group_count {}",
-            out_features,
-            feature_groups,
-        )
+        if out_features % batch_groups != 0:
+            raise VerifyException(
+                f"C15: {out_features} output features are no multiple of "
+                f"batch_group_count {batch_groups}"
+            )
+        if out_features % feature_groups != 0:
+            raise VerifyException(
+                f"C16: {out_features} output features are no multiple of "
+                f"feature_group_count {feature_groups}"
+            )
 
 
 def convolution_result(
@@ -861,13 +820,11 @@ def all_to_all(operand: Shape, split: int, concat: int, count: int) -> Shape:
     require_dims((concat,), rank, "concat_dimension", "C3")
     result = list(operand)
     if result[split] != DYNAMIC_INDEX:
-        require(
-            result[split] % count == 0,
-            "C2: dimension {} has size {}, no multiple of split_count {}",
-            split,
-            result[split],
-            count,
-        )
+        if result[split] % count != 0:
+            raise VerifyException(
+                f"C2: dimension {split} has size {result[split]}, no multiple of "
+                f"split_count {count}"
+            )
         result[split] //= count
     if result[concat] != DYNAMIC_INDEX:
         result[concat] *= count

@@ -133,16 +133,6 @@ def print_values(printer: Printer, values: Iterable[SSAValue]) -> None:
     printer.print_list(values, printer.print_ssa_value)
 
 
-def resolve(
-    parser: Parser,
-    operands: Sequence[UnresolvedOperand],
-    types: Sequence[Attribute],
-    position: int,
-) -> Sequence[SSAValue]:
-    """The values that operand names stand for; the counts must agree."""
-    return parser.resolve_operands(operands, types, position)
-
-
 def parse_attr_dict(
     parser: Parser,
     op_class: type[IRDLOperation],
@@ -190,23 +180,9 @@ def print_attr_dict(
         )
 
 
-Ints = Sequence[int] | DenseArrayBase[IntegerType]
-"""Integers, or the `array<i64: …>` that holds them."""
-
-
 def i64_array(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
     """An `array<i64: …>`."""
     return DenseArrayBase.from_list(i64, tuple(values))
-
-
-def int_array(values: Ints) -> DenseArrayBase[IntegerType]:
-    """Integers as an `array<i64: …>`."""
-    return values if isinstance(values, DenseArrayBase) else i64_array(values)
-
-
-def int_values(values: Ints) -> tuple[int, ...]:
-    """Integers as a tuple."""
-    return values.get_values() if isinstance(values, DenseArrayBase) else tuple(values)
 
 
 def bool_array(values: Iterable[bool]) -> DenseArrayBase[IntegerType]:

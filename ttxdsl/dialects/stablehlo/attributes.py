@@ -7,9 +7,10 @@ passes and interpreters read them without unwrapping.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -208,32 +209,48 @@ def _parse_struct(
     return struct(**values)
 
 
-def parse_dims_struct(parser: AttrParser, struct: type[_StructT]) -> _StructT:
-    """Parse a struct whose fields are lists of dimensions or single integers."""
+def _parse_dims_struct(parser: AttrParser, struct: type[_StructT]) -> _StructT:
+    """Parse a struct of lists of dimensions or single integers, behind the `<`."""
     parsers: dict[str, Callable[[], Any]] = {
         field.name: parser.parse_integer
         if field.default == 0
         else (lambda: parse_dims(parser))
         for field in fields(cast(Any, struct))
     }
-    parser.parse_punctuation("<")
     return _parse_struct(parser, struct, parsers)
 
 
-def print_dims_struct(printer: Printer, struct: Any) -> None:
-    """Print the fields that are not empty and not zero."""
-    parts: list[str] = []
-    for field in fields(struct):
-        value = getattr(struct, field.name)
-        if value:
-            text = str(value) if isinstance(value, int) else dims_text(value)
-            parts.append(f"{field.name} = {text}")
-    printer.print_string(f"<{', '.join(parts)}>")
+def _dims_field_text(value: int | Dims) -> str:
+    return str(value) if isinstance(value, int) else dims_text(value)
+
+
+class DimsAttr(Data[_StructT], ABC):
+    """Dimension numbers: a struct of lists of dimensions or single ones, in `data`."""
+
+    STRUCT: ClassVar[type[Any]]
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> _StructT:
+        """Parse `<field = [0], …>`."""
+        parser.parse_punctuation("<")
+        return _parse_dims_struct(parser, cls.STRUCT)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Print the fields that are not empty and not zero."""
+        parts = (
+            f"{field.name} = {_dims_field_text(value)}"
+            for field in fields(self.STRUCT)
+            if (value := getattr(self.data, field.name))
+        )
+        printer.print_string(f"<{', '.join(parts)}>")
 
 
 @dataclass(frozen=True, slots=True)
 class DotDims:
-    """Which dimensions of a `dot_general` are batch and which are contracted."""
+    """Which dimensions of a `dot_general` are batch and which are contracted.
+
+    Those of the right operand are in the order of the left's.
+    """
 
     lhs_batching_dimensions: Dims = ()
     rhs_batching_dimensions: Dims = ()
@@ -242,61 +259,29 @@ class DotDims:
 
 
 @irdl_attr_definition
-class DotDimensionNumbersAttr(Data[DotDims]):
+class DotDimensionNumbersAttr(DimsAttr[DotDims]):
     """`#stablehlo.dot<…>`: dimension numbers of a `dot_general`."""
 
     name = "stablehlo.dot"
 
-    @staticmethod
-    def of(
-        lhs_batching_dimensions: Sequence[int] = (),
-        rhs_batching_dimensions: Sequence[int] = (),
-        lhs_contracting_dimensions: Sequence[int] = (),
-        rhs_contracting_dimensions: Sequence[int] = (),
-    ) -> DotDimensionNumbersAttr:
-        """Make one from its fields."""
-        return DotDimensionNumbersAttr(
-            DotDims(
-                tuple(lhs_batching_dimensions),
-                tuple(rhs_batching_dimensions),
-                tuple(lhs_contracting_dimensions),
-                tuple(rhs_contracting_dimensions),
-            )
-        )
-
-    @property
-    def lhs_batching_dimensions(self) -> Dims:
-        """Batch dimensions of the left operand."""
-        return self.data.lhs_batching_dimensions
-
-    @property
-    def rhs_batching_dimensions(self) -> Dims:
-        """Batch dimensions of the right operand, in the order of the left's."""
-        return self.data.rhs_batching_dimensions
-
-    @property
-    def lhs_contracting_dimensions(self) -> Dims:
-        """Contracted dimensions of the left operand."""
-        return self.data.lhs_contracting_dimensions
-
-    @property
-    def rhs_contracting_dimensions(self) -> Dims:
-        """Contracted dimensions of the right operand, in the order of the left's."""
-        return self.data.rhs_contracting_dimensions
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> DotDims:
-        """Parse `<lhs_batching_dimensions = [0], …>`."""
-        return parse_dims_struct(parser, DotDims)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the fields that are not empty."""
-        print_dims_struct(printer, self.data)
+    STRUCT = DotDims
 
 
 @dataclass(frozen=True, slots=True)
 class GatherDims:
-    """How a `gather` maps dimensions of operand, indices and result."""
+    """How a `gather` maps dimensions of operand, indices and result.
+
+    Attributes:
+        offset_dims: result dimensions that come from the slices.
+        collapsed_slice_dims: operand dimensions of slice size 1 that the result does
+            not have.
+        operand_batching_dims: operand dimensions that are batch dimensions.
+        start_indices_batching_dims: batch dimensions of the indices, in the order of
+            the operand's.
+        start_index_map: the operand dimension that each entry of an index vector
+            positions.
+        index_vector_dim: the dimension of the indices that holds the index vectors.
+    """
 
     offset_dims: Dims = ()
     collapsed_slice_dims: Dims = ()
@@ -307,75 +292,28 @@ class GatherDims:
 
 
 @irdl_attr_definition
-class GatherDimensionNumbersAttr(Data[GatherDims]):
+class GatherDimensionNumbersAttr(DimsAttr[GatherDims]):
     """`#stablehlo.gather<…>`: dimension numbers of a `gather`."""
 
     name = "stablehlo.gather"
 
-    @staticmethod
-    def of(
-        offset_dims: Sequence[int] = (),
-        collapsed_slice_dims: Sequence[int] = (),
-        operand_batching_dims: Sequence[int] = (),
-        start_indices_batching_dims: Sequence[int] = (),
-        start_index_map: Sequence[int] = (),
-        index_vector_dim: int = 0,
-    ) -> GatherDimensionNumbersAttr:
-        """Make one from its fields."""
-        return GatherDimensionNumbersAttr(
-            GatherDims(
-                tuple(offset_dims),
-                tuple(collapsed_slice_dims),
-                tuple(operand_batching_dims),
-                tuple(start_indices_batching_dims),
-                tuple(start_index_map),
-                index_vector_dim,
-            )
-        )
-
-    @property
-    def offset_dims(self) -> Dims:
-        """Result dimensions that come from the slices."""
-        return self.data.offset_dims
-
-    @property
-    def collapsed_slice_dims(self) -> Dims:
-        """Operand dimensions of slice size 1 that the result does not have."""
-        return self.data.collapsed_slice_dims
-
-    @property
-    def operand_batching_dims(self) -> Dims:
-        """Operand dimensions that are batch dimensions."""
-        return self.data.operand_batching_dims
-
-    @property
-    def start_indices_batching_dims(self) -> Dims:
-        """Batch dimensions of the indices, in the order of the operand's."""
-        return self.data.start_indices_batching_dims
-
-    @property
-    def start_index_map(self) -> Dims:
-        """The operand dimension that each entry of an index vector positions."""
-        return self.data.start_index_map
-
-    @property
-    def index_vector_dim(self) -> int:
-        """The dimension of the indices that holds the index vectors."""
-        return self.data.index_vector_dim
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> GatherDims:
-        """Parse `<offset_dims = [2], …>`."""
-        return parse_dims_struct(parser, GatherDims)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the fields that are not empty and not zero."""
-        print_dims_struct(printer, self.data)
+    STRUCT = GatherDims
 
 
 @dataclass(frozen=True, slots=True)
 class ScatterDims:
-    """How a `scatter` maps dimensions of inputs, indices and updates."""
+    """How a `scatter` maps dimensions of inputs, indices and updates.
+
+    Attributes:
+        update_window_dims: dimensions of the updates that lie in a window of the input.
+        inserted_window_dims: window dimensions of size 1 that the updates do not have.
+        input_batching_dims: input dimensions that are batch dimensions.
+        scatter_indices_batching_dims: batch dimensions of the indices, in the order of
+            the input's.
+        scatter_dims_to_operand_dims: the input dimension that each entry of an index
+            vector positions.
+        index_vector_dim: the dimension of the indices that holds the index vectors.
+    """
 
     update_window_dims: Dims = ()
     inserted_window_dims: Dims = ()
@@ -386,75 +324,21 @@ class ScatterDims:
 
 
 @irdl_attr_definition
-class ScatterDimensionNumbersAttr(Data[ScatterDims]):
+class ScatterDimensionNumbersAttr(DimsAttr[ScatterDims]):
     """`#stablehlo.scatter<…>`: dimension numbers of a `scatter`."""
 
     name = "stablehlo.scatter"
 
-    @staticmethod
-    def of(
-        update_window_dims: Sequence[int] = (),
-        inserted_window_dims: Sequence[int] = (),
-        input_batching_dims: Sequence[int] = (),
-        scatter_indices_batching_dims: Sequence[int] = (),
-        scatter_dims_to_operand_dims: Sequence[int] = (),
-        index_vector_dim: int = 0,
-    ) -> ScatterDimensionNumbersAttr:
-        """Make one from its fields."""
-        return ScatterDimensionNumbersAttr(
-            ScatterDims(
-                tuple(update_window_dims),
-                tuple(inserted_window_dims),
-                tuple(input_batching_dims),
-                tuple(scatter_indices_batching_dims),
-                tuple(scatter_dims_to_operand_dims),
-                index_vector_dim,
-            )
-        )
-
-    @property
-    def update_window_dims(self) -> Dims:
-        """Dimensions of the updates that lie in a window of the input."""
-        return self.data.update_window_dims
-
-    @property
-    def inserted_window_dims(self) -> Dims:
-        """Window dimensions of size 1 that the updates do not have."""
-        return self.data.inserted_window_dims
-
-    @property
-    def input_batching_dims(self) -> Dims:
-        """Input dimensions that are batch dimensions."""
-        return self.data.input_batching_dims
-
-    @property
-    def scatter_indices_batching_dims(self) -> Dims:
-        """Batch dimensions of the indices, in the order of the input's."""
-        return self.data.scatter_indices_batching_dims
-
-    @property
-    def scatter_dims_to_operand_dims(self) -> Dims:
-        """The input dimension that each entry of an index vector positions."""
-        return self.data.scatter_dims_to_operand_dims
-
-    @property
-    def index_vector_dim(self) -> int:
-        """The dimension of the indices that holds the index vectors."""
-        return self.data.index_vector_dim
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> ScatterDims:
-        """Parse `<update_window_dims = [0], …>`."""
-        return parse_dims_struct(parser, ScatterDims)
-
-    def print_parameter(self, printer: Printer) -> None:
-        """Print the fields that are not empty and not zero."""
-        print_dims_struct(printer, self.data)
+    STRUCT = ScatterDims
 
 
 @dataclass(frozen=True, slots=True)
 class ConvDims:
-    """What each dimension of a convolution's input, kernel and output is."""
+    """What each dimension of a convolution's input, kernel and output is.
+
+    The kernel's input features meet the input's, its output features make the
+    output's. Spatial dimensions are in order.
+    """
 
     input_batch_dimension: int = 0
     input_feature_dimension: int = 0
@@ -527,95 +411,12 @@ class ConvDimensionNumbersAttr(Data[ConvDims]):
 
     name = "stablehlo.conv"
 
-    @staticmethod
-    def of(
-        input_batch_dimension: int,
-        input_feature_dimension: int,
-        input_spatial_dimensions: Sequence[int],
-        kernel_input_feature_dimension: int,
-        kernel_output_feature_dimension: int,
-        kernel_spatial_dimensions: Sequence[int],
-        output_batch_dimension: int,
-        output_feature_dimension: int,
-        output_spatial_dimensions: Sequence[int],
-    ) -> ConvDimensionNumbersAttr:
-        """Make one from its fields."""
-        return ConvDimensionNumbersAttr(
-            ConvDims(
-                input_batch_dimension,
-                input_feature_dimension,
-                tuple(input_spatial_dimensions),
-                kernel_input_feature_dimension,
-                kernel_output_feature_dimension,
-                tuple(kernel_spatial_dimensions),
-                output_batch_dimension,
-                output_feature_dimension,
-                tuple(output_spatial_dimensions),
-            )
-        )
-
-    @property
-    def input_batch_dimension(self) -> int:
-        """Batch dimension of the input."""
-        return self.data.input_batch_dimension
-
-    @property
-    def input_feature_dimension(self) -> int:
-        """Feature dimension of the input."""
-        return self.data.input_feature_dimension
-
-    @property
-    def input_spatial_dimensions(self) -> Dims:
-        """Spatial dimensions of the input, in order."""
-        return self.data.input_spatial_dimensions
-
-    @property
-    def kernel_input_feature_dimension(self) -> int:
-        """Kernel dimension that meets the input's features."""
-        return self.data.kernel_input_feature_dimension
-
-    @property
-    def kernel_output_feature_dimension(self) -> int:
-        """Kernel dimension that makes the output's features."""
-        return self.data.kernel_output_feature_dimension
-
-    @property
-    def kernel_spatial_dimensions(self) -> Dims:
-        """Spatial dimensions of the kernel, in order."""
-        return self.data.kernel_spatial_dimensions
-
-    @property
-    def output_batch_dimension(self) -> int:
-        """Batch dimension of the output."""
-        return self.data.output_batch_dimension
-
-    @property
-    def output_feature_dimension(self) -> int:
-        """Feature dimension of the output."""
-        return self.data.output_feature_dimension
-
-    @property
-    def output_spatial_dimensions(self) -> Dims:
-        """Spatial dimensions of the output, in order."""
-        return self.data.output_spatial_dimensions
-
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> ConvDims:
         """Parse `<[b, 0, f]x[0, i, o]->[b, 0, f]>` or `<raw field = …>`."""
         parser.parse_punctuation("<")
         if parser.parse_optional_keyword("raw") is not None:
-            return _parse_struct(
-                parser,
-                ConvDims,
-                {
-                    field.name: (
-                        parser.parse_integer
-                        if field.default == 0
-                        else (lambda: parse_dims(parser))
-                    )
-                    for field in fields(ConvDims)
-                },
-            )
+            return _parse_dims_struct(parser, ConvDims)
         dims = parse_conv_dims(parser)
         parser.parse_punctuation(">")
         return dims
@@ -625,10 +426,8 @@ class ConvDimensionNumbersAttr(Data[ConvDims]):
         text = conv_dims_text(self.data)
         if text is None:
             parts = (
-                f"{field.name} = "
-                f"{value if isinstance(value, int) else dims_text(value)}"
+                f"{field.name} = {_dims_field_text(getattr(self.data, field.name))}"
                 for field in fields(self.data)
-                for value in (getattr(self.data, field.name),)
             )
             text = f"raw {', '.join(parts)}"
         printer.print_string(f"<{text}>")
@@ -711,7 +510,10 @@ class DotAlgorithmAttr(Data[DotAlgorithm]):
 
 @dataclass(frozen=True, slots=True)
 class ChannelHandle:
-    """A channel: its number, and which ends it joins (0: any, 1: devices, 2, 3: host)."""
+    """A channel: its number, and which ends it joins (0: any, 1: devices, 2, 3: host).
+
+    A number that is not positive: no channel.
+    """
 
     handle: int
     type: int
@@ -728,16 +530,6 @@ class ChannelHandleAttr(Data[ChannelHandle]):
         """Make one from its fields."""
         return ChannelHandleAttr(ChannelHandle(handle, type))
 
-    @property
-    def handle(self) -> int:
-        """The channel's number; not positive: no channel."""
-        return self.data.handle
-
-    @property
-    def type(self) -> int:
-        """Which ends the channel joins."""
-        return self.data.type
-
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> ChannelHandle:
         """Parse `<handle = 1, type = 0>`, in any order."""
@@ -750,7 +542,7 @@ class ChannelHandleAttr(Data[ChannelHandle]):
 
     def print_parameter(self, printer: Printer) -> None:
         """Print the struct."""
-        printer.print_string(f"<handle = {self.handle}, type = {self.type}>")
+        printer.print_string(f"<handle = {self.data.handle}, type = {self.data.type}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -800,11 +592,6 @@ class TypeExtensionsAttr(Data[Dims]):
     """
 
     name = "stablehlo.bounds"
-
-    @property
-    def bounds(self) -> Dims:
-        """The bound of each dimension."""
-        return self.data
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Dims:

@@ -40,6 +40,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo._base import (
     Array,
@@ -149,13 +150,11 @@ class CustomCallOp(StableHLOOp):
         check_aliases(self)
         if self.backend_config is not None:
             version = self.api_version.value.data
-            require(
-                isinstance(self.backend_config, DictionaryAttr) == (version == 4),
-                "backend_config must be a dictionary with api_version 4, else a "
-                "string, got {} with {}",
-                self.backend_config,
-                version,
-            )
+            if isinstance(self.backend_config, DictionaryAttr) != (version == 4):
+                raise VerifyException(
+                    "backend_config must be a dictionary with api_version 4, else a "
+                    f"string, got {self.backend_config} with {version}"
+                )
 
 
 @irdl_op_definition
@@ -212,19 +211,15 @@ class CompositeOp(StableHLOOp):
     def verify_(self) -> None:
         """C1: the name; C2 to C4: the decomposition."""
         name = self.composite_name.data
-        require(
-            _COMPOSITE_NAME.fullmatch(name) is not None,
-            "C1: the name must be that of an op with its namespace, got '{}'",
-            name,
-        )
+        if _COMPOSITE_NAME.fullmatch(name) is None:
+            raise VerifyException(
+                f"C1: the name must be that of an op with its namespace, got '{name}'"
+            )
         looks_around()
         function = SymbolTable.lookup_symbol(self, self.decomposition)
-        require(
-            isinstance(function, FuncOp),
-            "C2: {} is no function",
-            self.decomposition,
-        )
-        signature = cast(FuncOp, function).function_type
+        if not isinstance(function, FuncOp):
+            raise VerifyException(f"C2: {self.decomposition} is no function")
+        signature = function.function_type
         for what, got, expected, constraint in (
             ("operands", self.operand_types, signature.inputs.data, "C3"),
             ("results", self.result_types, signature.outputs.data, "C4"),
@@ -258,9 +253,8 @@ def check_layouts(call: CustomCallOp) -> None:
         )
         for one, layout in zip(types, layouts.data, strict=True):
             order = cast("DenseIntOrFPElementsAttr[IntegerType]", layout).get_values()
-            require(
-                not isinstance(one, TupleType), "{} {} can have no layout", name, one
-            )
+            if isinstance(one, TupleType):
+                raise VerifyException(f"{name} {one} can have no layout")
             if isinstance(one, UnrankedTensorType):
                 continue
             rank = len(one.get_shape()) if isinstance(one, ShapedType) else 0
@@ -283,8 +277,9 @@ def check_aliases(call: CustomCallOp) -> None:
         return whole
 
     for one in call.output_operand_aliases.data:
-        require(isinstance(one, OutputOperandAliasAttr), "{} is no alias", one)
-        alias = cast(OutputOperandAliasAttr, one).data
+        if not isinstance(one, OutputOperandAliasAttr):
+            raise VerifyException(f"{one} is no alias")
+        alias = one.data
         require(
             0 <= alias.operand_index < len(call.inputs),
             f"operand_index {alias.operand_index} is not in [0, {len(call.inputs)})",
@@ -297,12 +292,10 @@ def check_aliases(call: CustomCallOp) -> None:
         results = call.result_types
         whole = results[0] if len(results) == 1 else TupleType(_tuple_types(results))
         result = part(whole, alias.output_tuple_indices, "output_tuple_indices")
-        require(
-            operand == result,
-            "an alias joins operand {} and result {}",
-            operand,
-            result,
-        )
+        if operand != result:
+            raise VerifyException(
+                f"an alias joins operand {operand} and result {result}"
+            )
 
 
 def _tuple_types(types: Sequence[Attribute]) -> ArrayAttr[TypeAttribute]:

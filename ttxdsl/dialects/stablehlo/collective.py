@@ -23,9 +23,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     i32,
-    i64,
 )
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     VerificationContext,
@@ -42,6 +41,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import Collective, MovesData, RoundsOnce
 from ttxdsl.dialects.stablehlo._base import (
@@ -62,8 +62,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
     ReplicaGroupMeshAxesAttr,
 )
-from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
-from ttxdsl.dialects.stablehlo.reduction import reducer_of
 from ttxdsl.dialects.stablehlo.types import (
     STATIC_TENSOR_OR_TOKEN,
     TENSOR,
@@ -80,9 +78,6 @@ from ttxdsl.dialects.stablehlo.types import (
 )
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.cost import Ring
-
-Groups = Sequence[Sequence[int]] | Attribute
-"""Replica groups: lists of process ids, or the attribute itself."""
 
 _DenseIds = ElementsOf()
 
@@ -103,38 +98,10 @@ _Channel = BaseAttr(ChannelHandleAttr)
 _Unit = BaseAttr(UnitAttr)
 
 
-def groups_attr(groups: Groups) -> Attribute:
-    """Replica groups as `dense<…> : tensor<groups x size x i64>`.
-
-    Groups of unequal size are filled up with -1, as the specification has it.
-    """
-    if isinstance(groups, Attribute):
-        return groups
-    longest = max((len(group) for group in groups), default=0)
-    flat = [
-        one for group in groups for one in (*group, *(-1,) * (longest - len(group)))
-    ]
-    return DenseIntOrFPElementsAttr.from_list(
-        TensorType(i64, (len(groups), longest)), flat
-    )
-
-
 def id_pairs(pairs: DenseIntOrFPElementsAttr) -> tuple[tuple[int, int], ...]:
     """The (source, target) rows of a `source_target_pairs`."""
     flat = cast("tuple[int, ...]", pairs.get_values())
     return tuple(zip(flat[::2], flat[1::2], strict=True))
-
-
-def _unit(is_set: bool) -> UnitAttr | None:
-    return UnitAttr() if is_set else None
-
-
-def _region(
-    computation: Region | type[ElementwiseBinaryOp], value_type: Attribute
-) -> Region:
-    if isinstance(computation, Region):
-        return computation
-    return reducer_of(computation, value_type)
 
 
 class _GroupedOp(StableHLOOp, ABC):
@@ -146,14 +113,12 @@ class _GroupedOp(StableHLOOp, ABC):
     def check_channel(self, constraint: str, least: int) -> None:
         """With global device ids the channel must have a number."""
         channel = self.channel_handle
-        number = 0 if channel is None else channel.handle
-        require(
-            "use_global_device_ids" not in self.properties or number >= least,
-            "{}: use_global_device_ids needs a channel of number {} or more, got {}",
-            constraint,
-            least,
-            number,
-        )
+        number = 0 if channel is None else channel.data.handle
+        if "use_global_device_ids" in self.properties and number < least:
+            raise VerifyException(
+                f"{constraint}: use_global_device_ids needs a channel of number "
+                f"{least} or more, got {number}"
+            )
 
 
 def check_groups(
@@ -180,16 +145,14 @@ def check_groups(
     require_pairs_shape(dense, None, unique)
     shape = dense.get_shape()
     ids = dense.get_values()
-    require(
-        "use_global_device_ids" not in op.properties or bool(ids),
-        "{}: with use_global_device_ids, replica_groups must not be empty",
-        complete,
-    )
-    require(
-        not uniform or -1 not in ids,
-        "{}: replica groups must be of one size, -1 is no process",
-        complete,
-    )
+    if "use_global_device_ids" in op.properties and not ids:
+        raise VerifyException(
+            f"{complete}: with use_global_device_ids, replica_groups must not be empty"
+        )
+    if uniform and -1 in ids:
+        raise VerifyException(
+            f"{complete}: replica groups must be of one size, -1 is no process"
+        )
     processes = [one for one in ids if one != -1]
     require(
         len(set(processes)) == len(processes),
@@ -211,11 +174,8 @@ def check_mesh_of(op: _GroupedOp, groups: ReplicaGroupMeshAxesAttr) -> None:
     mesh = groups.mesh
     if isinstance(mesh, SymbolRefAttr):
         looks_around()
-        require(
-            SymbolTable.lookup_symbol(op, mesh) is not None,
-            "replica_groups: there is no mesh {}",
-            mesh,
-        )
+        if SymbolTable.lookup_symbol(op, mesh) is None:
+            raise VerifyException(f"replica_groups: there is no mesh {mesh}")
 
 
 def require_pairs_shape(
@@ -237,14 +197,13 @@ def require_tensors_then_token(
     """The results are tensors and last a token."""
     not_empty, tensors, token = constraints
     types = op.result_types
-    require(bool(types), "{}: there must be a result", not_empty)
+    if not types:
+        raise VerifyException(f"{not_empty}: there must be a result")
     for one in types[:-1]:
-        require(
-            isinstance(one, TensorType),
-            "{}: every result but the last must be a tensor, got {}",
-            tensors,
-            one,
-        )
+        if not isinstance(one, TensorType):
+            raise VerifyException(
+                f"{tensors}: every result but the last must be a tensor, got {one}"
+            )
     require(
         isinstance(types[-1], TokenType),
         f"{token}: the last result must be a token, got {types[-1]}",
@@ -253,13 +212,11 @@ def require_tensors_then_token(
 
 def require_channel_type(channel: ChannelHandleAttr, expected: int) -> None:
     """C1 of `send` and `recv`: which ends the channel joins."""
-    require(
-        channel.type == expected,
-        "C1: the channel's type must be {} (1: device to device, 2: device "
-        "to host, 3: host to device), got {}",
-        expected,
-        channel.type,
-    )
+    if channel.data.type != expected:
+        raise VerifyException(
+            f"C1: the channel's type must be {expected} (1: device to device, 2: "
+            f"device to host, 3: host to device), got {channel.data.type}"
+        )
 
 
 @irdl_op_definition
@@ -275,26 +232,6 @@ class AllGatherOp(_GroupedOp):
 
     traits = traits_def(MovesData(), Collective(Ring.ALL_GATHER))
 
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        all_gather_dim: int,
-        replica_groups: Groups,
-        result_types: Sequence[Attribute],
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[result_types],
-            properties={
-                "all_gather_dim": IntegerAttr(all_gather_dim, i64),
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-        )
-
     def verify_(self) -> None:
         """C1: the dimension; C2 to C5: groups; C6: results."""
         check_groups(self, "C2", "C4", uniform=True)
@@ -307,33 +244,30 @@ class AllGatherOp(_GroupedOp):
         for one, result in zip(self.inputs, self.outputs, strict=True):
             before, after = shape_of(one.type), shape_of(result.type)
             rank = len(before)
-            require(dim < rank, "C1: all_gather_dim {} is not in [0, {})", dim, rank)
-            require(before[dim] != 0, "dimension {} of {} has size 0", dim, one.type)
-            require(
-                element_of(one.type) == element_of(result.type) and len(after) == rank,
-                "C6: the operand is {}, the result {}",
-                one.type,
-                result.type,
-            )
-            require(
-                all(
-                    index == dim or sizes_fit(*sizes)
-                    for index, sizes in enumerate(zip(before, after, strict=True))
-                ),
-                "C6: {} and {} must agree but for dimension {}",
-                one.type,
-                result.type,
-                dim,
-            )
-            require(
-                DYNAMIC_INDEX in (before[dim], after[dim])
-                or after[dim] % before[dim] == 0,
-                "C6: the result's size {} of dimension {} is no multiple of the "
-                "operand's {}",
-                after[dim],
-                dim,
-                before[dim],
-            )
+            if dim >= rank:
+                raise VerifyException(f"C1: all_gather_dim {dim} is not in [0, {rank})")
+            if before[dim] == 0:
+                raise VerifyException(f"dimension {dim} of {one.type} has size 0")
+            if element_of(one.type) != element_of(result.type) or len(after) != rank:
+                raise VerifyException(
+                    f"C6: the operand is {one.type}, the result {result.type}"
+                )
+            if not all(
+                index == dim or sizes_fit(*sizes)
+                for index, sizes in enumerate(zip(before, after, strict=True))
+            ):
+                raise VerifyException(
+                    f"C6: {one.type} and {result.type} must agree but for dimension "
+                    f"{dim}"
+                )
+            if (
+                DYNAMIC_INDEX not in (before[dim], after[dim])
+                and after[dim] % before[dim] != 0
+            ):
+                raise VerifyException(
+                    f"C6: the result's size {after[dim]} of dimension {dim} is no "
+                    f"multiple of the operand's {before[dim]}"
+                )
 
 
 @irdl_op_definition
@@ -348,25 +282,6 @@ class AllReduceOp(_GroupedOp):
     outputs = var_result_def(TENSOR)
 
     traits = traits_def(Collective(Ring.ALL_REDUCE))
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        replica_groups: Groups,
-        computation: Region | type[ElementwiseBinaryOp],
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[inputs],
-            result_types=[[one.type for one in inputs]],
-            properties={
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-            regions=[_region(computation, inputs[0].type)],
-        )
 
     def verify_(self) -> None:
         """C1 to C4: groups; C5: the computation; C6, C7: results."""
@@ -397,28 +312,6 @@ class ReduceScatterOp(_GroupedOp):
 
     traits = traits_def(Collective(Ring.REDUCE_SCATTER))
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        scatter_dimension: int,
-        replica_groups: Groups,
-        computation: Region | type[ElementwiseBinaryOp],
-        result_type: Attribute,
-        channel_handle: ChannelHandleAttr | None = None,
-        use_global_device_ids: bool = False,
-    ):
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={
-                "channel_handle": channel_handle,
-                "replica_groups": groups_attr(replica_groups),
-                "scatter_dimension": IntegerAttr(scatter_dimension, i64),
-                "use_global_device_ids": _unit(use_global_device_ids),
-            },
-            regions=[_region(computation, operand.type)],
-        )
-
     def verify_(self) -> None:
         """C2: the dimension; C1, C3 to C6: groups; C7: computation; C8, C9: result."""
         check_groups(self, "C1", "C4", uniform=True)
@@ -431,35 +324,27 @@ class ReduceScatterOp(_GroupedOp):
         before, after = operand.get_shape(), result.get_shape()
         rank = len(before)
         dim = self.scatter_dimension.value.data
-        require(
-            len(after) == rank, "C8: the operand is {}, the result {}", operand, result
-        )
-        require(dim < rank, "C2: scatter_dimension {} is not in [0, {})", dim, rank)
+        if len(after) != rank:
+            raise VerifyException(f"C8: the operand is {operand}, the result {result}")
+        if dim >= rank:
+            raise VerifyException(f"C2: scatter_dimension {dim} is not in [0, {rank})")
         if DYNAMIC_INDEX not in (before[dim], after[dim]):
-            require(
-                after[dim] > 0 and before[dim] > 0 and before[dim] % after[dim] == 0,
-                "C8: the operand's size {} of dimension {} is no multiple of the "
-                "result's {}",
-                before[dim],
-                dim,
-                after[dim],
-            )
-            require(
-                all(
-                    index == dim or sizes_fit(*sizes)
-                    for index, sizes in enumerate(zip(before, after, strict=True))
-                ),
-                "C8: {} and {} must agree but for dimension {}",
-                operand,
-                result,
-                dim,
-            )
-            require(
-                result.element_type == combined.element_type,
-                "C9: the result is {}, but computation returns {}",
-                result,
-                combined,
-            )
+            if after[dim] <= 0 or before[dim] <= 0 or before[dim] % after[dim] != 0:
+                raise VerifyException(
+                    f"C8: the operand's size {before[dim]} of dimension {dim} is no "
+                    f"multiple of the result's {after[dim]}"
+                )
+            if not all(
+                index == dim or sizes_fit(*sizes)
+                for index, sizes in enumerate(zip(before, after, strict=True))
+            ):
+                raise VerifyException(
+                    f"C8: {operand} and {result} must agree but for dimension {dim}"
+                )
+            if result.element_type != combined.element_type:
+                raise VerifyException(
+                    f"C9: the result is {result}, but computation returns {combined}"
+                )
 
 
 @irdl_op_definition
@@ -475,33 +360,6 @@ class AllToAllOp(_GroupedOp):
     outputs = var_result_def(TENSOR)
 
     traits = traits_def(MovesData(), Collective(Ring.ALL_TO_ALL, sends_parts=True))
-
-    def __init__(
-        self,
-        inputs: Sequence[SSAValue],
-        split_dimension: int,
-        concat_dimension: int,
-        split_count: int,
-        replica_groups: Groups,
-        channel_handle: ChannelHandleAttr | None = None,
-    ):
-        def result(one: SSAValue) -> Attribute:
-            shape = list(shape_of(one.type))
-            shape[split_dimension] //= split_count
-            shape[concat_dimension] *= split_count
-            return with_shape(one.type, shape)
-
-        super().__init__(
-            operands=[inputs],
-            result_types=[[result(one) for one in inputs]],
-            properties={
-                "channel_handle": channel_handle,
-                "concat_dimension": IntegerAttr(concat_dimension, i64),
-                "replica_groups": groups_attr(replica_groups),
-                "split_count": IntegerAttr(split_count, i64),
-                "split_dimension": IntegerAttr(split_dimension, i64),
-            },
-        )
 
     def verify_(self) -> None:
         """C1 to C4: dimensions; C5, C7, C8: groups; C9: results."""
@@ -612,26 +470,6 @@ class CollectivePermuteOp(StableHLOOp):
         MovesData(), Collective(Ring.COLLECTIVE_PERMUTE, sends_parts=True)
     )
 
-    def __init__(
-        self,
-        operand: SSAValue,
-        source_target_pairs: Sequence[tuple[int, int]] | Attribute,
-        channel_handle: ChannelHandleAttr | None = None,
-    ):
-        if not isinstance(source_target_pairs, Attribute):
-            flat = [one for pair in source_target_pairs for one in pair]
-            source_target_pairs = DenseIntOrFPElementsAttr.from_list(
-                TensorType(i64, (len(source_target_pairs), 2)), flat
-            )
-        super().__init__(
-            operands=[operand],
-            result_types=[operand.type],
-            properties={
-                "channel_handle": channel_handle,
-                "source_target_pairs": source_target_pairs,
-            },
-        )
-
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """The source and target process ids."""
@@ -645,15 +483,10 @@ class CollectivePermuteOp(StableHLOOp):
             ("sources", [source for source, _ in pairs], "C2"),
             ("targets", [target for _, target in pairs], "C3"),
         ):
-            require(
-                len(set(ids)) == len(ids), "{}: {} repeat: {}", constraint, name, ids
-            )
-            require(
-                all(one >= 0 for one in ids),
-                "C4: {} must not be negative: {}",
-                name,
-                ids,
-            )
+            if len(set(ids)) != len(ids):
+                raise VerifyException(f"{constraint}: {name} repeat: {ids}")
+            if not all(one >= 0 for one in ids):
+                raise VerifyException(f"C4: {name} must not be negative: {ids}")
         require_type(self.result.type, self.operand.type, "result (C5)")
 
 
@@ -745,11 +578,10 @@ class InfeedOp(StableHLOOp):
                 f"layout must have an entry for each tensor, got {len(self.layout.data)}",
             )
             for one in self.layout.data:
-                require(
-                    _is_integer_list(one),
-                    "a layout must be a list of integers, got {}",
-                    one,
-                )
+                if not _is_integer_list(one):
+                    raise VerifyException(
+                        f"a layout must be a list of integers, got {one}"
+                    )
 
 
 @irdl_op_definition

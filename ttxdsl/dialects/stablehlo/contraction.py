@@ -30,6 +30,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -96,12 +97,10 @@ def precision_text(config: ArrayAttr[Attribute] | None) -> str:
 
 def check_precision(config: ArrayAttr[Attribute] | None, constraint: str) -> None:
     """At most one entry an operand."""
-    require(
-        config is None or len(config.data) <= 2,
-        "{}: precision must have one entry an operand, got {}",
-        constraint,
-        config,
-    )
+    if config is not None and len(config.data) > 2:
+        raise VerifyException(
+            f"{constraint}: precision must have one entry an operand, got {config}"
+        )
 
 
 @irdl_op_definition
@@ -339,25 +338,19 @@ class FftOp(PrettyOp):
         element = element_of(operand)
         expected = element
         if kind is FftType.RFFT:
-            require(
-                element in (f32, f64), "C2: an RFFT takes f32 or f64, got {}", element
-            )
+            if element not in (f32, f64):
+                raise VerifyException(f"C2: an RFFT takes f32 or f64, got {element}")
             expected = ComplexType(cast("Float32Type | Float64Type", element))
         else:
-            require(
-                isinstance(element, ComplexType),
-                "C2: {} takes complex numbers, got {}",
-                kind.value,
-                element,
-            )
+            if not isinstance(element, ComplexType):
+                raise VerifyException(
+                    f"C2: {kind.value} takes complex numbers, got {element}"
+                )
             if kind is FftType.IRFFT:
                 expected = cast("ComplexType[Float32Type]", element).element_type
         shape = shapes.fft(shape_of(operand), kind.value, self.fft_length.get_values())
-        require(
-            element_of(result) == expected,
-            "C2: the result of {} has elements {}, got {}",
-            kind.value,
-            expected,
-            result,
-        )
+        if element_of(result) != expected:
+            raise VerifyException(
+                f"C2: the result of {kind.value} has elements {expected}, got {result}"
+            )
         require_sizes(result, shape, "result (C4, C5)")

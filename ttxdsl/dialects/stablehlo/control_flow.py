@@ -7,10 +7,10 @@ Source: StableHLO specification, sections "if", "case", "while", "optimization_b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import ArrayAttr, TensorType, i32
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     irdl_op_definition,
@@ -31,19 +31,18 @@ from xdsl.traits import (
     RecursiveMemoryEffect,
     ReturnLike,
 )
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
-from ttxdsl.dialects.stablehlo._base import StableHLOOp
+from ttxdsl.dialects.stablehlo._base import PrettyOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, returned_types
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     NamedPrinter,
     parse_operands,
-    parse_shorthand,
     parse_type_list,
     print_attr_dict,
-    print_shorthand,
     print_type_list,
     print_values,
 )
@@ -119,9 +118,10 @@ def check_branches(op: IfOp | CaseOp, constraints: tuple[str, str, str]) -> None
     first = returned_types(op.regions[0])
     for index, region in enumerate(op.regions):
         block = block_of(region, f"branch {index}")
-        require(
-            not block.args, "{}: branch {} must take no arguments", no_arguments, index
-        )
+        if block.args:
+            raise VerifyException(
+                f"{no_arguments}: branch {index} must take no arguments"
+            )
         require_same_types(
             returned_types(region), first, f"{same}: what branch {index} returns"
         )
@@ -141,26 +141,10 @@ class IfOp(StableHLOOp):
 
     traits = traits_def(RecursiveMemoryEffect(), MovesData())
 
-    def __init__(
-        self,
-        pred: SSAValue,
-        true_branch: Region,
-        false_branch: Region,
-        result_types: Sequence[Attribute],
-    ):
-        super().__init__(
-            operands=[pred],
-            result_types=[result_types],
-            regions=[true_branch, false_branch],
-        )
-
     def verify_(self) -> None:
         """C1, C2: branches; C3: results."""
-        require(
-            not shape_of(self.pred.type),
-            "pred must be a scalar, got {}",
-            self.pred.type,
-        )
+        if shape_of(self.pred.type):
+            raise VerifyException(f"pred must be a scalar, got {self.pred.type}")
         check_branches(self, ("C1", "C2", "C3"))
 
 
@@ -176,23 +160,10 @@ class CaseOp(StableHLOOp):
 
     traits = traits_def(RecursiveMemoryEffect(), PositionalDataFlow(), MovesData())
 
-    def __init__(
-        self,
-        index: SSAValue,
-        branches: Sequence[Region],
-        result_types: Sequence[Attribute],
-    ):
-        super().__init__(
-            operands=[index], result_types=[result_types], regions=[branches]
-        )
-
     def verify_(self) -> None:
         """C1 to C3: branches; C4: results."""
-        require(
-            self.index.type == TensorType(i32, ()),
-            "index must be a tensor<i32>, got {}",
-            self.index.type,
-        )
+        if self.index.type != TensorType(i32, ()):
+            raise VerifyException(f"index must be a tensor<i32>, got {self.index.type}")
         require(bool(self.branches), "C1: there must be a branch")
         check_branches(self, ("C2", "C3", "C4"))
 
@@ -213,16 +184,6 @@ class WhileOp(StableHLOOp):
         PositionalDataFlow(first_operand=0, first_argument=0, returning=(1,)),
         MovesData(),
     )
-
-    def __init__(self, operand: Sequence[SSAValue], cond: Region, body: Region):
-        for argument in body.block.args:
-            if argument.name_hint is None:
-                argument.name_hint = "iterArg"
-        super().__init__(
-            operands=[operand],
-            result_types=[[one.type for one in operand]],
-            regions=[cond, body],
-        )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -352,38 +313,17 @@ class OptimizationBarrierOp(StableHLOOp):
 
 
 @irdl_op_definition
-class AfterAllOp(StableHLOOp):
+class AfterAllOp(PrettyOp):
     """A token that comes after all the given ones. Spec section "after_all"."""
 
     name = "stablehlo.after_all"
+
+    SHORTHAND: ClassVar[bool] = True
 
     inputs = var_operand_def(BaseAttr(TokenType))
     result = result_def(BaseAttr(TokenType))
 
     traits = traits_def(Pure())
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        """Parse `%a, %b : type`."""
-        operands, _ = parse_operands(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        position = parser.pos
-        operand_types, result_types = parse_shorthand(parser, len(operands))
-        return cls.create(
-            operands=parser.resolve_operands(operands, operand_types, position),
-            result_types=result_types,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        """Print `%a, %b : type`."""
-        if self.operands:
-            printer.print_string(" ")
-            print_values(printer, self.operands)
-        print_attr_dict(printer, self)
-        printer.print_string(" : ")
-        print_shorthand(printer, self)
 
 
 _ASYNC = frozenset(
@@ -424,11 +364,11 @@ class AsyncStartOp(StableHLOOp):
             op is not None and op.next_op is block.last_op,
             "C1: body must have exactly one op and a return",
         )
-        require(
-            op is not None and op.name in _ASYNC,
-            "C2: body must have a collective or a slice, not {}",
-            None if op is None else op.name,
-        )
+        if op is None or op.name not in _ASYNC:
+            raise VerifyException(
+                "C2: body must have a collective or a slice, not "
+                f"{None if op is None else op.name}"
+            )
         require(
             tuple(block.arg_types) == tuple(one.type for one in self.inputs),
             "C3: arguments of body must have the operands' types",

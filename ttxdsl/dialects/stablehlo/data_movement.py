@@ -5,6 +5,7 @@ Source: StableHLO specification, one section an op.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
@@ -13,7 +14,6 @@ from xdsl.dialects.builtin import (
     ComplexType,
     DenseIntOrFPElementsAttr,
     DenseResourceAttr,
-    IntegerType,
     TensorType,
     i32,
 )
@@ -31,6 +31,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
@@ -61,11 +62,8 @@ from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     I64,
     I64S,
-    Ints,
     Types,
     i64_array,
-    int_array,
-    int_values,
     parse_attr_dict,
     print_attr_dict,
 )
@@ -82,7 +80,6 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
     with_element,
-    with_shape,
 )
 
 
@@ -105,22 +102,6 @@ class ConstantOp(StableHLOOp):
     output = result_def(STATIC_TENSOR_PER_AXIS)
 
     traits = traits_def(Pure(), ConstantLike(), ConstantFolds(), MovesData())
-
-    def __init__(
-        self,
-        value: DenseIntOrFPElementsAttr | DenseResourceAttr,
-        result_type: Attribute | None = None,
-    ):
-        super().__init__(
-            properties={"value": value},
-            result_types=[value.get_type() if result_type is None else result_type],
-        )
-        self.output.name_hint = self.result_name()
-
-    def result_name(self) -> str:
-        """The name that MLIR gives the result: `c` for integers, else `cst`."""
-        is_integer = isinstance(element_of(self.output.type), IntegerType)
-        return "c" if is_integer else "cst"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -162,17 +143,15 @@ class ConstantOp(StableHLOOp):
     def verify_(self) -> None:
         """The result has the value's type; a quantized one its storage type."""
         value = self.value
-        require(
-            isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr),
-            "the value must be dense elements, got {}",
-            value,
-        )
+        if not isinstance(value, DenseIntOrFPElementsAttr | DenseResourceAttr):
+            raise VerifyException(f"the value must be dense elements, got {value}")
         expected = cast("DenseResourceAttr", value).get_type()
         got = self.output.type
         element = element_of(got)
         if isinstance(element, QuantizedType):
             got = with_element(got, element.data.storage_type)
-        require(got == expected, "the value has type {}, the result {}", expected, got)
+        if got != expected:
+            raise VerifyException(f"the value has type {expected}, the result {got}")
 
 
 @irdl_op_definition
@@ -202,12 +181,11 @@ class IotaOp(PrettyOp):
     def verify_(self) -> None:
         """C1: the dimension is one of the result."""
         rank = len(shape_of(self.output.type))
-        require(
-            self.iota_dimension.value.data < rank,
-            "C1: iota_dimension {} is not in [0, {})",
-            self.iota_dimension.value.data,
-            rank,
-        )
+        if self.iota_dimension.value.data >= rank:
+            raise VerifyException(
+                f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
+                f"{rank})"
+            )
 
 
 @irdl_op_definition
@@ -227,17 +205,22 @@ class DynamicIotaOp(PrettyOp):
     def verify_(self) -> None:
         """C1: the dimension is one of the result; C2: the shape is the result's."""
         rank = len(shape_of(self.result.type))
-        require(
-            self.iota_dimension.value.data < rank,
-            "C1: iota_dimension {} is not in [0, {})",
-            self.iota_dimension.value.data,
-            rank,
-        )
+        if self.iota_dimension.value.data >= rank:
+            raise VerifyException(
+                f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
+                f"{rank})"
+            )
         require_computed_shape(self.output_shape, self.result.type, "C2")
 
 
+class _MovingOp(PrettyOp, ABC):
+    """An op whose result has elements of the operands, as they are."""
+
+    traits = traits_def(Pure(), MovesData())
+
+
 @irdl_op_definition
-class BroadcastOp(PrettyOp):
+class BroadcastOp(_MovingOp):
     """New leading dimensions. Deprecated, not in the specification."""
 
     name = "stablehlo.broadcast"
@@ -247,8 +230,6 @@ class BroadcastOp(PrettyOp):
     operand = operand_def(TENSOR)
     broadcast_sizes = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """Sizes are not negative and come before the operand's."""
@@ -262,7 +243,7 @@ class BroadcastOp(PrettyOp):
 
 
 @irdl_op_definition
-class BroadcastInDimOp(PrettyOp):
+class BroadcastInDimOp(_MovingOp):
     """Repetition along new and size-1 dimensions. Spec section "broadcast_in_dim".
 
     Dimension `i` of the operand is dimension `broadcast_dimensions[i]` of the result.
@@ -276,17 +257,6 @@ class BroadcastInDimOp(PrettyOp):
     broadcast_dimensions = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), MovesData())
-
-    def __init__(
-        self, operand: SSAValue, broadcast_dimensions: Ints, result_type: Attribute
-    ):
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={"broadcast_dimensions": int_array(broadcast_dimensions)},
-        )
-
     def verify_(self) -> None:
         """C1: element types; C2 to C6: dimensions and sizes."""
         operand, result = self.operand.type, self.result.type
@@ -298,7 +268,7 @@ class BroadcastInDimOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicBroadcastInDimOp(PrettyOp):
+class DynamicBroadcastInDimOp(_MovingOp):
     """`broadcast_in_dim` to a computed shape. Spec: "dynamic_broadcast_in_dim"."""
 
     name = "stablehlo.dynamic_broadcast_in_dim"
@@ -311,8 +281,6 @@ class DynamicBroadcastInDimOp(PrettyOp):
     known_expanding_dimensions = opt_prop_def(Integers)
     known_nonexpanding_dimensions = opt_prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
 
     def verify_(self) -> None:
         """C1 to C10."""
@@ -328,14 +296,11 @@ class DynamicBroadcastInDimOp(PrettyOp):
         shapes.require_unique(dims, "broadcast_dimensions", "C4")
         shapes.require_dims(dims, len(target), "broadcast_dimensions", "C5", "result")
         for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
-            require(
-                size == 1 or shapes.sizes_fit(size, target[dim]),
-                "C5: operand dimension {} has size {}, result dimension {} has {}",
-                index,
-                size,
-                dim,
-                target[dim],
-            )
+            if size != 1 and not shapes.sizes_fit(size, target[dim]):
+                raise VerifyException(
+                    f"C5: operand dimension {index} has size {size}, result dimension "
+                    f"{dim} has {target[dim]}"
+                )
         require_computed_shape(self.output_dimensions, result, "C7")
         known = tuple(
             dim
@@ -351,29 +316,22 @@ class DynamicBroadcastInDimOp(PrettyOp):
         values = constant_ints(self.output_dimensions)
         if values is not None and DYNAMIC_INDEX not in shape:
             for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
-                require(
-                    size in (1, values[dim]),
-                    "C5: operand dimension {} has size {}, but output_dimensions has {}",
-                    index,
-                    size,
-                    values[dim],
-                )
+                if size not in (1, values[dim]):
+                    raise VerifyException(
+                        f"C5: operand dimension {index} has size {size}, but "
+                        f"output_dimensions has {values[dim]}"
+                    )
         check_quantized_broadcast(operand, dims, result)
 
 
 @irdl_op_definition
-class ReshapeOp(PrettyOp):
+class ReshapeOp(_MovingOp):
     """Another shape for the same elements in the same order. Spec section "reshape"."""
 
     name = "stablehlo.reshape"
 
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure(), MovesData())
-
-    def __init__(self, operand: SSAValue, result_type: Attribute):
-        super().__init__(operands=[operand], result_types=[result_type])
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements."""
@@ -385,7 +343,7 @@ class ReshapeOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicReshapeOp(PrettyOp):
+class DynamicReshapeOp(_MovingOp):
     """`reshape` to a computed shape. Spec section "dynamic_reshape"."""
 
     name = "stablehlo.dynamic_reshape"
@@ -394,8 +352,6 @@ class DynamicReshapeOp(PrettyOp):
     output_shape = operand_def(STATIC_DIMENSION_TENSOR)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements; C4: the shape."""
         operand, result = self.operand.type, self.result.type
@@ -403,12 +359,10 @@ class DynamicReshapeOp(PrettyOp):
         shapes.check_reshape(shape_of(operand), shape_of(result))
         require_computed_shape(self.output_shape, result, "C4")
         rank = shape_of(self.output_shape.type)[0]
-        require(
-            rank == len(shape_of(result)),
-            "C4: output_shape has {} entries, but the result {}",
-            rank,
-            result,
-        )
+        if rank != len(shape_of(result)):
+            raise VerifyException(
+                f"C4: output_shape has {rank} entries, but the result {result}"
+            )
         values = constant_ints(self.output_shape)
         if values is not None:
             shapes.check_reshape(shape_of(operand), values)
@@ -416,7 +370,7 @@ class DynamicReshapeOp(PrettyOp):
 
 
 @irdl_op_definition
-class TransposeOp(PrettyOp):
+class TransposeOp(_MovingOp):
     """Permuted dimensions. Spec section "transpose".
 
     Dimension `i` of the result is dimension `permutation[i]` of the operand.
@@ -430,8 +384,6 @@ class TransposeOp(PrettyOp):
     permutation = prop_def(Integers)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
         operand, result = self.operand.type, self.result.type
@@ -443,7 +395,7 @@ class TransposeOp(PrettyOp):
 
 
 @irdl_op_definition
-class ReverseOp(PrettyOp):
+class ReverseOp(_MovingOp):
     """Reversed order along dimensions. Spec section "reverse"."""
 
     name = "stablehlo.reverse"
@@ -455,8 +407,6 @@ class ReverseOp(PrettyOp):
     dimensions = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
         require_type(self.result.type, self.operand.type, "result (C1)")
@@ -464,7 +414,7 @@ class ReverseOp(PrettyOp):
 
 
 @irdl_op_definition
-class SliceOp(PrettyOp):
+class SliceOp(_MovingOp):
     """Every `stride`-th element from `start` up to `limit`. Spec section "slice"."""
 
     name = "stablehlo.slice"
@@ -474,34 +424,6 @@ class SliceOp(PrettyOp):
     limit_indices = prop_def(Integers)
     strides = prop_def(Integers)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
-
-    def __init__(
-        self,
-        operand: SSAValue,
-        start_indices: Ints,
-        limit_indices: Ints,
-        strides: Ints,
-        result_type: Attribute | None = None,
-    ):
-        if result_type is None:
-            shape = shapes.slice_(
-                shape_of(operand.type),
-                int_values(start_indices),
-                int_values(limit_indices),
-                int_values(strides),
-            )
-            result_type = with_shape(operand.type, shape)
-        super().__init__(
-            operands=[operand],
-            result_types=[result_type],
-            properties={
-                "limit_indices": int_array(limit_indices),
-                "start_indices": int_array(start_indices),
-                "strides": int_array(strides),
-            },
-        )
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -553,12 +475,8 @@ class SliceOp(PrettyOp):
     def verify_(self) -> None:
         """C1: element types; C2 to C4: ranges; C5: sizes."""
         operand, result = self.operand.type, self.result.type
-        require(
-            element_of(operand) == element_of(result),
-            "C1: the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"C1: the operand is {operand}, the result {result}")
         shape = shapes.slice_(
             shape_of(operand),
             self.start_indices.get_values(),
@@ -569,7 +487,7 @@ class SliceOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicSliceOp(PrettyOp):
+class DynamicSliceOp(_MovingOp):
     """A slice of fixed size at a computed place. Spec section "dynamic_slice"."""
 
     name = "stablehlo.dynamic_slice"
@@ -580,8 +498,6 @@ class DynamicSliceOp(PrettyOp):
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     slice_sizes = prop_def(Integers)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure(), MovesData())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -597,12 +513,8 @@ class DynamicSliceOp(PrettyOp):
         """C1: element types; C2 to C4: sizes; C5: the result."""
         operand, result = self.operand.type, self.result.type
         require_same_indices(self.start_indices, "C3")
-        require(
-            element_of(operand) == element_of(result),
-            "C1: the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"C1: the operand is {operand}, the result {result}")
         shape = shapes.dynamic_slice(
             shape_of(operand), len(self.start_indices), self.slice_sizes.get_values()
         )
@@ -610,7 +522,7 @@ class DynamicSliceOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicUpdateSliceOp(PrettyOp):
+class DynamicUpdateSliceOp(_MovingOp):
     """A tensor with a slice replaced at a computed place. Spec: same name."""
 
     name = "stablehlo.dynamic_update_slice"
@@ -620,18 +532,12 @@ class DynamicUpdateSliceOp(PrettyOp):
     start_indices = var_operand_def(SCALAR_INT_TENSOR)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
         operand, update = self.operand.type, self.update.type
         require_same_indices(self.start_indices, "C5")
-        require(
-            element_of(operand) == element_of(update),
-            "C2: the operand is {}, the update {}",
-            operand,
-            update,
-        )
+        if element_of(operand) != element_of(update):
+            raise VerifyException(f"C2: the operand is {operand}, the update {update}")
         shapes.check_update_slice(
             shape_of(operand), shape_of(update), len(self.start_indices)
         )
@@ -655,30 +561,22 @@ class RealDynamicSliceOp(PrettyOp):
     def verify_(self) -> None:
         """The indices have one type and one entry a dimension."""
         operand, result = self.operand.type, self.result.type
-        require(
-            element_of(operand) == element_of(result),
-            "the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"the operand is {operand}, the result {result}")
         rank = len(shape_of(operand))
         for name, value in (
             ("start_indices", self.start_indices),
             ("limit_indices", self.limit_indices),
             ("strides", self.strides),
         ):
-            require(
-                value.type == self.start_indices.type
-                and shape_of(value.type) == (rank,),
-                "{} must have {} entries, got {}",
-                name,
-                rank,
-                value.type,
-            )
+            if value.type != self.start_indices.type or shape_of(value.type) != (rank,):
+                raise VerifyException(
+                    f"{name} must have {rank} entries, got {value.type}"
+                )
 
 
 @irdl_op_definition
-class ConcatenateOp(PrettyOp):
+class ConcatenateOp(_MovingOp):
     """Tensors one after the other along a dimension. Spec section "concatenate"."""
 
     name = "stablehlo.concatenate"
@@ -689,19 +587,15 @@ class ConcatenateOp(PrettyOp):
     dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: element types; C2 to C4: shapes; C5, C6: the result."""
         result = self.result.type
         require(bool(self.inputs), "C3: there must be an input")
         for one in self.inputs:
-            require(
-                element_of(one.type) == element_of(result),
-                "C1, C5: an input is {}, the result {}",
-                one.type,
-                result,
-            )
+            if element_of(one.type) != element_of(result):
+                raise VerifyException(
+                    f"C1, C5: an input is {one.type}, the result {result}"
+                )
         shape = shapes.concatenate(
             [shape_of(one.type) for one in self.inputs], self.dimension.value.data
         )
@@ -709,7 +603,7 @@ class ConcatenateOp(PrettyOp):
 
 
 @irdl_op_definition
-class PadOp(PrettyOp):
+class PadOp(_MovingOp):
     """Padding at the edges and between elements; negative cuts. Spec section "pad"."""
 
     name = "stablehlo.pad"
@@ -727,18 +621,12 @@ class PadOp(PrettyOp):
     interior_padding = prop_def(Integers)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
         for one in (self.padding_value.type, result):
-            require(
-                element_of(one) == element_of(operand),
-                "C1: the operand is {}, got {}",
-                operand,
-                one,
-            )
+            if element_of(one) != element_of(operand):
+                raise VerifyException(f"C1: the operand is {operand}, got {one}")
         shape = shapes.pad(
             shape_of(operand),
             self.edge_padding_low.get_values(),
@@ -767,31 +655,23 @@ class DynamicPadOp(PrettyOp):
         """C1: element types; C2, C3: amounts; C4: the result."""
         operand, result = self.operand.type, self.result.type
         for one in (self.padding_value.type, result):
-            require(
-                element_of(one) == element_of(operand),
-                "C1: the operand is {}, got {}",
-                operand,
-                one,
-            )
+            if element_of(one) != element_of(operand):
+                raise VerifyException(f"C1: the operand is {operand}, got {one}")
         rank = len(shape_of(operand))
-        require(
-            len(shape_of(result)) == rank,
-            "C4: the operand has rank {}, the result is {}",
-            rank,
-            result,
-        )
+        if len(shape_of(result)) != rank:
+            raise VerifyException(
+                f"C4: the operand has rank {rank}, the result is {result}"
+            )
         amounts = (
             self.edge_padding_low,
             self.edge_padding_high,
             self.interior_padding,
         )
         for one in amounts:
-            require(
-                one.type == amounts[0].type and shape_of(one.type) == (rank,),
-                "C2: amounts must have {} entries of one type, got {}",
-                rank,
-                one.type,
-            )
+            if one.type != amounts[0].type or shape_of(one.type) != (rank,):
+                raise VerifyException(
+                    f"C2: amounts must have {rank} entries of one type, got {one.type}"
+                )
         low, high, interior = (constant_ints(one) for one in amounts)
         if interior is not None:
             require(
@@ -805,7 +685,7 @@ class DynamicPadOp(PrettyOp):
 
 
 @irdl_op_definition
-class BitcastConvertOp(PrettyOp):
+class BitcastConvertOp(_MovingOp):
     """The same bits as elements of another type. Spec section "bitcast_convert"."""
 
     name = "stablehlo.bitcast_convert"
@@ -813,25 +693,21 @@ class BitcastConvertOp(PrettyOp):
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: sizes and widths; C2: complex numbers stay complex."""
         operand, result = self.operand.type, self.result.type
         source, target = element_of(operand), element_of(result)
-        require(
-            isinstance(source, ComplexType) == isinstance(target, ComplexType),
-            "C2: {} and {} must both be complex, or neither",
-            operand,
-            result,
-        )
+        if isinstance(source, ComplexType) != isinstance(target, ComplexType):
+            raise VerifyException(
+                f"C2: {operand} and {result} must both be complex, or neither"
+            )
         shapes.check_bitcast(
             shape_of(operand), bits(source), shape_of(result), bits(target)
         )
 
 
 @irdl_op_definition
-class GetDimensionSizeOp(PrettyOp):
+class GetDimensionSizeOp(_MovingOp):
     """The size of a dimension. Spec section "get_dimension_size"."""
 
     name = "stablehlo.get_dimension_size"
@@ -842,13 +718,12 @@ class GetDimensionSizeOp(PrettyOp):
     dimension = prop_def(NotNegative)
     result = result_def(TensorOf(Kind.SINT))
 
-    traits = traits_def(Pure(), MovesData())
-
     def verify_(self) -> None:
         """C1: the dimension is one of the operand; the result is an i32."""
         rank = len(shape_of(self.operand.type))
         dim = self.dimension.value.data
-        require(dim < rank, "C1: dimension {} is not in [0, {})", dim, rank)
+        if dim >= rank:
+            raise VerifyException(f"C1: dimension {dim} is not in [0, {rank})")
         require_type(self.result.type, TensorType(i32, ()))
 
 
@@ -872,7 +747,8 @@ class SetDimensionSizeOp(PrettyOp):
         operand, result = self.operand.type, self.result.type
         rank = len(shape_of(operand))
         dim = self.dimension.value.data
-        require(dim < rank, "dimension {} is not in [0, {})", dim, rank)
+        if dim >= rank:
+            raise VerifyException(f"dimension {dim} is not in [0, {rank})")
         require_type(self.size.type, TensorType(i32, ()), "size")
         require_element(result, operand)
         shape = list(shape_of(operand))

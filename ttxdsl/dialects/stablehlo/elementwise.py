@@ -37,6 +37,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Commutative, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import Elementwise, MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
@@ -47,7 +48,6 @@ from ttxdsl.dialects.stablehlo._infer import (
     require_type,
 )
 from ttxdsl.dialects.stablehlo._quantized import check_quantized_add
-from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     Types,
     next_text,
@@ -403,7 +403,8 @@ class UniformQuantizeOp(ElementwiseUnaryOp):
         require_shape(self.result.type, self.operand.type)
         expected = expressed_type(element_of(self.operand.type))
         got = expressed_type(element_of(self.result.type))
-        require(got == expected, "C2: the result expresses {}, not {}", got, expected)
+        if got != expected:
+            raise VerifyException(f"C2: the result expresses {got}, not {expected}")
 
 
 @irdl_op_definition
@@ -588,11 +589,10 @@ class ComplexOp(ElementwiseBinaryOp):
     def infer_type(cls, operand_type: Attribute) -> Attribute:
         """The operands' shape, of complex numbers of their elements."""
         element = element_of(operand_type)
-        require(
-            element in (f32, f64),
-            "C1: the parts of a complex number must be f32 or f64, got {}",
-            element,
-        )
+        if element not in (f32, f64):
+            raise VerifyException(
+                f"C1: the parts of a complex number must be f32 or f64, got {element}"
+            )
         return with_element(
             operand_type, ComplexType(cast("Float32Type | Float64Type", element))
         )
@@ -798,11 +798,11 @@ class CompareOp(PrettyOp):
             return
         given, element = self.compare_type.data, element_of(self.lhs.type)
         fitting = _compare_types(element)
-        require(
-            given in fitting,
-            "elements of type {} are compared as {}, not as {} (C3)",
-            *(element, " or ".join(fitting), given),
-        )
+        if given not in fitting:
+            raise VerifyException(
+                f"elements of type {element} are compared as {' or '.join(fitting)}, "
+                f"not as {given} (C3)"
+            )
 
 
 # --- three operands ----------------------------------------------------------------

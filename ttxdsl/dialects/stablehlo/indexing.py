@@ -20,6 +20,7 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo import _shapes as shapes
@@ -70,12 +71,8 @@ class GatherOp(StableHLOOp):
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
         operand, result = self.operand.type, self.result.type
-        require(
-            element_of(operand) == element_of(result),
-            "C23: the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"C23: the operand is {operand}, the result {result}")
         shape = shapes.gather(
             shape_of(operand),
             shape_of(self.start_indices.type),
@@ -103,12 +100,8 @@ class DynamicGatherOp(StableHLOOp):
     def verify_(self) -> None:
         """C1 to C21: dimension numbers; C22, C23: the result."""
         operand, result = self.operand.type, self.result.type
-        require(
-            element_of(operand) == element_of(result),
-            "C23: the operand is {}, the result {}",
-            operand,
-            result,
-        )
+        if element_of(operand) != element_of(result):
+            raise VerifyException(f"C23: the operand is {operand}, the result {result}")
         known = constant_ints(self.slice_sizes)
         sizes = known or (None,) * shape_of(self.slice_sizes.type)[0]
         shape = shapes.gather(

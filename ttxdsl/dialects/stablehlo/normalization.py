@@ -29,7 +29,6 @@ from ttxdsl.dialects.stablehlo._infer import (
     require_shape,
     require_type,
 )
-from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_QUANT_TENSOR,
     FLOAT_OR_QUANT_VECTOR,
@@ -67,7 +66,8 @@ def check_norm(
         require_shape(one.type, operand, "C3: grad_output")
     rank = len(shape_of(operand))
     index = op.feature_index.value.data
-    require(index < rank, "C1: feature_index {} is not in [0, {})", index, rank)
+    if index >= rank:
+        raise VerifyException(f"C1: feature_index {index} is not in [0, {rank})")
     expected = with_shape(operand, (shape_of(operand)[index],))
     for one in features:
         require_shape(one.type, expected, "C3 to C6: a value for each feature")

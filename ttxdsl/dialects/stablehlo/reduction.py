@@ -53,15 +53,6 @@ from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
 from ttxdsl.dialects.stablehlo.types import TENSOR, element_of, scalar_of, with_shape
 
 
-def reducer_of(op_class: type[ElementwiseBinaryOp], value_type: Attribute) -> Region:
-    """The region `(a, b) -> op(a, b)` on scalars of a tensor type's elements."""
-    scalar = scalar_of(value_type)
-    block = Block(arg_types=(scalar, scalar))
-    combined = op_class(block.args[0], block.args[1])
-    block.add_ops((combined, ReturnOp((combined.result,))))
-    return Region(block)
-
-
 def single_op_of(region: Region) -> Operation | None:
     """The one op whose result a region returns, applied to the arguments in order.
 

@@ -17,10 +17,10 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo._base import Field, PrettyOp, enum_codec
 from ttxdsl.dialects.stablehlo._infer import constant_ints, require_shape, require_sizes
-from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo.attributes import (
     RngAlgorithmAttr,
     RngDistribution,
@@ -58,19 +58,17 @@ class RngOp(PrettyOp):
         """C1: element types; C2: floats; C3: the shape."""
         element = element_of(self.result.type)
         for name, bound in (("a", self.a.type), ("b", self.b.type)):
-            require(
-                element_of(bound) == element,
-                "C1: {} is {}, the result {}",
-                name,
-                bound,
-                self.result.type,
+            if element_of(bound) != element:
+                raise VerifyException(
+                    f"C1: {name} is {bound}, the result {self.result.type}"
+                )
+        if (
+            self.rng_distribution.data is not RngDistribution.UNIFORM
+            and element_kind(element) is not Kind.FLOAT
+        ):
+            raise VerifyException(
+                f"C2: a normal distribution is of floats, got {element}"
             )
-        require(
-            self.rng_distribution.data is RngDistribution.UNIFORM
-            or element_kind(element) is Kind.FLOAT,
-            "C2: a normal distribution is of floats, got {}",
-            element,
-        )
         (rank,) = shape_of(self.shape.type)
         require_sizes(
             self.result.type,

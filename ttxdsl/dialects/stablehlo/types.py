@@ -214,7 +214,7 @@ def check_tensor(tensor: Tensor) -> None:
     """
     shape = tensor.get_shape()
     if isinstance(tensor.encoding, TypeExtensionsAttr):
-        bounds = tensor.encoding.bounds
+        bounds = tensor.encoding.data
         if len(bounds) != len(shape):
             raise VerifyException(
                 f"{tensor} has {len(bounds)} bounds, but rank {len(shape)}"

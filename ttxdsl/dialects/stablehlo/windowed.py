@@ -6,6 +6,7 @@ Source: StableHLO specification, sections "convolution", "dynamic_conv",
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import Self, cast
 
@@ -34,6 +35,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -89,14 +91,6 @@ from ttxdsl.dialects.stablehlo.types import (
 
 PadAmounts = Sequence[tuple[int, int]]
 """What is added before and after each dimension; negative cuts."""
-
-
-def padding_attr(padding: PadAmounts | DenseIntOrFPElementsAttr) -> Attribute:
-    """Padding as the `dense<…> : tensor<nx2xi64>` that ops carry."""
-    if isinstance(padding, DenseIntOrFPElementsAttr):
-        return cast(Attribute, padding)
-    flat = [amount for pair in padding for amount in pair]
-    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(padding), 2)), flat)
 
 
 def padding_pairs(
@@ -157,83 +151,19 @@ def _check_lengths(
             shapes.require_length(values, rank, name, constraint)
 
 
-def check_convolution(op: ConvolutionOp | DynamicConvOp) -> None:
-    """What does not depend on padding: C1, C10 to C24, C27."""
-    lhs, rhs = op.lhs.type, op.rhs.type
-    dims = op.dimension_numbers.data
-    quantized = Kind.QUANT | Kind.QUANT_PER_AXIS
-    require(
-        element_of(lhs) == element_of(rhs)
-        or bool(element_kind(element_of(rhs)) & quantized),
-        "C27: lhs is {}, but rhs is {}",
-        lhs,
-        rhs,
-    )
-    shapes.check_conv_dims(len(shape_of(lhs)), len(shape_of(rhs)), dims)
-    shapes.check_conv_groups(
-        shape_of(lhs),
-        shape_of(rhs),
-        dims,
-        op.feature_group_count.value.data,
-        op.batch_group_count.value.data,
-    )
-    check_precision(op.precision_config, "C24")
-
-
-def convolution_places(
-    op: ConvolutionOp | DynamicConvOp, padding: PadAmounts | None
-) -> tuple[int, ...]:
-    """How many places the window has along each spatial dimension, all checked."""
-    check_convolution(op)
-    dims = op.dimension_numbers.data
-    lhs, rhs = shape_of(op.lhs.type), shape_of(op.rhs.type)
-    window = [rhs[dim] for dim in dims.kernel_spatial_dimensions]
-    rank = len(window)
-    reversal = op.window_reversal
-    _check_lengths(
-        rank,
-        (
-            ("window_strides", _numbers(op.window_strides), "C2"),
-            ("padding", padding, "C4"),
-            ("lhs_dilation", _numbers(op.lhs_dilation), "C5"),
-            ("rhs_dilation", _numbers(op.rhs_dilation), "C7"),
-            ("window_reversal", _numbers(reversal), "C9"),
-        ),
-    )
-    strides = window_values(op.window_strides, rank)
-    lhs_dilation = window_values(op.lhs_dilation, rank)
-    rhs_dilation = window_values(op.rhs_dilation, rank)
-    shapes.check_window(
-        [1 if size == DYNAMIC_INDEX else size for size in window],
-        strides,
-        lhs_dilation,
-        rhs_dilation,
-        ("kernel size", "C3", "C6", "C8"),
-    )
-    return shapes.windows(
-        [lhs[dim] for dim in dims.input_spatial_dimensions],
-        window,
-        strides,
-        padding or ((0, 0),) * rank,
-        lhs_dilation,
-        rhs_dilation,
-    )
-
-
 def _numbers(values: DenseArrayBase[IntegerType] | None) -> tuple[int, ...] | None:
     return None if values is None else values.get_values()
 
 
-@irdl_op_definition
-class ConvolutionOp(StableHLOOp):
-    """Products of a kernel with windows of the input. Spec section "convolution"."""
+class _AnyConvolutionOp(StableHLOOp, ABC):
+    """A convolution, but for its padding, which is a property or an operand.
 
-    name = "stablehlo.convolution"
+    Subclasses say all operands, as theirs come before those of a base.
+    """
 
     lhs = operand_def(TENSOR)
-    rhs = operand_def(TENSOR_PER_AXIS)
+    rhs = operand_def(TENSOR)
     window_strides = opt_prop_def(Integers)
-    padding = opt_prop_def(Padding)
     lhs_dilation = opt_prop_def(Integers)
     rhs_dilation = opt_prop_def(Integers)
     window_reversal = opt_prop_def(Booleans)
@@ -241,9 +171,79 @@ class ConvolutionOp(StableHLOOp):
     feature_group_count = prop_def(Positive)
     batch_group_count = prop_def(Positive)
     precision_config = opt_prop_def(Precisions)
-    result = result_def(TENSOR_PER_AXIS)
+    result = result_def(TENSOR)
 
     traits = traits_def(Pure())
+
+    def check_without_padding(self) -> None:
+        """What does not depend on padding: C1, C10 to C24, C27."""
+        lhs, rhs = self.lhs.type, self.rhs.type
+        dims = self.dimension_numbers.data
+        quantized = Kind.QUANT | Kind.QUANT_PER_AXIS
+        if element_of(lhs) != element_of(rhs) and (
+            not element_kind(element_of(rhs)) & quantized
+        ):
+            raise VerifyException(f"C27: lhs is {lhs}, but rhs is {rhs}")
+        shapes.check_conv_dims(len(shape_of(lhs)), len(shape_of(rhs)), dims)
+        shapes.check_conv_groups(
+            shape_of(lhs),
+            shape_of(rhs),
+            dims,
+            self.feature_group_count.value.data,
+            self.batch_group_count.value.data,
+        )
+        check_precision(self.precision_config, "C24")
+
+    def check(self, padding: PadAmounts | None) -> None:
+        """C1 to C24: windows, dimensions, groups; C25: the result."""
+        self.check_without_padding()
+        dims = self.dimension_numbers.data
+        lhs, rhs = shape_of(self.lhs.type), shape_of(self.rhs.type)
+        window = [rhs[dim] for dim in dims.kernel_spatial_dimensions]
+        rank = len(window)
+        _check_lengths(
+            rank,
+            (
+                ("window_strides", _numbers(self.window_strides), "C2"),
+                ("padding", padding, "C4"),
+                ("lhs_dilation", _numbers(self.lhs_dilation), "C5"),
+                ("rhs_dilation", _numbers(self.rhs_dilation), "C7"),
+                ("window_reversal", _numbers(self.window_reversal), "C9"),
+            ),
+        )
+        strides = window_values(self.window_strides, rank)
+        lhs_dilation = window_values(self.lhs_dilation, rank)
+        rhs_dilation = window_values(self.rhs_dilation, rank)
+        shapes.check_window(
+            [1 if size == DYNAMIC_INDEX else size for size in window],
+            strides,
+            lhs_dilation,
+            rhs_dilation,
+            ("kernel size", "C3", "C6", "C8"),
+        )
+        places = shapes.windows(
+            [lhs[dim] for dim in dims.input_spatial_dimensions],
+            window,
+            strides,
+            padding or ((0, 0),) * rank,
+            lhs_dilation,
+            rhs_dilation,
+        )
+        batch_groups = self.batch_group_count.value.data
+        shape = shapes.convolution_result(lhs, rhs, dims, places, batch_groups)
+        require_sizes(self.result.type, shape, "result (C25)")
+
+
+@irdl_op_definition
+class ConvolutionOp(_AnyConvolutionOp):
+    """Products of a kernel with windows of the input. Spec section "convolution"."""
+
+    name = "stablehlo.convolution"
+
+    lhs = operand_def(TENSOR)
+    rhs = operand_def(TENSOR_PER_AXIS)
+    padding = opt_prop_def(Padding)
+    result = result_def(TENSOR_PER_AXIS)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -304,17 +304,8 @@ class ConvolutionOp(StableHLOOp):
         print_signature(printer, self)
 
     def verify_(self) -> None:
-        """C1 to C24: windows, dimensions, groups; C25: the result."""
-        lhs, rhs = shape_of(self.lhs.type), shape_of(self.rhs.type)
-        places = convolution_places(self, _pairs(self.padding, "C4"))
-        shape = shapes.convolution_result(
-            lhs,
-            rhs,
-            self.dimension_numbers.data,
-            places,
-            self.batch_group_count.value.data,
-        )
-        require_sizes(self.result.type, shape, "result (C25)")
+        """C1 to C25, and quantized types."""
+        self.check(_pairs(self.padding, "C4"))
         check_quantized_convolution(
             self.lhs.type, self.rhs.type, self.result.type, self.dimension_numbers.data
         )
@@ -340,7 +331,8 @@ def _parse_padding(parser: Parser) -> Attribute:
     )
     if any(len(pair) != 2 for pair in pairs):
         parser.raise_error("padding is a list of pairs", position)
-    return padding_attr([(low, high) for low, high in pairs])
+    flat = [amount for pair in pairs for amount in pair]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, (len(pairs), 2)), flat)
 
 
 def _parse_reversal(parser: Parser) -> Attribute:
@@ -359,7 +351,7 @@ _WINDOW_READERS: dict[str, Callable[[Parser], Attribute]] = {
 
 
 @irdl_op_definition
-class DynamicConvOp(StableHLOOp):
+class DynamicConvOp(_AnyConvolutionOp):
     """`convolution` with computed padding. Spec section "dynamic_conv"."""
 
     name = "stablehlo.dynamic_conv"
@@ -367,41 +359,19 @@ class DynamicConvOp(StableHLOOp):
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
     padding = operand_def(TensorOf(Kind.INT, rank=2, static=True))
-    window_strides = opt_prop_def(Integers)
-    lhs_dilation = opt_prop_def(Integers)
-    rhs_dilation = opt_prop_def(Integers)
-    window_reversal = opt_prop_def(Booleans)
-    dimension_numbers = prop_def(BaseAttr(ConvDimensionNumbersAttr))
-    feature_group_count = prop_def(Positive)
-    batch_group_count = prop_def(Positive)
-    precision_config = opt_prop_def(Precisions)
-    result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
-        """C1 to C24: windows, dimensions, groups; C25: the result."""
+        """C1 to C25, as far as the padding is known."""
         spatial = len(shape_of(self.lhs.type)) - 2
-        require(
-            shape_of(self.padding.type) == (spatial, 2),
-            "C4: padding must have {} pairs, got {}",
-            spatial,
-            self.padding.type,
-        )
+        if shape_of(self.padding.type) != (spatial, 2):
+            raise VerifyException(
+                f"C4: padding must have {spatial} pairs, got {self.padding.type}"
+            )
         values = constant_ints(self.padding)
         if values is None:
-            check_convolution(self)
-            return
-        pairs = tuple(zip(values[::2], values[1::2], strict=True))
-        places = convolution_places(self, pairs)
-        shape = shapes.convolution_result(
-            shape_of(self.lhs.type),
-            shape_of(self.rhs.type),
-            self.dimension_numbers.data,
-            places,
-            self.batch_group_count.value.data,
-        )
-        require_sizes(self.result.type, shape, "result (C25)")
+            self.check_without_padding()
+        else:
+            self.check(tuple(zip(values[::2], values[1::2], strict=True)))
 
 
 @irdl_op_definition
@@ -519,12 +489,10 @@ class SelectAndScatterOp(StableHLOOp):
             shape, window, strides, padding or ((0, 0),) * rank, ones, ones
         )
         require_sizes(source, places, "source (C1)")
-        require(
-            same_but_precision(source.element_type, operand.element_type),
-            "C2: the source {} must have the elements of {}",
-            source,
-            operand,
-        )
+        if not same_but_precision(source.element_type, operand.element_type):
+            raise VerifyException(
+                f"C2: the source {source} must have the elements of {operand}"
+            )
         require_results(
             self, [with_element(operand, results[0].element_type)], "C11, C12"
         )

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.implementing import (
+    implements,
+)
 from ttxdsl.interpreters.kernels import Array, convert
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
-from ttxdsl.interpreters.regions import body_dtype, body_reducer, session
+from ttxdsl.interpreters.regions import Values, body_dtype, body_reducer, session
 
 
 def _groups(interpreter: Interpreter, op: Operation) -> Groups:
@@ -41,9 +38,7 @@ def _groups(interpreter: Interpreter, op: Operation) -> Groups:
 
 def _reduce(
     interpreter: Interpreter,
-    op: stablehlo.AllReduceOp
-    | stablehlo.ReduceScatterOp
-    | stablehlo.CollectiveReduceOp,
+    op: hlo.AllReduceOp | hlo.ReduceScatterOp | hlo.CollectiveReduceOp,
 ) -> Reduce:
     return all_reducer(body_reducer(interpreter, op.computation))
 
@@ -61,148 +56,130 @@ def _rooted(
     ]
 
 
-@register_impls
-class CollectiveFunctions(InterpreterFunctions):
-    """Every collective moves or reduces leading dimensions."""
+@implements(hlo.PartitionIdOp)
+def _partition_id(
+    interpreter: Interpreter, op: hlo.PartitionIdOp, args: Values
+) -> Values:
+    """The number of each device in its replica."""
+    return (session(interpreter).mesh.partition_id(),)
 
-    @impl(stablehlo.PartitionIdOp)
-    def run_partition_id(
-        self, interpreter: Interpreter, op: stablehlo.PartitionIdOp, args: PythonValues
-    ) -> PythonValues:
-        """The number of each device in its replica."""
-        return (session(interpreter).mesh.partition_id(),)
 
-    @impl(stablehlo.ReplicaIdOp)
-    def run_replica_id(
-        self, interpreter: Interpreter, op: stablehlo.ReplicaIdOp, args: PythonValues
-    ) -> PythonValues:
-        """The number of each device's replica."""
-        return (session(interpreter).mesh.replica_id(),)
+@implements(hlo.ReplicaIdOp)
+def _replica_id(interpreter: Interpreter, op: hlo.ReplicaIdOp, args: Values) -> Values:
+    """The number of each device's replica."""
+    return (session(interpreter).mesh.replica_id(),)
 
-    @impl(stablehlo.AllReduceOp)
-    def run_all_reduce(
-        self, interpreter: Interpreter, op: stablehlo.AllReduceOp, args: PythonValues
-    ) -> PythonValues:
-        """The body over each group."""
-        mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op)
-        reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
+
+@implements(hlo.AllReduceOp)
+def _all_reduce(interpreter: Interpreter, op: hlo.AllReduceOp, args: Values) -> Values:
+    """The body over each group."""
+    mesh = session(interpreter).mesh
+    groups = _groups(interpreter, op)
+    reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
+    return tuple(
+        mesh.all_reduce(convert(x, dtype), rank_of(value.type), groups, reduce)
+        for x, value in zip(args, op.inputs, strict=True)
+    )
+
+
+@implements(hlo.AllGatherOp)
+def _all_gather(interpreter: Interpreter, op: hlo.AllGatherOp, args: Values) -> Values:
+    """The group's values one after the other."""
+    mesh = session(interpreter).mesh
+    groups = _groups(interpreter, op)
+    dim = op.all_gather_dim.value.data
+    return tuple(
+        mesh.all_gather(x, rank_of(value.type), dim, groups)
+        for x, value in zip(args, op.inputs, strict=True)
+    )
+
+
+@implements(hlo.ReduceScatterOp)
+def _reduce_scatter(
+    interpreter: Interpreter, op: hlo.ReduceScatterOp, args: Values
+) -> Values:
+    """The body over each group, of which each device keeps a part."""
+    mesh = session(interpreter).mesh
+    groups = _groups(interpreter, op)
+    x = convert(args[0], body_dtype(op.computation))
+    dim = op.scatter_dimension.value.data
+    rank = rank_of(op.operand.type)
+    reduce = _reduce(interpreter, op)
+    return (mesh.reduce_scatter(x, rank, dim, groups, reduce),)
+
+
+@implements(hlo.AllToAllOp)
+def _all_to_all(interpreter: Interpreter, op: hlo.AllToAllOp, args: Values) -> Values:
+    """Parts change places."""
+    mesh = session(interpreter).mesh
+    groups = _groups(interpreter, op)
+    split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
+    return tuple(
+        mesh.all_to_all(x, rank_of(value.type), split, concat, groups)
+        for x, value in zip(args, op.inputs, strict=True)
+    )
+
+
+@implements(hlo.CollectiveBroadcastOp)
+def _collective_broadcast(
+    interpreter: Interpreter, op: hlo.CollectiveBroadcastOp, args: Values
+) -> Values:
+    """The root's value for all of the group; zeros for devices in none."""
+    mesh = session(interpreter).mesh
+    groups = _groups(interpreter, op)
+    values = list(zip(args, op.inputs, strict=True))
+    if op.has_dynamic_root is None:
         return tuple(
-            mesh.all_reduce(convert(x, dtype), rank_of(value.type), groups, reduce)
-            for x, value in zip(args, op.inputs, strict=True)
+            mesh.collective_broadcast(x, rank_of(value.type), groups)
+            for x, value in values
         )
-
-    @impl(stablehlo.AllGatherOp)
-    def run_all_gather(
-        self, interpreter: Interpreter, op: stablehlo.AllGatherOp, args: PythonValues
-    ) -> PythonValues:
-        """The group's values one after the other."""
-        mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op)
-        dim = op.all_gather_dim.value.data
-        return tuple(
-            mesh.all_gather(x, rank_of(value.type), dim, groups)
-            for x, value in zip(args, op.inputs, strict=True)
+    return tuple(
+        mesh.collective_broadcast(x, rank_of(value.type), ordered)
+        for (x, value), ordered in zip(
+            values[:-1], _rooted(op, mesh, groups, args[-1]), strict=True
         )
+    )
 
-    @impl(stablehlo.ReduceScatterOp)
-    def run_reduce_scatter(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.ReduceScatterOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """The body over each group, of which each device keeps a part."""
-        mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op)
-        x = convert(args[0], body_dtype(op.computation))
-        dim = op.scatter_dimension.value.data
-        rank = rank_of(op.operand.type)
-        reduce = _reduce(interpreter, op)
-        return (mesh.reduce_scatter(x, rank, dim, groups, reduce),)
 
-    @impl(stablehlo.AllToAllOp)
-    def run_all_to_all(
-        self, interpreter: Interpreter, op: stablehlo.AllToAllOp, args: PythonValues
-    ) -> PythonValues:
-        """Parts change places."""
-        mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op)
-        split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
-        return tuple(
-            mesh.all_to_all(x, rank_of(value.type), split, concat, groups)
-            for x, value in zip(args, op.inputs, strict=True)
-        )
+@implements(hlo.CollectiveReduceOp)
+def _collective_reduce(
+    interpreter: Interpreter, op: hlo.CollectiveReduceOp, args: Values
+) -> Values:
+    """The body over each group, for its root; zeros for all other devices."""
+    mesh = session(interpreter).mesh
+    groups = _groups(interpreter, op)
+    reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
+    values = list(zip(args, op.inputs, strict=True))
+    rooted = [groups] * len(values)
+    if op.has_dynamic_root is not None:
+        rooted = _rooted(op, mesh, groups, args[-1])
+        values = values[:-1]
+    found: list[Array] = []
+    for (x, value), ordered in zip(values, rooted, strict=True):
+        rank = rank_of(value.type)
+        whole = mesh.all_reduce(convert(x, dtype), rank, groups, reduce)
+        roots = [(group[0], group[0]) for group in ordered]
+        found.append(mesh.collective_permute(whole, rank, roots))
+    return tuple(found)
 
-    @impl(stablehlo.CollectiveBroadcastOp)
-    def run_collective_broadcast(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.CollectiveBroadcastOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """The root's value for all of the group; zeros for devices in none."""
-        mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op)
-        values = list(zip(args, op.inputs, strict=True))
-        if op.has_dynamic_root is None:
-            return tuple(
-                mesh.collective_broadcast(x, rank_of(value.type), groups)
-                for x, value in values
-            )
-        return tuple(
-            mesh.collective_broadcast(x, rank_of(value.type), ordered)
-            for (x, value), ordered in zip(
-                values[:-1], _rooted(op, mesh, groups, args[-1]), strict=True
-            )
-        )
 
-    @impl(stablehlo.CollectiveReduceOp)
-    def run_collective_reduce(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.CollectiveReduceOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """The body over each group, for its root; zeros for all other devices."""
-        mesh = session(interpreter).mesh
-        groups = _groups(interpreter, op)
-        reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
-        values = list(zip(args, op.inputs, strict=True))
-        rooted = [groups] * len(values)
-        if op.has_dynamic_root is not None:
-            rooted = _rooted(op, mesh, groups, args[-1])
-            values = values[:-1]
-        found: list[Array] = []
-        for (x, value), ordered in zip(values, rooted, strict=True):
-            rank = rank_of(value.type)
-            whole = mesh.all_reduce(convert(x, dtype), rank, groups, reduce)
-            roots = [(group[0], group[0]) for group in ordered]
-            found.append(mesh.collective_permute(whole, rank, roots))
-        return tuple(found)
+@implements(hlo.CollectivePermuteOp)
+def _collective_permute(
+    interpreter: Interpreter, op: hlo.CollectivePermuteOp, args: Values
+) -> Values:
+    """Values from sources to targets; zeros for devices that are no target."""
+    pairs = cast("tuple[tuple[int, int], ...]", _groups(interpreter, op))
+    rank = rank_of(op.operand.type)
+    mesh = session(interpreter).mesh
+    return (mesh.collective_permute(args[0], rank, pairs),)
 
-    @impl(stablehlo.CollectivePermuteOp)
-    def run_collective_permute(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.CollectivePermuteOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Values from sources to targets; zeros for devices that are no target."""
-        pairs = cast("tuple[tuple[int, int], ...]", _groups(interpreter, op))
-        rank = rank_of(op.operand.type)
-        mesh = session(interpreter).mesh
-        return (mesh.collective_permute(args[0], rank, pairs),)
 
-    @impl(stablehlo.CrossReplicaSumOp)
-    def run_cross_replica_sum(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.CrossReplicaSumOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """A sum over each group of replicas."""
-        groups = _groups(interpreter, op)
-        reduce = all_reducer(Reducer.named("add"))
-        rank, mesh = rank_of(op.operand.type), session(interpreter).mesh
-        return (mesh.all_reduce(args[0], rank, groups, reduce),)
+@implements(hlo.CrossReplicaSumOp)
+def _cross_replica_sum(
+    interpreter: Interpreter, op: hlo.CrossReplicaSumOp, args: Values
+) -> Values:
+    """A sum over each group of replicas."""
+    groups = _groups(interpreter, op)
+    reduce = all_reducer(Reducer.named("add"))
+    rank, mesh = rank_of(op.operand.type), session(interpreter).mesh
+    return (mesh.all_reduce(args[0], rank, groups, reduce),)

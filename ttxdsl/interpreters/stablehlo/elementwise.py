@@ -5,13 +5,18 @@ Source: StableHLO specification, one section an op.
 
 from __future__ import annotations
 
-from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl
+from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.interpreters import kernels, quantized
 from ttxdsl.interpreters.elements import rank_of, tensor_of
-from ttxdsl.interpreters.regions import Kernel, with_kernels
+from ttxdsl.interpreters.implementing import (
+    implement_by_kernels,
+    implements,
+)
+from ttxdsl.interpreters.kernels import Kernel
+from ttxdsl.interpreters.regions import Values
 
 
 def _table() -> dict[type[Operation], Kernel]:
@@ -19,83 +24,71 @@ def _table() -> dict[type[Operation], Kernel]:
     known = {**kernels.UNARY, **kernels.BINARY}
     return {
         op: known[name]
-        for op in stablehlo.StableHLO.operations
+        for op in hlo.StableHLO.operations
         if (name := op.name.removeprefix("stablehlo.")) in known
     }
 
 
-@with_kernels(_table())
-class ElementwiseFunctions(InterpreterFunctions):
-    """Ops of the elements at one place."""
+@implements(hlo.CompareOp)
+def _compare(_: Interpreter, op: hlo.CompareOp, args: Values) -> Values:
+    """Six directions; TOTALORDER also orders zeros by sign and NaNs."""
+    total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
+    direction = op.comparison_direction.data.value
+    lhs, rhs = args
+    return (kernels.compare(lhs, rhs, direction, total),)
 
-    @impl(stablehlo.CompareOp)
-    def run_compare(
-        self, interpreter: Interpreter, op: stablehlo.CompareOp, args: PythonValues
-    ) -> PythonValues:
-        """Six directions; TOTALORDER also orders zeros by sign and NaNs."""
-        total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
-        direction = op.comparison_direction.data.value
-        lhs, rhs = args
-        return (kernels.compare(lhs, rhs, direction, total),)
 
-    @impl(stablehlo.SelectOp)
-    def run_select(
-        self, interpreter: Interpreter, op: stablehlo.SelectOp, args: PythonValues
-    ) -> PythonValues:
-        """The predicate may be a scalar."""
-        pred, on_true, on_false = args
-        rank = rank_of(op.on_true.type) - rank_of(op.pred.type)
-        return (kernels.select(kernels.expand_scalar(pred, rank), on_true, on_false),)
+@implements(hlo.SelectOp)
+def _select(_: Interpreter, op: hlo.SelectOp, args: Values) -> Values:
+    """The predicate may be a scalar."""
+    pred, on_true, on_false = args
+    rank = rank_of(op.on_true.type) - rank_of(op.pred.type)
+    return (kernels.select(kernels.expand_scalar(pred, rank), on_true, on_false),)
 
-    @impl(stablehlo.ClampOp)
-    def run_clamp(
-        self, interpreter: Interpreter, op: stablehlo.ClampOp, args: PythonValues
-    ) -> PythonValues:
-        """The bounds may be scalars."""
-        low, x, high = args
-        rank = rank_of(op.operand.type)
-        low = kernels.expand_scalar(low, rank - rank_of(op.min.type))
-        high = kernels.expand_scalar(high, rank - rank_of(op.max.type))
-        return (kernels.clamp(x, low, high),)
 
-    @impl(stablehlo.ConvertOp)
-    def run_convert(
-        self, interpreter: Interpreter, op: stablehlo.ConvertOp, args: PythonValues
-    ) -> PythonValues:
-        """To the result's element type."""
-        return (kernels.convert(args[0], tensor_of(op.result.type)[1]),)
+@implements(hlo.ClampOp)
+def _clamp(_: Interpreter, op: hlo.ClampOp, args: Values) -> Values:
+    """The bounds may be scalars."""
+    low, x, high = args
+    rank = rank_of(op.operand.type)
+    low = kernels.expand_scalar(low, rank - rank_of(op.min.type))
+    high = kernels.expand_scalar(high, rank - rank_of(op.max.type))
+    return (kernels.clamp(x, low, high),)
 
-    @impl(stablehlo.UniformQuantizeOp)
-    def run_uniform_quantize(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.UniformQuantizeOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Real numbers, or those of another quantization, to stored integers."""
-        shape, dtype = tensor_of(op.result.type)
-        (x,) = quantized.to_floats(op, args)
-        how = quantized.quantization_of(op.result.type)
-        assert how is not None
-        return (quantized.quantize(x, how, len(shape), dtype),)
 
-    @impl(stablehlo.UniformDequantizeOp)
-    def run_uniform_dequantize(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.UniformDequantizeOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Stored integers to real numbers."""
-        return quantized.to_floats(op, args)
+@implements(hlo.ConvertOp)
+def _convert(_: Interpreter, op: hlo.ConvertOp, args: Values) -> Values:
+    """To the result's element type."""
+    return (kernels.convert(args[0], tensor_of(op.result.type)[1]),)
 
-    @impl(stablehlo.ReducePrecisionOp)
-    def run_reduce_precision(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.ReducePrecisionOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Rounded to fewer bits."""
-        exponent, mantissa = op.exponent_bits.value.data, op.mantissa_bits.value.data
-        return (kernels.reduce_precision(args[0], exponent, mantissa),)
+
+@implements(hlo.UniformQuantizeOp)
+def _uniform_quantize(
+    _: Interpreter, op: hlo.UniformQuantizeOp, args: Values
+) -> Values:
+    """Real numbers, or those of another quantization, to stored integers."""
+    shape, dtype = tensor_of(op.result.type)
+    (x,) = quantized.to_floats(op, args)
+    how = quantized.quantization_of(op.result.type)
+    assert how is not None
+    return (quantized.quantize(x, how, len(shape), dtype),)
+
+
+@implements(hlo.UniformDequantizeOp)
+def _uniform_dequantize(
+    _: Interpreter, op: hlo.UniformDequantizeOp, args: Values
+) -> Values:
+    """Stored integers to real numbers."""
+    return quantized.to_floats(op, args)
+
+
+@implements(hlo.ReducePrecisionOp)
+def _reduce_precision(
+    _: Interpreter, op: hlo.ReducePrecisionOp, args: Values
+) -> Values:
+    """Rounded to fewer bits."""
+    exponent, mantissa = op.exponent_bits.value.data, op.mantissa_bits.value.data
+    return (kernels.reduce_precision(args[0], exponent, mantissa),)
+
+
+implement_by_kernels(_table())

@@ -5,75 +5,61 @@ Source: StableHLO specification, sections gather, dynamic_gather, torch_index_se
 
 from __future__ import annotations
 
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
 from ttxdsl.interpreters import indexing
 from ttxdsl.interpreters.elements import rank_of, tensor_of
+from ttxdsl.interpreters.implementing import (
+    implements,
+)
+from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.stablehlo.data_movement import shape_value
 
 
-@register_impls
-class IndexingFunctions(InterpreterFunctions):
-    """Gathers."""
+@implements(hlo.GatherOp)
+def _gather(_: Interpreter, op: hlo.GatherOp, args: Values) -> Values:
+    """Slices at indices, which are clamped."""
+    ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
+    sizes = op.slice_sizes.get_values()
+    x, indices = args
+    dims = op.dimension_numbers.data
+    return (indexing.gather(x, indices, ranks, dims, sizes),)
 
-    @impl(stablehlo.GatherOp)
-    def run_gather(
-        self, interpreter: Interpreter, op: stablehlo.GatherOp, args: PythonValues
-    ) -> PythonValues:
-        """Slices at indices, which are clamped."""
-        ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
-        sizes = op.slice_sizes.get_values()
-        x, indices = args
-        dims = op.dimension_numbers.data
-        return (indexing.gather(x, indices, ranks, dims, sizes),)
 
-    @impl(stablehlo.DynamicGatherOp)
-    def run_dynamic_gather(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.DynamicGatherOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """The same with computed slice sizes."""
-        x, indices, sizes = args
-        ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
-        return (
-            indexing.gather(
-                x, indices, ranks, op.dimension_numbers.data, shape_value(sizes, op)
-            ),
-        )
+@implements(hlo.DynamicGatherOp)
+def _dynamic_gather(_: Interpreter, op: hlo.DynamicGatherOp, args: Values) -> Values:
+    """The same with computed slice sizes."""
+    x, indices, sizes = args
+    ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
+    return (
+        indexing.gather(
+            x, indices, ranks, op.dimension_numbers.data, shape_value(sizes, op)
+        ),
+    )
 
-    @impl(stablehlo.TorchIndexSelectOp)
-    def run_torch_index_select(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.TorchIndexSelectOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Slices of one dimension, batched over the first ones."""
-        shape, _ = tensor_of(op.operand.type)
-        ranks = (len(shape), rank_of(op.index.type))
-        dim, batch = op.dim.value.data, op.batch_dims.value.data
-        sizes = [1 if d == dim or d < batch else n for d, n in enumerate(shape)]
-        inner = ranks[1] - batch
-        dims = GatherDims(
-            offset_dims=(
-                *range(batch, dim),
-                *range(dim + inner, ranks[0] - 1 + inner),
-            ),
-            collapsed_slice_dims=(dim,),
-            operand_batching_dims=tuple(range(batch)),
-            start_indices_batching_dims=tuple(range(batch)),
-            start_index_map=(dim,),
-            index_vector_dim=ranks[1],
-        )
-        x, indices = args
-        return (indexing.gather(x, indices, ranks, dims, sizes),)
+
+@implements(hlo.TorchIndexSelectOp)
+def _torch_index_select(
+    _: Interpreter, op: hlo.TorchIndexSelectOp, args: Values
+) -> Values:
+    """Slices of one dimension, batched over the first ones."""
+    shape, _dtype = tensor_of(op.operand.type)
+    ranks = (len(shape), rank_of(op.index.type))
+    dim, batch = op.dim.value.data, op.batch_dims.value.data
+    sizes = [1 if d == dim or d < batch else n for d, n in enumerate(shape)]
+    inner = ranks[1] - batch
+    dims = GatherDims(
+        offset_dims=(
+            *range(batch, dim),
+            *range(dim + inner, ranks[0] - 1 + inner),
+        ),
+        collapsed_slice_dims=(dim,),
+        operand_batching_dims=tuple(range(batch)),
+        start_indices_batching_dims=tuple(range(batch)),
+        start_index_map=(dim,),
+        index_vector_dim=ranks[1],
+    )
+    x, indices = args
+    return (indexing.gather(x, indices, ranks, dims, sizes),)

@@ -5,64 +5,49 @@ Source: StableHLO specification, one section an op.
 
 from __future__ import annotations
 
-from xdsl.interpreter import (
-    Interpreter,
-    InterpreterFunctions,
-    PythonValues,
-    impl,
-    register_impls,
-)
+from xdsl.interpreter import Interpreter
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.interpreters import linalg
 from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.implementing import (
+    implements,
+)
+from ttxdsl.interpreters.regions import Values
 
 
-@register_impls
-class NormalizationFunctions(InterpreterFunctions):
-    """Inference, training and its gradient."""
+@implements(hlo.BatchNormInferenceOp)
+def _batch_norm_inference(
+    _: Interpreter, op: hlo.BatchNormInferenceOp, args: Values
+) -> Values:
+    """Normalised by given statistics."""
+    rank, feature = rank_of(op.operand.type), op.feature_index.value.data
+    epsilon = op.epsilon.value.data
+    x, scale, offset, mean, variance = args
+    return (
+        linalg.batch_norm_inference(
+            x, scale, offset, mean, variance, epsilon, rank, feature
+        ),
+    )
 
-    @impl(stablehlo.BatchNormInferenceOp)
-    def run_batch_norm_inference(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.BatchNormInferenceOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Normalised by given statistics."""
-        rank, feature = rank_of(op.operand.type), op.feature_index.value.data
-        epsilon = op.epsilon.value.data
-        x, scale, offset, mean, variance = args
-        return (
-            linalg.batch_norm_inference(
-                x, scale, offset, mean, variance, epsilon, rank, feature
-            ),
-        )
 
-    @impl(stablehlo.BatchNormTrainingOp)
-    def run_batch_norm_training(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.BatchNormTrainingOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Normalised by its own statistics."""
-        rank, feature = rank_of(op.operand.type), op.feature_index.value.data
-        epsilon = op.epsilon.value.data
-        x, scale, offset = args
-        return linalg.batch_norm_training(x, scale, offset, epsilon, rank, feature)
+@implements(hlo.BatchNormTrainingOp)
+def _batch_norm_training(
+    _: Interpreter, op: hlo.BatchNormTrainingOp, args: Values
+) -> Values:
+    """Normalised by its own statistics."""
+    rank, feature = rank_of(op.operand.type), op.feature_index.value.data
+    epsilon = op.epsilon.value.data
+    x, scale, offset = args
+    return linalg.batch_norm_training(x, scale, offset, epsilon, rank, feature)
 
-    @impl(stablehlo.BatchNormGradOp)
-    def run_batch_norm_grad(
-        self,
-        interpreter: Interpreter,
-        op: stablehlo.BatchNormGradOp,
-        args: PythonValues,
-    ) -> PythonValues:
-        """Gradients of the training form."""
-        rank, feature = rank_of(op.operand.type), op.feature_index.value.data
-        epsilon = op.epsilon.value.data
-        x, scale, mean, variance, grad = args
-        return linalg.batch_norm_grad(
-            x, scale, mean, variance, grad, epsilon, rank, feature
-        )
+
+@implements(hlo.BatchNormGradOp)
+def _batch_norm_grad(_: Interpreter, op: hlo.BatchNormGradOp, args: Values) -> Values:
+    """Gradients of the training form."""
+    rank, feature = rank_of(op.operand.type), op.feature_index.value.data
+    epsilon = op.epsilon.value.data
+    x, scale, mean, variance, grad = args
+    return linalg.batch_norm_grad(
+        x, scale, mean, variance, grad, epsilon, rank, feature
+    )

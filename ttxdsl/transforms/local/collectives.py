@@ -310,5 +310,5 @@ def first_free_channel(root: Operation) -> int:
     for op in all_ops(root):
         channel = op.properties.get("channel_handle")
         if channel is not None and isinstance(channel, ChannelHandleAttr):
-            largest = max(largest, channel.handle)
+            largest = max(largest, channel.data.handle)
     return largest + 1

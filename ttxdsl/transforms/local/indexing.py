@@ -208,7 +208,7 @@ def _gather_shards(
 ) -> list[Local]:
     """What falls into this device's shard along `split`, and zeros."""
     emit = ctx.emitter
-    numbers = op.dimension_numbers
+    numbers = op.dimension_numbers.data
     layout, vector_dim = operand.placed, numbers.index_vector_dim
     positioned = numbers.start_index_map
     sizes = op.slice_sizes.get_values()
@@ -258,7 +258,7 @@ def scatter(ctx: Localizer, op: stablehlo.ScatterOp) -> None:
     """
     count = len(op.inputs)
     combine = combiner_of(op.update_computation) if count == 1 else None
-    dims = op.scatter_dimension_numbers
+    dims = op.scatter_dimension_numbers.data
     division = division_of(ctx, op)
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:

@@ -113,7 +113,7 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
     by 1x1, or where neighbours can send what windows reach beyond their shard;
     elsewhere they are gathered.
     """
-    numbers = op.dimension_numbers
+    numbers = op.dimension_numbers.data
     kernel = shape_of(op.rhs)
     spatial = len(numbers.input_spatial_dimensions)
     strides = window_values(op.window_strides, spatial)

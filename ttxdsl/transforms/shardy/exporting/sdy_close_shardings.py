@@ -19,10 +19,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 @dataclass(frozen=True)
 class CloseShardingsPass(ModulePass):
-    """Close all tensor shardings in the module and drop their replicated axes.
-
-    Source: Shardy's sdy-close-shardings.
-    """
+    """Close all tensor shardings in the module and drop their replicated axes."""
 
     name = "sdy-close-shardings"
 

@@ -43,8 +43,6 @@ class ConstantOrScalarMergerPass(ModulePass):
     """Merge constants, and broadcasts of a scalar, that are equal with their shardings.
 
     Only inside of one region: others may run elsewhere or be sharded otherwise.
-
-    Source: Shardy's sdy-constant-or-scalar-merger.
     """
 
     name = "sdy-constant-or-scalar-merger"

@@ -45,8 +45,6 @@ class DropShardingAndMeshPass(ModulePass):
     """Remove every `sdy.mesh` and every `sdy.sharding` attribute.
 
     Ops of the dialect that name a mesh have to be gone before.
-
-    Source: Shardy's sdy-drop-sharding-and-mesh.
     """
 
     name = "sdy-drop-sharding-and-mesh"

@@ -83,8 +83,6 @@ class ExportNamedComputationsPass(ModulePass):
 
     The function is called as the computation if that name is free, and says it in
     `sdy.original_func_name` in any case.
-
-    Source: Shardy's sdy-export-named-computations.
     """
 
     name = "sdy-export-named-computations"

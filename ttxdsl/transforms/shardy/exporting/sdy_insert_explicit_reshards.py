@@ -9,8 +9,6 @@ axes) are reduced where they are used as whole ones.
 The minimal version (`enable-full-version=false`) reshards only what is known to pay
 off: concatenations, calls, and results of dots in place of larger operands. Reductions
 are then inserted for unreduced axes only.
-
-Source: Shardy's `sdy-insert-explicit-reshards`.
 """
 
 from __future__ import annotations

@@ -54,10 +54,7 @@ def reshard_results(call: CallOp, returned: tuple[TensorSharding, ...] | None) -
 
 @dataclass(frozen=True)
 class InsertFuncCallReshardsPass(ModulePass):
-    """Insert `sdy.reshard`s where a call and its callee's results are not sharded alike.
-
-    Source: Shardy's sdy-insert-func-call-reshards.
-    """
+    """Insert `sdy.reshard`s where a call and its callee's results are not sharded alike."""
 
     name = "sdy-insert-func-call-reshards"
 

@@ -15,10 +15,7 @@ from ttxdsl.dialects.sdy import get_sharding, set_func_shardings
 
 @dataclass(frozen=True)
 class PropagateToFuncResultsPass(ModulePass):
-    """Copy shardings from the returned values to the results, but of the main function.
-
-    Source: Shardy's sdy-propagate-to-func-results.
-    """
+    """Copy shardings from the returned values to the results, but of the main function."""
 
     name = "sdy-propagate-to-func-results"
 

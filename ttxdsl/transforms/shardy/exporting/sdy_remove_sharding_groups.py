@@ -15,10 +15,7 @@ from ttxdsl.ir.traversal import ops_of_type
 
 @dataclass(frozen=True)
 class RemoveShardingGroupsPass(ModulePass):
-    """Remove every `sdy.sharding_group`.
-
-    Source: Shardy's sdy-remove-sharding-groups.
-    """
+    """Remove every `sdy.sharding_group`."""
 
     name = "sdy-remove-sharding-groups"
 

@@ -34,8 +34,6 @@ class RemoveSubAxesInInputOutputShardingsPass(ModulePass):
     """Cut the shardings of the main function's arguments and results at sub-axes.
 
     Dimensions that are closed stay: somebody asked for exactly that.
-
-    Source: Shardy's sdy-remove-sub-axes-in-input-output-shardings.
     """
 
     name = "sdy-remove-sub-axes-in-input-output-shardings"

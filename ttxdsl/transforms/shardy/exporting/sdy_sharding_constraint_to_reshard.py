@@ -37,10 +37,7 @@ class ConstraintToReshard(RewritePattern):
 
 @dataclass(frozen=True)
 class ShardingConstraintToReshardPass(ModulePass):
-    """Replace every `sdy.sharding_constraint` by an `sdy.reshard`.
-
-    Source: Shardy's sdy-sharding-constraint-to-reshard.
-    """
+    """Replace every `sdy.sharding_constraint` by an `sdy.reshard`."""
 
     name = "sdy-sharding-constraint-to-reshard"
 

@@ -81,8 +81,6 @@ class SinkDataFlowEdgesPass(ModulePass):
             shardings came from, as `sdy.block_arg_sharding_origins` and
             `sdy.result_sharding_origins`.
         sink_debug_propagation_edge_sharding: the same for the steps they travelled.
-
-    Source: Shardy's sdy-sink-data-flow-edges.
     """
 
     name = "sdy-sink-data-flow-edges"

@@ -15,10 +15,7 @@ from ttxdsl.sharding.spec import TensorSharding
 
 @dataclass(frozen=True)
 class SinkFuncDataFlowEdgesPass(ModulePass):
-    """Remove every `sdy.func_data_flow_edge`; its sharding goes to its operand.
-
-    Source: Shardy's sdy-sink-func-data-flow-edges.
-    """
+    """Remove every `sdy.func_data_flow_edge`; its sharding goes to its operand."""
 
     name = "sdy-sink-func-data-flow-edges"
 

@@ -36,8 +36,6 @@ class UnflattenCallGraphPass(ModulePass):
     Options:
         dedup_functions_fully: whatever the shardings, keep one copy for all: the one
             whose shardings most calls have.
-
-    Source: Shardy's sdy-unflatten-call-graph.
     """
 
     name = "sdy-unflatten-call-graph"

@@ -72,8 +72,6 @@ class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
     """Cut shardings of arguments and results down to what divides their dimensions.
 
     Of all functions, calls and manual computations; along free axes for the latter.
-
-    Source: Shardy's sdy-update-non-divisible-input-output-shardings.
     """
 
     name = "sdy-update-non-divisible-input-output-shardings"

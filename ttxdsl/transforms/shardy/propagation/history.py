@@ -12,14 +12,20 @@ and `debug-propagation-edge-sharding`, whose attributes are written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    result_attributes,
+    set_argument_attributes,
+    set_result_attributes,
+)
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import (
     PROPAGATION_EDGES,
@@ -112,7 +118,7 @@ class History:
         holder = sdy.shardable_value(value)
         if holder is None:
             return None
-        return _lookup(self._origins.get(holder, {}), axis)
+        return entry_of(self._origins.get(holder, {}), axis)
 
     def path(self, value: SSAValue, axis: AxisRef) -> list[Hop]:
         """The hops on which an axis came to a value, the last one first.
@@ -124,7 +130,7 @@ class History:
         holder = sdy.shardable_value(value)
         before = self._arrived
         while holder is not None:
-            arrival = _lookup(self._arrivals.get(holder, {}), axis)
+            arrival = entry_of(self._arrivals.get(holder, {}), axis)
             if arrival is None or arrival[0] >= before:
                 break
             before, hop = arrival
@@ -254,7 +260,7 @@ class History:
                 self._arrive(Hop(step, op, axis, member, member, source, target))
 
     def _arrive(self, hop: Hop) -> None:
-        name = _lookup(self._origins.get(hop.source_value, {}), hop.axis)
+        name = entry_of(self._origins.get(hop.source_value, {}), hop.axis)
         if name is not None:
             arrived = self._origins.setdefault(hop.target_value, {})
             arrived.setdefault(hop.axis, name)
@@ -280,7 +286,9 @@ class History:
         for op, hops in self._hops.items():
             if isinstance(op, FuncOp):
                 if hops:
-                    _set_result_attribute(op, 0, PROPAGATION_EDGES, _edges(hops))
+                    entries = result_attributes(op)
+                    entries[0][PROPAGATION_EDGES] = _edges(hops)
+                    set_result_attributes(op, entries)
             elif op.parent is not None:
                 sayable = [
                     hop
@@ -305,7 +313,9 @@ class History:
             self._write_for_result(value, origins)
             if isinstance(owner, FuncOp) and isinstance(value, BlockArgument):
                 entry = _dictionary(origins, f"input: {value.index}")
-                _set_argument_attribute(owner, value.index, SHARDING_ORIGINS, entry)
+                arguments = argument_attributes(owner)
+                arguments[value.index][SHARDING_ORIGINS] = entry
+                set_argument_attributes(owner, arguments)
             elif isinstance(owner, ShardingConstraintOp | sdy.DataFlowEdgeOp):
                 own = self._own_name(owner)
                 owner.attributes[SHARDING_ORIGINS] = _dictionary(origins, own)
@@ -320,7 +330,7 @@ class History:
 
     def _write_for_result(self, value: SSAValue, origins: dict[AxisRef, str]) -> None:
         """Write the origins on the result of a function that returns the value."""
-        function = _enclosing_function(value)
+        function = sdy.enclosing_function(value)
         if function is None or function.is_declaration:
             return
         end = function.body.block.last_op
@@ -329,7 +339,9 @@ class History:
         if indices:
             # of several results that are one value, Shardy finds the last one
             entry = _dictionary(origins, f"output: {indices[-1]}")
-            _set_result_attribute(function, indices[-1], SHARDING_ORIGINS, entry)
+            results = result_attributes(function)
+            results[indices[-1]][SHARDING_ORIGINS] = entry
+            set_result_attributes(function, results)
 
     def _own_name(self, op: Operation) -> str | None:
         """The name of the origin that an op is itself: axes from it are `self`."""
@@ -358,7 +370,7 @@ def _steps_before(module: ModuleOp) -> int:
     return max(used, default=-1) + 1
 
 
-def _lookup(by_axis: dict[AxisRef, _T], axis: AxisRef) -> _T | None:
+def entry_of(by_axis: Mapping[AxisRef, _T], axis: AxisRef) -> _T | None:
     """The entry of an axis, or of one that it was split from or merged with."""
     if axis in by_axis:
         return by_axis[axis]
@@ -479,38 +491,3 @@ def _dictionary(origins: dict[AxisRef, str], own: str | None) -> DictionaryAttr:
         for axis, origin in origins.items()
     }
     return DictionaryAttr(dict(sorted(entries.items())))
-
-
-def _enclosing_function(value: SSAValue) -> FuncOp | None:
-    op = sdy.owning_op(value)
-    while op is not None and not isinstance(op, FuncOp):
-        op = op.parent_op()
-    return op
-
-
-def _set_argument_attribute(
-    function: FuncOp, index: int, name: str, value: Attribute
-) -> None:
-    count = len(function.function_type.inputs.data)
-    function.arg_attrs = _with_entry(function.arg_attrs, count, index, name, value)
-
-
-def _set_result_attribute(
-    function: FuncOp, index: int, name: str, value: Attribute
-) -> None:
-    count = len(function.function_type.outputs.data)
-    function.res_attrs = _with_entry(function.res_attrs, count, index, name, value)
-
-
-def _with_entry(
-    attributes: ArrayAttr[DictionaryAttr] | None,
-    count: int,
-    index: int,
-    name: str,
-    value: Attribute,
-) -> ArrayAttr[DictionaryAttr]:
-    entries = list(attributes.data) if attributes is not None else []
-    entries = entries or [DictionaryAttr({})] * count
-    changed = {**entries[index].data, name: value}
-    entries[index] = DictionaryAttr(dict(sorted(changed.items())))
-    return ArrayAttr(entries)

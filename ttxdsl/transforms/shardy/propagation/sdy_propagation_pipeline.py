@@ -134,8 +134,6 @@ class PropagationPipelinePass(ModulePass):
     Options:
         dedup_functions_fully: keep one function for all calls of it, and reshard where
             calls do not agree, instead of one for each way to shard it.
-
-    Source: Shardy's sdy-propagation-pipeline.
     """
 
     name = "sdy-propagation-pipeline"

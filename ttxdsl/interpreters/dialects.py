@@ -1,0 +1,28 @@
+"""What runs the ops of every dialect: each module here adds its functions to the table."""
+
+from __future__ import annotations
+
+from ttxdsl.interpreters import (
+    check as check,
+    chlo as chlo,
+    parallel as parallel,
+    sdy as sdy,
+    tt_ops as tt_ops,
+)
+from ttxdsl.interpreters.func import FuncFunctions
+from ttxdsl.interpreters.implementing import implementations
+from ttxdsl.interpreters.stablehlo import (
+    calls as calls,
+    collective as collective,
+    contraction as contraction,
+    control_flow as control_flow,
+    data_movement as data_movement,
+    elementwise as elementwise,
+    indexing as indexing,
+    normalization as normalization,
+    reduction as reduction,
+    rng as rng,
+)
+
+FUNCTIONS = (FuncFunctions, implementations())
+"""The table as xDSL's interpreter takes it, and how functions are called."""
