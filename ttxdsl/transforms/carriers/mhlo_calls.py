@@ -7,11 +7,10 @@ Source: XLA's `stablehlo_ext` and its conversion of MHLO to StableHLO.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -25,13 +24,11 @@ MHLO = "mhlo."
 _ATTRIBUTES = "mhlo.attributes"
 _VERSION = "mhlo.version"
 
-_UNARY: Mapping[str, type[Operation]] = {
-    f"{MHLO}{op.name.removeprefix('chlo.')}": op
-    for op in (
-        chlo.AcosOp, chlo.AcoshOp, chlo.AsinOp, chlo.AsinhOp, chlo.AtanhOp,
-        chlo.CoshOp, chlo.ErfOp, chlo.SinhOp,
-    )
-} | {"mhlo.tan": stablehlo.TanOp}  # fmt: skip
+_NAMES = ["acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh"]
+_CHLO = {op.name: op for op in chlo.Chlo.operations}
+_UNARY = {f"{MHLO}{name}": _CHLO[f"chlo.{name}"] for name in _NAMES} | {
+    f"{MHLO}tan": stablehlo.TanOp
+}
 
 
 class OpOfMhlo(RewritePattern):
