@@ -13,7 +13,6 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import stablehlo
@@ -35,18 +34,26 @@ from ttxdsl.transforms.carriers.mhlo_calls import MHLO, OpOfMhlo
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 
 
-def _is_foreign(op: Operation) -> bool:
-    """Whether an op says something of shardings that sdy does not know."""
-    attributes = op.attributes
-    if attributes and (HLO_SHARDING in attributes or carries(attributes)):
-        return True
-    if isinstance(op, stablehlo.CustomCallOp):
-        return is_carrier(op) or op.call_target_name.data.startswith(MHLO)
-    return isinstance(op, FuncOp) and any(
-        HLO_SHARDING in entry.data or carries(entry.data)
-        for entries in (op.arg_attrs, op.res_attrs)
-        for entry in entries or ()
-    )
+def _says_something(module: ModuleOp) -> bool:
+    """Whether something in a module is said of shardings that sdy does not know.
+
+    Most modules have nothing of it, and each is asked when it is read and once more
+    before it is partitioned.
+    """
+    for op in all_ops(module):
+        attributes = op.attributes
+        if attributes and (HLO_SHARDING in attributes or carries(attributes)):
+            return True
+        if type(op) not in (stablehlo.CustomCallOp, FuncOp):
+            continue  # asked of every op: no isinstance
+        if isinstance(op, stablehlo.CustomCallOp):
+            if is_carrier(op) or op.call_target_name.data.startswith(MHLO):
+                return True
+        elif isinstance(op, FuncOp):
+            entries = (*(op.arg_attrs or ()), *(op.res_attrs or ()))
+            if any(HLO_SHARDING in e.data or carries(e.data) for e in entries):
+                return True
+    return False
 
 
 class ImportXlaSdyPass(ModulePass):
@@ -57,7 +64,7 @@ class ImportXlaSdyPass(ModulePass):
     @without_collections()
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        if not any(map(_is_foreign, all_ops(op))):
+        if not _says_something(op):
             return
         FoldTuplesPass().apply(ctx, op)
         rewrite_type(op, stablehlo.CustomCallOp, OpOfMhlo())
