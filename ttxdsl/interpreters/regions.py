@@ -8,6 +8,7 @@ whose dimensions are leading ones to them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -258,6 +259,9 @@ def run_region(
     raise InterpretationError(f"the region of {name} does not return")
 
 
+_TOO_MANY_DIMENSIONS = re.compile(r"maximum supported dimension|too many dimensions")
+
+
 def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
     try:
         return interpreter.run_op(op, inputs)
@@ -266,6 +270,12 @@ def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
     except InterpretationError as error:
         raise LocatedError(str(error), op) from error
     except (ValueError, TypeError, IndexError, KeyError, np.exceptions.AxisError) as e:
+        if _TOO_MANY_DIMENSIONS.search(str(e)):
+            raise LimitError(
+                f"needs more dimensions than NumPy's arrays have, with those of the mesh:"
+                f" {e}",
+                op,
+            ) from e
         shapes = ", ".join(f"{getattr(x, 'shape', x)}" for x in inputs)
         raise LocatedError(f"cannot be computed of {shapes}: {e}", op) from e
     except MemoryError as e:
