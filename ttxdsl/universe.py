@@ -56,6 +56,7 @@ PASSES: dict[str, str] = {
     "sdy-user-priority-propagate": f"{_PROPAGATION}.user_priority:UserPriorityPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_PROPAGATION}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
     "import-xla-sdy": "ttxdsl.transforms.carriers.import_xla_sdy:ImportXlaSdyPass",
+    "unify-meshes": f"{_STAGES}.unify_meshes:UnifyMeshesPass",
     "open-composites": f"{_STAGES}.open_composites:OpenCompositesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",

@@ -210,6 +210,15 @@ def test_shardings_are_kept_on_other_sizes():
     assert "not divisible by 16" in refusal.reason
 
 
+def test_several_meshes_are_made_one_first():
+    line = 'sdy.mesh @line = <["line"=8]>\nsdy.mesh @none = <[]>\n'
+    two = line + SHARDED.replace('<@mesh, [{"data"}', '<@line, [{"line":(1)2}')
+    assert (
+        diagnose(parse_program(two), 16).rows
+        == diagnose(parse_program(SHARDED), 16).rows
+    )
+
+
 MANUAL = """\
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {

@@ -52,6 +52,7 @@ from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.memory import type_bytes
 from ttxdsl.sharding.mesh import MOST_DEVICES
 from ttxdsl.transforms.stages.inline import InlinePass
+from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
 _SHARDING = "sdy.sharding"
 _WORTH_A_PROCESS = 6.0
@@ -317,6 +318,8 @@ def diagnose(
         )
     if ignore_shardings:
         remove_shardings(module)
+    else:
+        UnifyMeshesPass().apply(make_context(), module)
     keeps = has_shardings(module)
     flat = module.clone()
     InlinePass().apply(make_context(), flat)

@@ -14,9 +14,13 @@ from xdsl.interpreter import Interpreter
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.check import DEFAULT_TOLERANCE
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import check
 from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
 from ttxdsl.interpreters.linalg_calls import linalg_call
+from ttxdsl.interpreters.regions import session
+from ttxdsl.remarks import emit_remark
 
 CustomCall = Callable[
     [Interpreter, stablehlo.CustomCallOp, tuple[Any, ...]], tuple[Any, ...]
@@ -62,6 +66,41 @@ def _expect_close(
     return ()
 
 
+def _python_callback(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Nothing, with a remark a run: the function was left behind in the process of JAX.
+
+    Raises:
+        UnsupportedError: the program goes on with what it returns.
+    """
+    if not all(isinstance(type_, TokenType) for type_ in op.result_types):
+        raise UnsupportedError(
+            "calls back a Python function, which is not in the program, for its results",
+            op,
+            hint="leave pure_callback and io_callback out, or add an implementation of"
+            f" @{op.call_target_name.data} to"
+            " ttxdsl.interpreters.custom_calls.CUSTOM_CALLS",
+        )
+    told = session(interpreter).told
+    if op not in told:
+        told.add(op)
+        emit_remark(
+            "calls back a Python function, which is not in the program: not called", op
+        )
+    return (None,) * len(op.outputs)
+
+
+PYTHON_CALLBACKS = (
+    "xla_ffi_partitioned_python_cpu_callback",
+    "xla_ffi_partitioned_python_gpu_callback",
+    "xla_ffi_python_cpu_callback",
+    "xla_ffi_python_gpu_callback",
+    "xla_python_cpu_callback",
+    "xla_python_gpu_callback",
+)
+"""What `jax.debug.print`, `jax.debug.callback`, `pure_callback` and `io_callback` are."""
+
 CUSTOM_CALLS: dict[str, CustomCall] = {
     # placement and sharding annotations: the value stays what it is
     "Sharding": _identity,
@@ -73,6 +112,7 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
     "xla.sdy.FuncResultSharding": _identity,
     # linear algebra
     **dict.fromkeys(ROUTINE_OF, linalg_call),
+    **dict.fromkeys(PYTHON_CALLBACKS, _python_callback),
     # assertions
     "check.eq": _check_eq,
     "check.expect_almost_eq": _expect_almost_eq,

@@ -388,7 +388,7 @@ def bitcast_convert(x: Array, dtype: DType) -> Array:
     ):
         return _bitcast_bits(x, dtype)
     old, new = x.dtype.itemsize, dtype.itemsize
-    x = np.ascontiguousarray(x)
+    x = np.asarray(x, order="C")  # `ascontiguousarray` makes a number a vector
     if old == new:
         return x.view(dtype)
     if old > new:

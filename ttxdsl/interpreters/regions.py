@@ -93,6 +93,8 @@ class Session:
     """Functions whose results the coming infeeds read."""
     probes: dict[str, list[Array]] = field(default_factory=dict[str, list[Array]])
     """What each probe has seen."""
+    told: set[Operation] = field(default_factory=set[Operation])
+    """Ops of which the user was told that they do nothing here."""
     max_steps: int | None = None
     """Turns that all loops together may take."""
     steps: int = 0

@@ -21,7 +21,8 @@ Stages 5 to 12 have nothing to do when somebody already partitioned everything.
 Some stages need more than their own pass, as Shardy's do in its own pipeline:
 
 - What other exporters than JAX with Shardy say of shardings becomes sdy's before
-  stage 1 (`import-xla-sdy`).
+  stage 1 (`import-xla-sdy`); then what is over several meshes is said over one
+  (`unify-meshes`).
 - Where there is more than one device, composites that nobody gave a rule are opened
   before stage 1 (`open-composites`), so that what they are made of is split.
 - Shardy knows no tuples: after stage 1 `fold-tuples` takes apart what the program packs.
@@ -125,6 +126,7 @@ from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
 from ttxdsl.transforms.stages.simplify_reshards import SimplifyReshardsPass
 from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
+from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
 )
@@ -329,7 +331,10 @@ class TTStableHLOPipelinePass(ModulePass):
             ImportXlaSdyPass().apply(ctx, module)
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
-        written = _WrittenShardings()
+        written = _written_shardings(module)
+        if self.first_stage == 1 and written.names_several_meshes(module):
+            UnifyMeshesPass().apply(ctx, module)
+            written = _written_shardings(module)
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number < self.first_stage:
                 continue
@@ -342,8 +347,6 @@ class TTStableHLOPipelinePass(ModulePass):
             if hooks.before is not None:
                 hooks.before(number, stage.name)
             start = time.perf_counter()
-            if number == self.first_stage:
-                written = _written_shardings(module)
             if not skipped:
                 before = self._before(number, module, written)
                 with without_collections():
@@ -379,6 +382,11 @@ class _WrittenShardings:
 
     meshes: list[Mesh] = field(default_factory=list[Mesh])
     has_priority: bool = False
+
+    def names_several_meshes(self, module: ModuleOp) -> bool:
+        """Whether there are more than one mesh, or one without axes."""
+        meshes = [*sdy.mesh_table(module).values(), *self.meshes]
+        return len(set(meshes)) > 1 or any(not mesh.axes for mesh in meshes)
 
 
 def _written_shardings(module: ModuleOp) -> _WrittenShardings:

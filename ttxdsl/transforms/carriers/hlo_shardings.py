@@ -30,6 +30,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.digits import axes_of
 from ttxdsl.sharding.hlo import (
     HloSharding,
     Kind,
@@ -38,7 +39,7 @@ from ttxdsl.sharding.hlo import (
 )
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.sharding.tilings import axes_of, digits_of, mesh_of_tilings
+from ttxdsl.sharding.tilings import digits_of, mesh_of_tilings
 from ttxdsl.transforms.carriers.frontend_attributes import HLO_SHARDING
 
 NUM_PARTITIONS = "mhlo.num_partitions"

@@ -86,7 +86,7 @@ class DropIdleShardingsPass(ModulePass):
                 Rewriter.erase_op(group)
         for computation in ops_of_type(op, sdy.ManualComputationOp):
             if search.is_idle_at(computation):
-                _inline(computation)
+                inline_computation(computation)
             elif _is_idle(computation):
                 _close(computation)
         for inner in all_ops(op):
@@ -96,8 +96,8 @@ class DropIdleShardingsPass(ModulePass):
                     del inner.attributes[name]
 
 
-def _inline(computation: sdy.ManualComputationOp) -> None:
-    """Put what an idle computation does within another in its place."""
+def inline_computation(computation: sdy.ManualComputationOp) -> None:
+    """Put what a computation does in its place, where its border splits nothing."""
     block = computation.body.block
     returned = block.last_op
     assert returned is not None

@@ -6,16 +6,17 @@ from xdsl.dialects.func import FuncOp
 import ttxdsl
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.program import parse_program
+from ttxdsl.program import make_context, parse_program
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.shardy.exporting.sdy_reshard_to_collectives import (
     check_collectives,
 )
 
 
 def test_a_reshard_to_a_mesh_of_other_axes_is_refused_by_the_stages():
-    """The pass alone leaves it there, as in C++."""
-    program = ttxdsl.load("""
+    """The pass alone leaves it there, as in C++; `unify-meshes` is before stage 1."""
+    program = parse_program("""
         sdy.mesh @mesh = <["x"=2, "y"=2]>
         sdy.mesh @other = <["a"=4]>
         func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"a"}]>}) -> tensor<8xf32> {
@@ -24,7 +25,7 @@ def test_a_reshard_to_a_mesh_of_other_axes_is_refused_by_the_stages():
           return %1 : tensor<8xf32>
         }""")
     with pytest.raises(UnsupportedError, match="whose mesh has other axes"):
-        program.partition()
+        TTStableHLOPipelinePass(first_stage=2).apply(make_context(), program)
 
 
 def test_a_collective_that_propagation_unsettles_is_refused():

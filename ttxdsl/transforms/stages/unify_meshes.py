@@ -1,0 +1,324 @@
+"""`unify-meshes`: one mesh for all of a program, before the first stage.
+
+JAX declares a mesh for each `Mesh` that a script has, and two more: the empty one,
+`<[]>`, which scalars and keys are on that nobody placed, and maximal ones, where the host
+is called back. The stages know one mesh:
+
+- What is on the empty mesh is replicated over the program's mesh. Where there is no other,
+  the program is for one device, as if it had no shardings.
+- Meshes over the same devices meet in the mesh whose axes make up those of all (see
+  `sharding/common_mesh.py`), and shardings, manual axes and replica groups say it by those.
+  Where there is none, an error names two that are apart; but meshes that differ in nothing
+  but the order of their devices stay, as Shardy moves values between them.
+- A call on a maximal mesh is made by the program of every device if it only tells the host
+  something, or has no side effect, and cannot tell how often it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.symbols import Symbols
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.replica_groups import (
+    REPLICA_GROUPS,
+    mesh_of_groups,
+    stablehlo_mesh,
+    with_mesh,
+)
+from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.collector import without_collections
+from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, sort_and_merge
+from ttxdsl.sharding.common_mesh import ApartError, CommonMesh, common_mesh
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.text import symbol
+from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_and_mesh import (
+    DropShardingAndMeshPass,
+)
+from ttxdsl.transforms.stages.drop_idle_shardings import inline_computation
+
+
+@dataclass
+class _Named:
+    """What a module says of meshes.
+
+    Attributes:
+        declared: by name.
+        axes: of the meshes that shardings are over, the names of axes that are said.
+        manual: of computations the mesh that they are over, if they say one with axes.
+    """
+
+    declared: dict[str, Mesh]
+    axes: dict[Mesh, set[str]] = field(default_factory=dict[Mesh, set[str]])
+    manual: dict[sdy.ManualComputationOp, Mesh] = field(
+        default_factory=dict[sdy.ManualComputationOp, Mesh]
+    )
+
+    @staticmethod
+    def in_module(module: ModuleOp) -> _Named:
+        """All that is named in a module."""
+        named = _Named(sdy.mesh_table(module))
+
+        def look(sharding: TensorSharding) -> TensorSharding:
+            if (mesh := named.mesh_of(sharding.mesh)) is not None:
+                names = named.axes.setdefault(mesh, set())
+                names.update(axis.name for axis in sharding.all_axes)
+            return sharding
+
+        sdy.transform_shardings(module, look)
+        for op in ops_of_type(module, sdy.ManualComputationOp):
+            for sharding in (*op.in_shardings.data, *op.out_shardings.data):
+                mesh = named.mesh_of(sharding.mesh)
+                if mesh is not None and mesh.axes:
+                    named.manual[op] = mesh
+                    named.axes[mesh].update(op.manual_axes.data)
+                    break
+        return named
+
+    def mesh_of(self, mesh: str | Mesh) -> Mesh | None:
+        """What a name stands for."""
+        return mesh if isinstance(mesh, Mesh) else self.declared.get(mesh)
+
+    def place_of(self, mesh: Mesh, module: ModuleOp) -> Operation:
+        """Where a mesh is declared; the module for one that is not."""
+        ops = (op for op in module.ops if isinstance(op, sdy.MeshOp))
+        return next((op for op in ops if op.mesh.data == mesh), module)
+
+    def shown(self, mesh: Mesh) -> str:
+        """A mesh with its name, if it has one."""
+        name = next((name for name, one in self.declared.items() if one == mesh), None)
+        return str(mesh) if name is None else f"{symbol(name)} = {mesh}"
+
+
+class UnifyMeshesPass(ModulePass):
+    """Say all shardings of a program over one mesh."""
+
+    name = "unify-meshes"
+
+    @without_collections()
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: two meshes are of different numbers of devices.
+            UnsupportedError: no axes describe two meshes, or a call on one device has a
+                side effect and results.
+        """
+        named = _Named.in_module(op)
+        if _free_calls(op, named):
+            named = _Named.in_module(op)
+            for mesh in ops_of_type(op, sdy.MeshOp):
+                if mesh.mesh.data.is_maximal and mesh.mesh.data not in named.axes:
+                    del named.declared[mesh.sym_name.data]
+                    Rewriter.erase_op(mesh)
+        used = [mesh for mesh in named.axes if mesh.axes]
+        if not used:
+            # nothing is split, but a mesh may be declared
+            used = [mesh for mesh in named.declared.values() if mesh.axes][:1]
+        if not used:
+            _place_on_one_device(ctx, op)
+            return
+        for mesh in used:
+            if mesh.total_size != used[0].total_size:
+                raise CompileError(
+                    f"{named.shown(used[0])} has {used[0].total_size} devices,"
+                    f" {named.shown(mesh)} has {mesh.total_size}",
+                    named.place_of(mesh, op),
+                    hint="one program runs on the same devices throughout",
+                )
+        if len(used) > 1 or any(mesh.is_empty for mesh in _all_meshes(named)):
+            _Rewrite(op, named, used).apply()
+
+
+def _all_meshes(named: _Named) -> Iterator[Mesh]:
+    yield from named.declared.values()
+    yield from named.axes
+
+
+def _free_calls(module: ModuleOp, named: _Named) -> bool:
+    """Let calls on a maximal mesh be made wherever their operands are.
+
+    Returns:
+        Whether there are some.
+
+    Raises:
+        UnsupportedError: each device would have to make the call, and would notice.
+    """
+    several = any(mesh.total_size > 1 for mesh in _all_meshes(named))
+    found = False
+    for op in ops_of_type(module, stablehlo.CustomCallOp):
+        said = op.attributes.get(sdy.SHARDING)
+        if not isinstance(said, sdy.TensorShardingPerValueAttr) or not said.data:
+            continue
+        meshes = [named.mesh_of(sharding.mesh) for sharding in said.data]
+        if not all(mesh is not None and mesh.is_maximal for mesh in meshes):
+            continue
+        effect = bool(op.has_side_effect.value.data)
+        answers = not all(isinstance(type_, TokenType) for type_ in op.result_types)
+        if effect and answers and several:
+            raise UnsupportedError(
+                f"@{op.call_target_name.data} is to be called on one device only: it has"
+                " a side effect, and the other devices need its results",
+                op,
+                hint="call what is pure (jax.pure_callback), or do without results",
+            )
+        del op.attributes[sdy.SHARDING]
+        found = True
+    return found
+
+
+def _place_on_one_device(ctx: Context, module: ModuleOp) -> None:
+    """Remove all meshes and shardings of a program that has none with axes."""
+    for op in list(all_ops(module)):
+        match op:
+            case sdy.ShardingOp() | sdy.CollectiveOp():
+                Rewriter.replace_op(op, [], [op.operands[0]])
+            case sdy.ManualComputationOp():
+                inline_computation(op)
+            case sdy.NamedComputationOp():
+                op.in_shardings = op.out_shardings = None
+            case sdy.DataFlowEdgeOp():
+                op.sharding = None
+            case _:
+                pass
+    DropShardingAndMeshPass().apply(ctx, module)
+
+
+class _Rewrite:
+    """Brings the shardings of a module to one mesh.
+
+    Attributes:
+        mesh: that one.
+        name: of it; None until it is declared.
+        common: where the axes of others are in it; None if none are needed.
+        apart: meshes that stay.
+    """
+
+    def __init__(self, module: ModuleOp, named: _Named, used: list[Mesh]):
+        """Find the mesh.
+
+        Raises:
+            UnsupportedError: there is none.
+        """
+        self.module = module
+        self.named = named
+        self.used = used
+        self.common: CommonMesh | None = None
+        self.apart: frozenset[Mesh] = frozenset()
+        split = {mesh: names for mesh in used if (names := named.axes.get(mesh))}
+        self.mesh = next(iter(split), used[0])
+        if len(split) > 1:
+            try:
+                self.common = common_mesh(split)
+                self.mesh = self.common.mesh
+            except ApartError as error:
+                if not all(mesh.same_axes(self.mesh) for mesh in split):
+                    first, second = map(named.shown, error.meshes)
+                    raise UnsupportedError(
+                        f"no axes describe both {first} and {second}",
+                        named.place_of(error.meshes[1], module),
+                        hint="give the meshes of a program their devices in one order,"
+                        " and axes of which one divides another",
+                    ) from error
+                self.apart = frozenset(split)
+        declared = named.declared.items()
+        known = next((name for name, one in declared if one == self.mesh), None)
+        self.gone = {
+            op.sym_name.data: op
+            for op in module.ops
+            if isinstance(op, sdy.MeshOp) and op.sym_name.data != known
+            if op.mesh.data.is_empty
+            or (op.mesh.data in used and op.mesh.data not in self.apart)
+        }
+        self.name = known or self._declare()
+
+    def _declare(self) -> str:
+        symbols = Symbols(self.module)
+        for name in self.gone:
+            symbols.free(name)
+        name = symbols.take("mesh")
+        point = InsertPoint.at_start(self.module.body.block)
+        Rewriter.insert_op(sdy.MeshOp(name, self.mesh), point)
+        return name
+
+    def apply(self) -> None:
+        """Change the module in place.
+
+        Raises:
+            UnsupportedError: a part of an axis, or a collective of sdy, cannot be said
+                over the mesh.
+        """
+        for op in ops_of_type(self.module, sdy.CollectiveOp):
+            mesh = self.named.mesh_of(op.out_sharding.data.mesh)
+            if mesh is not None and self._moves(mesh):
+                raise UnsupportedError(
+                    f"its axes are of {self.named.shown(mesh)}, and the program is over"
+                    f" {self.mesh}",
+                    op,
+                    hint="write the collectives of sdy over the mesh of the program",
+                )
+        for op, mesh in self.named.manual.items():
+            if self._moves(mesh):
+                axes = (AxisRef(name) for name in op.manual_axes.data)
+                manual = self._axes_of(axes, mesh)
+                op.manual_axes = sdy.ManualAxesAttr(axis.name for axis in manual)
+        for op in all_ops(self.module):
+            self._write_mesh_into_groups(op)
+        sdy.transform_shardings(self.module, self._rewritten)
+        for op in self.gone.values():
+            Rewriter.erase_op(op)
+
+    def _moves(self, mesh: Mesh) -> bool:
+        """Whether axes of a mesh are to be said by those of the one mesh."""
+        return bool(mesh.axes) and mesh != self.mesh and mesh not in self.apart
+
+    def _write_mesh_into_groups(self, op: Operation) -> None:
+        """Replica groups keep their mesh, which they can have by themselves."""
+        groups = op.properties.get(REPLICA_GROUPS)
+        if isinstance(groups, stablehlo.ReplicaGroupMeshAxesAttr):
+            mesh = mesh_of_groups(groups)
+            if isinstance(mesh, str) and mesh in self.gone:
+                written = stablehlo_mesh(self.named.declared[mesh])
+                op.properties[REPLICA_GROUPS] = with_mesh(groups, written)
+
+    def _rewritten(self, sharding: TensorSharding) -> TensorSharding:
+        mesh = self.named.mesh_of(sharding.mesh)
+        if mesh is None or mesh.is_maximal or mesh in self.apart:
+            return sharding
+        moved = sharding.with_mesh(self.name)
+        if not self._moves(mesh):
+            return moved
+        dims = [dim.with_axes(self._axes_of(dim.axes, mesh)) for dim in sharding.dims]
+        return (
+            moved.with_dims(dims)
+            .with_replicated(
+                sort_and_merge(self._axes_of(sharding.replicated, mesh), self.mesh)
+            )
+            .with_unreduced(
+                sort_and_merge(self._axes_of(sharding.unreduced, mesh), self.mesh)
+            )
+        )
+
+    def _axes_of(self, axes: Iterable[AxisRef], mesh: Mesh) -> Axes:
+        """What axes of a mesh are in the one mesh."""
+        found: Axes = ()
+        for axis in axes:
+            parts = None if self.common is None else self.common.axes_of(axis, mesh)
+            if parts is None:
+                raise UnsupportedError(
+                    f"{axis} of {self.named.shown(mesh)} is no part of the axes of"
+                    f" {self.mesh}, which the program is over",
+                    self.named.place_of(mesh, self.module),
+                )
+            found = concatenate_merged(found, parts, self.mesh)
+        return found
