@@ -11,9 +11,10 @@ from jax._src.lib import xla_client
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.digits import axes_of
 from ttxdsl.sharding.hlo import HloSharding, Kind, parse_hlo_sharding, parse_op_sharding
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.tilings import axes_of, digits_of, mesh_of_tilings
+from ttxdsl.sharding.tilings import digits_of, mesh_of_tilings
 
 
 @st.composite

@@ -305,7 +305,7 @@ def _loop(first: int, limit: int, step: int) -> str:
 
 
 add("a loop of no iterations", _loop(0, 0, 1))
-add("a loop of a few long steps", _loop(-(2**63), INT64, 2**62))
+add("a loop of a few long steps", _loop(-(2**63), 2**62, 2**62))
 
 add(
     "an op of a million dimensions to sum",
