@@ -97,8 +97,16 @@ def test_some_programs(python: str, newest: Oracle):
     assert {one.name: check(one, newest) for one in made} == dict.fromkeys(SOME)
 
 
-KNOWN: dict[str, str] = {}
-"""Programs of the corpus whose numbers are not compared, and why."""
+NOT_RUN = {
+    "approx_max_k": "no implementation of custom call @ApproxTopK",
+    "debug_callbacks": "a value of type !stablehlo.token is not a ranked tensor",
+    "ffi": "no implementation of custom call @target",
+    "ffi_alias": "no implementation of custom call @target",
+    "ffi_old": 'no implementation of custom call @old "target"',
+    "psum_groups": "calls values replicas that differ",
+    "pure_callback": "no implementation of custom call @xla_ffi_python_cpu_callback",
+}
+"""Programs of the corpus that nobody here can run, as written by any JAX, and why."""
 
 
 @pytest.mark.fuzz
@@ -111,4 +119,6 @@ def test_the_corpus(python: str, newest: Oracle):
             said = f"{type(error).__name__}: {error}"
         if said:
             found[program.name] = said
-    assert found == KNOWN
+    assert found.keys() == NOT_RUN.keys(), found
+    wrong = {n: why for n, why in found.items() if not why.endswith(NOT_RUN[n])}
+    assert not wrong
