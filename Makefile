@@ -28,7 +28,9 @@ bench: $(MARK)-test
 bench-small: $(MARK)-test
 	$(BIN)/python benchmarks/run.py --small
 
-# stored answers are asked anew first; the campaigns keep none
+# stored answers are asked anew first; the campaigns keep none. Programs of the newest
+# JAX and of public packages need a Python that has these: TTXDSL_NEWEST_PYTHON and
+# TTXDSL_PACKAGES_PYTHON name them (docs/evidence/packages.md); else they are skipped
 fuzz: $(MARK)-test
 	$(BIN)/python -m pytest -n auto --dist loadfile --ask-oracle
 	$(BIN)/python -m pytest -m fuzz

@@ -299,6 +299,45 @@ ACCEPTED: dict[str, str] = {
 }
 """Modules that the C++ dialect takes, by what they show."""
 
+NAMED = [
+    ("mesh", '<["x"=2, "y"=4, "z"=6]>', "mesh"),
+    ("mesh", '"x"=2', "mesh_axis"),
+    ("sharding_3", '{"y":(1)2}', "dimension_sharding"),
+    ("sharding_3", "(1)2", "sub_axis_info"),
+    ("sharding_7", '"x"', "axis_ref"),
+    ("data_flow_edge", '<@mesh, [{"x"}, {}]>', "sharding"),
+    ("manual", '<@mesh, [{"x"}, {}]>', "sharding"),
+    ("manual", '{"x"}| (', "manual_axes"),
+    ("named_sharded", '<@mesh, [{"x"}, {?}]>', "sharding"),
+    ("all_slice", '[{"y"}, {"z"}]', "list_of_axis_ref_lists"),
+    ("all_slice", '{"y"}', "axis_ref_list"),
+    ("all_slice", '"y"', "axis_ref"),
+    ("all_reduce", '{"y", "z":(1)2}', "axis_ref_list"),
+    ("all_to_all", '[{"x"}: 0->1]', "all_to_all_param_list"),
+    ("all_to_all", '{"x"}: 0->1', "all_to_all_param"),
+    ("rule_0", "[i, j]", "tensor_mapping"),
+    ("rule_0", "i|, j])->", "dim_mapping"),
+    ("edges", '{step-0 = [{"x" = operand-0 -> [result-0, operand-1]}]}', "propagation_one_step"),
+    ("edges", '{"x" = operand-0 -> [result-0, operand-1]}', "axis_to_propagation_details"),
+    ("edges", "operand-0", "edge_value_ref"),
+]  # fmt: skip
+"""Cases, a text behind their mesh without its name (and what follows), its name."""
+
+
+def named(case: str, text: str, kind: str) -> str:
+    """A case whose text has its name where it is mostly left out."""
+    text, _, behind = text.partition("|")
+    module = ACCEPTED[case]
+    start = module.find(f"{text}{behind}", len(MESH) if MESH in module[:-1] else 0)
+    assert start >= 0, case
+    return f"{module[:start]}#sdy<{kind} {text}>{module[start + len(text) :]}"
+
+
+ACCEPTED |= {
+    f"whole_{kind}_{number}": named(case, text, kind)
+    for number, (case, text, kind) in enumerate(NAMED)
+}
+
 REJECTED: dict[str, tuple[str, str]] = {
     # meshes
     "axis_size": ('sdy.mesh @m = <["x"=0]>', "axis size must be at least 1"),

@@ -93,9 +93,16 @@ def test_alias_in_stripped_shardings(oracle: Oracle):
 def test_alias_may_change_its_meaning():
     """What an alias stands for is not remembered from one module to the next."""
     for axis in ("x", "y"):
-        alias = f'#s = #sdy.sharding<@mesh, [{{"{axis}"}}, {{}}]>\n'
-        op = ops_of(parse(alias + per_value("#s")))[0]
-        assert sdy.get_sharding(op.results[0]) == closed(AxisRef(axis), None)
+        whole = f'#s = #sdy.sharding<@mesh, [{{"{axis}"}}, {{}}]>\n' + per_value("#s")
+        part = f'#d = #sdy<dimension_sharding {{"{axis}"}}>\n'
+        for text in (whole, part + per_value("<@mesh, [#d, {}]>")):
+            op = ops_of(parse(text))[0]
+            assert sdy.get_sharding(op.results[0]) == closed(AxisRef(axis), None)
+
+
+def test_a_whole_attribute_of_another_kind():
+    with pytest.raises(ParseError, match=r"expected a #sdy\.mesh"):
+        parse('sdy.mesh @m = #sdy<axis_ref "x">')
 
 
 def test_same_spelling_is_read_once():

@@ -1,7 +1,7 @@
 """Programs that JAX makes, one or more an op family and parameter style.
 
-Run as a script it prints one JSON line a program: its name and its text as jaxlib
-prints it, pretty, generic and with debug info. To add a program, add a line to a
+Run as a script it prints one JSON line a program, or each that an argument names: its
+name and its text as jaxlib prints it, pretty, generic and with debug info. To add a program, add a line to a
 table below, or decorate a function with `@program`.
 """
 
@@ -28,9 +28,15 @@ class Program:
 
 
 @cache
-def programs() -> tuple[Program, ...]:
-    """Every program, made in a process of its own: eight devices, 64-bit types."""
-    made = made_by_jax(__name__, JAX_ENABLE_X64="1", **EIGHT_DEVICES)
+def programs(*names: str, python: str = sys.executable) -> tuple[Program, ...]:
+    """Every program, or some, made in a process of its own: eight devices, 64-bit types.
+
+    Args:
+        names: of the programs; all if there are none.
+        python: whose JAX makes them.
+    """
+    settings = EIGHT_DEVICES | {"JAX_ENABLE_X64": "1"}
+    made = made_by_jax(__name__, *names, python=python, **settings)
     return tuple(Program(**one) for one in made)
 
 
@@ -922,7 +928,8 @@ def _forms(module: Any) -> Iterator[str]:
 def _main() -> None:
     _tables()
     failed: list[str] = []
-    for name, make in sorted(_MADE.items()):
+    wanted = {name: _MADE[name] for name in sys.argv[1:] or sorted(_MADE)}
+    for name, make in wanted.items():
         try:
             pretty, generic, debug = _text(make())
         except Exception as error:

@@ -15,12 +15,15 @@ ROOT = Path(__file__).parents[2]
 EIGHT_DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
 
 
-def made_by_jax(module: str, *options: str, **settings: str) -> list[Any]:
+def made_by_jax(
+    module: str, *options: str, python: str = sys.executable, **settings: str
+) -> list[Any]:
     """The lines that a module prints when it is run, each in JSON.
 
     Args:
         module: what it prints depends on its own text and on JAX, nothing else of ours.
         options: its arguments.
+        python: what runs it; answers of another than ours are not kept.
         settings: environment variables.
 
     Raises:
@@ -29,7 +32,7 @@ def made_by_jax(module: str, *options: str, **settings: str) -> list[Any]:
 
     def run() -> list[Any]:
         done = subprocess.run(
-            [sys.executable, "-m", module, *options],
+            [python, "-m", module, *options],
             cwd=ROOT,
             env=os.environ | {"JAX_PLATFORMS": "cpu"} | settings,
             capture_output=True,
@@ -40,5 +43,7 @@ def made_by_jax(module: str, *options: str, **settings: str) -> list[Any]:
             raise RuntimeError(done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+    if python != sys.executable:
+        return run()
     file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
     return ANSWERS.of(file, [str(file), options, settings], run)

@@ -34,7 +34,6 @@ XLA_FLAGS = (
 ENVIRONMENT = {
     "JAX_ENABLE_X64": "1",
     "JAX_PLATFORMS": "cpu",
-    "XLA_FLAGS": XLA_FLAGS,
 }
 
 T = TypeVar("T")
@@ -63,19 +62,28 @@ def array_of(dtype: str, shape: list[int], data: str) -> Array:
 class Oracle:
     """One worker process, started when first asked what no stored answer knows."""
 
-    def __init__(self, answers: Answers | None = None) -> None:
+    def __init__(
+        self,
+        answers: Answers | None = None,
+        *,
+        python: str = sys.executable,
+        xla_flags: str = XLA_FLAGS,
+    ) -> None:
+        """Ask the jaxlib of a Python; answers of another than ours may not be kept."""
+        self._python = python
+        self._settings = ENVIRONMENT | {"XLA_FLAGS": xla_flags}
         self._worker: subprocess.Popen[str] | None = None
         self._answers = answers or Answers()
 
     def _start(self) -> subprocess.Popen[str]:
         if self._worker is None or self._worker.poll() is not None:
             self._worker = subprocess.Popen(
-                [sys.executable, "-m", "tests.differential.oracle"],
+                [self._python, "-m", "tests.differential.oracle"],
                 cwd=Path(__file__).parents[2],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | ENVIRONMENT,
+                env=os.environ | self._settings,
                 text=True,
             )
         return self._worker

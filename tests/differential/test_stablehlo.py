@@ -118,6 +118,24 @@ def test_jaxlib_reads_what_we_print(context: Context, oracle: Oracle, use: Use):
         assert again.is_structurally_equivalent(module)
 
 
+WHOLE = {
+    "compare": (" EQ,", "#stablehlo<comparison_direction EQ>,"),
+    "fft": ("type = FFT", "type = #stablehlo<fft_type FFT>"),
+}
+"""Keywords of pretty forms, and the whole attributes that may stand there."""
+
+
+@pytest.mark.parametrize(("keyword", "whole"), WHOLE.values(), ids=WHOLE.keys())
+def test_a_whole_attribute_in_place_of_a_keyword(
+    context: Context, oracle: Oracle, keyword: str, whole: str
+):
+    texts = {program.pretty for program in programs() if keyword in program.pretty}
+    texts |= {use.text() for use in USES.values() if keyword in use.text()}
+    for text in (text.replace(keyword, whole) for text in texts):
+        assert oracle.run(printed(read(context, text))) == oracle.run(text)
+    assert texts
+
+
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda one: one.id)
 def test_jaxlib_refuses_what_we_refuse(oracle: Oracle, broken: Broken):
     name = broken.wrong.name

@@ -162,13 +162,7 @@ class TensorShardingAttr(Data[TensorSharding]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> TensorSharding:
         """Parse the stripped form, or a whole attribute or alias in its place."""
-        if syntax.next_character(parser) != "#":
-            return syntax.parse_sharding(parser)
-        start = parser.pos
-        attribute = parser.parse_attribute()
-        if not isinstance(attribute, TensorShardingAttr):
-            parser.raise_error("expected a #sdy.sharding", start, parser.pos)
-        return attribute.data
+        return syntax.parse_sharding(parser)
 
     def print_parameter(self, printer: Printer) -> None:
         """Print `<@mesh, [{"x"}, {?}]>`."""
@@ -187,9 +181,7 @@ class TensorShardingPerValueAttr(Data[tuple[TensorSharding, ...]]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[TensorSharding, ...]:
         """Parse `<[<@mesh, [{"x"}]>]>`."""
-        return syntax.parse_shardings_per_value(
-            parser, TensorShardingAttr.parse_parameter
-        )
+        return syntax.parse_shardings_per_value(parser)
 
     def print_parameter(self, printer: Printer) -> None:
         """Print `<[<@mesh, [{"x"}]>]>`."""
@@ -198,7 +190,7 @@ class TensorShardingPerValueAttr(Data[tuple[TensorSharding, ...]]):
     @classmethod
     def parse_stripped(cls, parser: AttrParser) -> TensorShardingPerValueAttr:
         """Parse the form inside ops, without angle brackets: `[<@mesh, [{"x"}]>]`."""
-        return cls(syntax.parse_shardings(parser, TensorShardingAttr.parse_parameter))
+        return cls(syntax.parse_shardings(parser))
 
     @property
     def stripped_text(self) -> str:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
-from typing import TypeVar
+from functools import lru_cache, wraps
+from typing import TypeVar, cast
 
+from xdsl.ir import Data
 from xdsl.parser import AttrParser
 
 from ttxdsl.dialects._sdy.values import (
@@ -37,6 +38,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.text import quoted
 
 _T = TypeVar("_T")
+_Parse = Callable[[AttrParser], _T]
 
 _TOO_LARGE = 1 << 63
 
@@ -60,16 +62,34 @@ def parse_number(parser: AttrParser) -> int:
     return number
 
 
-def next_character(parser: AttrParser) -> str | None:
-    """The first character of the next token, None at the end of the input."""
-    return parser.lexer.input.at(parser.pos)
+def _named(name: str) -> Callable[[_Parse[_T]], _Parse[_T]]:
+    """Let a parser of an attribute's stripped text also take the whole attribute.
+
+    MLIR reads either wherever it prints the stripped one: `#sdy.mesh<…>`,
+    `#sdy<axis_ref"x">`, an alias.
+    """
+
+    def of(parse: _Parse[_T]) -> _Parse[_T]:
+        @wraps(parse)
+        def parse_either(parser: AttrParser) -> _T:
+            if parser.lexer.input.at(parser.pos) != "#":
+                return parse(parser)
+            start = parser.pos
+            attribute = parser.parse_attribute()
+            if attribute.name != f"sdy.{name}":
+                parser.raise_error(f"expected a #sdy.{name}", start, parser.pos)
+            return cast(Data[_T], attribute).data
+
+        return parse_either
+
+    return of
 
 
 # Each spelling is read once
 
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_SHARDING_SPELLING = re.compile(rf'<[^<>"]*(?:{_STRING}[^<>"]*)*>')
+_SHARDING_SPELLING = re.compile(rf'<[^<>"#]*(?:{_STRING}[^<>"#]*)*>')
 _SHARDINGS_SPELLING = re.compile(
     rf"<\s*\[\s*{_SHARDING_SPELLING.pattern}"
     rf"(?:\s*,\s*{_SHARDING_SPELLING.pattern})*\s*\]\s*>"
@@ -88,8 +108,8 @@ def _recall(
 ) -> _T:
     """Parse `<` body `>`, or look it up when the same characters were read before.
 
-    Sound because a span that starts and ends with whole tokens always reads the same:
-    a spelling is remembered only when the parser ended exactly where the pattern did.
+    Sound because a span that starts and ends with whole tokens, and has no alias, always
+    reads the same: a spelling is remembered only when the parser ended exactly where the pattern did.
     """
     match = spelling.match(parser.lexer.input.content, parser.pos)
     if match is None:
@@ -117,6 +137,7 @@ def _recall(
 # Axes
 
 
+@_named("axis_ref")
 def parse_axis_ref(parser: AttrParser) -> AxisRef:
     """`"x"` or `"x":(1)2`."""
     name = parser.parse_str_literal()
@@ -126,6 +147,7 @@ def parse_axis_ref(parser: AttrParser) -> AxisRef:
     return AxisRef(name, pre_size, size)
 
 
+@_named("sub_axis_info")
 def parse_sub_axis(parser: AttrParser) -> tuple[int, int]:
     """Pre-size and size, `(1)2`."""
     with parser.in_parens():
@@ -133,6 +155,7 @@ def parse_sub_axis(parser: AttrParser) -> tuple[int, int]:
     return pre_size, parse_number(parser)
 
 
+@_named("axis_ref_list")
 def parse_axis_refs(parser: AttrParser) -> tuple[AxisRef, ...]:
     """`{"x", "y":(1)2}`, possibly empty."""
     return tuple(
@@ -147,6 +170,7 @@ def axis_refs_text(axes: Iterable[AxisRef]) -> str:
     return f"{{{', '.join(map(str, axes))}}}"
 
 
+@_named("list_of_axis_ref_lists")
 def parse_axis_ref_lists(parser: AttrParser) -> tuple[tuple[AxisRef, ...], ...]:
     """`[{"x"}, {}]`, one list a dimension."""
     return _in_squares(parser, lambda: parse_axis_refs(parser))
@@ -157,6 +181,7 @@ def axis_ref_lists_text(lists: Iterable[Iterable[AxisRef]]) -> str:
     return f"[{', '.join(map(axis_refs_text, lists))}]"
 
 
+@_named("manual_axes")
 def parse_manual_axes(parser: AttrParser) -> tuple[str, ...]:
     """`{"x", "y"}`, possibly empty."""
     return tuple(
@@ -174,6 +199,7 @@ def manual_axes_text(axes: Iterable[str]) -> str:
 # Meshes
 
 
+@_named("mesh_axis")
 def parse_mesh_axis(parser: AttrParser) -> tuple[str, int]:
     """`"x"=2`."""
     name = parser.parse_str_literal()
@@ -201,6 +227,7 @@ def _plain_numbers(parser: AttrParser) -> tuple[int, ...]:
     return tuple(map(int, found.group(1).split(",")))
 
 
+@_named("mesh")
 def parse_mesh(parser: AttrParser) -> Mesh:
     """`<["x"=2, "y"=4]>` or `<[...], device_ids=[...]>`.
 
@@ -236,6 +263,7 @@ def parse_mesh_or_ref(parser: AttrParser) -> str | Mesh:
 _PRIORITY = re.compile(r"p(0|[1-9][0-9]*)", re.ASCII)
 
 
+@_named("dimension_sharding")
 def parse_dim_sharding(parser: AttrParser) -> DimSharding:
     """`{"x", "y":(1)2}`, open `{"x", ?}`, with priority `{"x"}p1`."""
     parser.parse_punctuation("{")
@@ -294,6 +322,7 @@ def _parse_sharding_body(parser: AttrParser) -> TensorSharding:
     )
 
 
+@_named("sharding")
 def parse_sharding(parser: AttrParser) -> TensorSharding:
     """`<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>`."""
     return _recall(
@@ -315,22 +344,18 @@ def shardings_text(shardings: Iterable[TensorSharding]) -> str:
     return f"[{', '.join(map(sharding_text, shardings))}]"
 
 
-def parse_shardings(
-    parser: AttrParser, parse_one: Callable[[AttrParser], TensorSharding]
-) -> tuple[TensorSharding, ...]:
-    """`[<@mesh, [{"x"}]>, <@mesh, [{}]>]`, each read by `parse_one`."""
-    return _in_squares(parser, lambda: parse_one(parser))
+def parse_shardings(parser: AttrParser) -> tuple[TensorSharding, ...]:
+    """`[<@mesh, [{"x"}]>, <@mesh, [{}]>]`."""
+    return _in_squares(parser, lambda: parse_sharding(parser))
 
 
-def parse_shardings_per_value(
-    parser: AttrParser, parse_one: Callable[[AttrParser], TensorSharding]
-) -> tuple[TensorSharding, ...]:
-    """`<[<@mesh, [{"x"}]>]>`, each read by `parse_one`."""
+def parse_shardings_per_value(parser: AttrParser) -> tuple[TensorSharding, ...]:
+    """`<[<@mesh, [{"x"}]>]>`."""
     return _recall(
         parser,
         _SHARDINGS_SPELLING,
         _shardings_of_spelling,
-        lambda: parse_shardings(parser, parse_one),
+        lambda: parse_shardings(parser),
     )
 
 
@@ -358,6 +383,7 @@ def _parse_factor(parser: AttrParser) -> int:
     return factors[0]
 
 
+@_named("dim_mapping")
 def parse_dim_mapping(parser: AttrParser) -> DimMapping:
     """`i`, `ij`; the null mapping is `*` or nothing."""
     start = parser.pos
@@ -373,6 +399,7 @@ def dim_mapping_text(mapping: DimMapping) -> str:
     return "".join(map(factor_symbol, mapping)) or "*"
 
 
+@_named("tensor_mapping")
 def parse_tensor_mapping(parser: AttrParser) -> TensorMapping:
     """`[i, jk]`."""
     return _in_squares(parser, lambda: parse_dim_mapping(parser))
@@ -435,6 +462,7 @@ def parse_rule(parser: AttrParser) -> OpShardingRule:
 # All-to-all parameters
 
 
+@_named("all_to_all_param")
 def parse_all_to_all_param(parser: AttrParser) -> AllToAllParam:
     """`{"x"}: 0->2`."""
     with parser.in_braces():
@@ -450,6 +478,7 @@ def all_to_all_param_text(param: AllToAllParam) -> str:
     return f"{axis_refs_text(param.axes)}: {param.src_dim}->{param.tgt_dim}"
 
 
+@_named("all_to_all_param_list")
 def parse_all_to_all_params(parser: AttrParser) -> tuple[AllToAllParam, ...]:
     """`[{"x"}: 0->2, {"y"}: 1->3]`."""
     return _in_squares(parser, lambda: parse_all_to_all_param(parser))
@@ -463,6 +492,7 @@ def all_to_all_params_text(params: Iterable[AllToAllParam]) -> str:
 # Propagation edges
 
 
+@_named("edge_value_ref")
 def parse_edge_value(parser: AttrParser) -> EdgeValueRef:
     """`operand-0`, `result-1`."""
     kind = parser.parse_str_enum(EdgeNodeType)
@@ -475,6 +505,7 @@ def edge_value_text(value: EdgeValueRef) -> str:
     return f"{value.type.value}-{value.index}"
 
 
+@_named("axis_to_propagation_details")
 def parse_axis_propagation(parser: AttrParser) -> AxisPropagation:
     """`{"x" = operand-0 -> [result-0]}`."""
     with parser.in_braces():
@@ -494,6 +525,7 @@ def axis_propagation_text(entry: AxisPropagation) -> str:
     return f"{{{entry.axis} = {source} -> [{targets}]}}"
 
 
+@_named("propagation_one_step")
 def parse_propagation_step(parser: AttrParser) -> PropagationStep:
     """`{step-0 = [{"x" = operand-0 -> [result-0]}]}`."""
     with parser.in_braces():

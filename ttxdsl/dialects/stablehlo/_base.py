@@ -151,9 +151,11 @@ _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
 
 def enum_codec(attribute: type[EnumAttribute[_EnumT]]) -> Codec:
-    """How an enum reads as a bare keyword."""
+    """How an enum reads as a bare keyword; MLIR also takes the whole attribute there."""
 
     def parse(parser: Parser) -> Attribute:
+        if parser.lexer.input.at(parser.pos) == "#":
+            return parser.parse_attribute()
         return attribute(attribute.parse_parameter(parser))
 
     def text(value: Attribute) -> str:
