@@ -17,22 +17,8 @@ import pytest
 import ttxdsl
 from tests.differential.forms import differing
 from tests.packages import programs
-from ttxdsl.errors import CompileError
 
 PYTHON = os.environ.get("TTXDSL_PACKAGES_PYTHON")
-
-MESHES, CHECK = "are on several meshes", "on the single device of mesh"
-REFUSED = {
-    "diffrax_lorenz": CHECK,
-    "diffrax_neural_ode_gradient": CHECK,
-    "diffrax_sde": CHECK,
-    "numpyro_log_density": MESHES,
-    "numpyro_svi_step": MESHES,
-    "flax_optax_train_step": MESHES,
-    "optimistix_newton": CHECK,
-    "lineax_least_squares": CHECK,
-}
-"""Programs that are refused, and what the message says."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "packages.md"
 
@@ -40,8 +26,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "packages.md"
 def test_every_program_is_on_the_page():
     rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == [*programs.PROGRAMS]
-    for name, row in zip(programs.PROGRAMS, rows, strict=True):
-        assert ("refused" in row) == (name in REFUSED), row
 
 
 @pytest.mark.fuzz
@@ -62,10 +46,6 @@ def test_numbers(name: str, tmp_path: Path):
     with np.load(tmp_path / f"{name}.npz") as given:
         arguments = [given[one] for one in given if one.startswith("argument")]
         wanted = [given[one] for one in given if one.startswith("result")]
-    if name in REFUSED:
-        with pytest.raises(CompileError, match=REFUSED[name]):
-            program.partition().lower("ttnn").simulate(*arguments)
-        return
     partitioned = program.partition()
     for form in (program, partitioned, partitioned.lower("ttnn")):
         for index, (found, one) in enumerate(
