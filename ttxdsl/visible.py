@@ -19,7 +19,8 @@ def visible(text: str) -> str:
 
 def visible_lines(text: str) -> str:
     """The same of text that has lines: line breaks and tabs stay."""
-    return text if text.isprintable() else _escaped(text, keep="\n\t")
+    between = text.replace("\n", "").replace("\t", "")
+    return text if between.isprintable() else _escaped(text, keep="\n\t")
 
 
 def _escaped(text: str, keep: str) -> str:

@@ -24,14 +24,29 @@ from ttxdsl.interpreters.elements import widen
 Array = NDArray[Any]
 
 
+class _FloatText:
+    """Floats as xDSL prints them, by one printer: making one takes longer than that."""
+
+    def __init__(self) -> None:
+        self._stream = StringIO()
+        self._printer = Printer(stream=self._stream)
+
+    def __call__(self, value: float, type_: AnyFloat) -> str:
+        self._stream.seek(0)
+        self._stream.truncate()
+        self._printer.print_float(value, type_)
+        return self._stream.getvalue()
+
+
+_float_text = _FloatText()
+
+
 def _element_text(value: Any, type_: Attribute) -> str:
     if isinstance(type_, ComplexType):
         part = cast("ComplexType[AnyFloat]", type_).element_type
         return f"[{_element_text(value.real, part)}, {_element_text(value.imag, part)}]"
     if isinstance(type_, AnyFloat):
-        stream = StringIO()
-        Printer(stream=stream).print_float(float(value), type_)
-        return stream.getvalue()
+        return _float_text(float(value), type_)
     if isinstance(value, np.bool_ | bool):
         return "true" if value else "false"
     return str(int(value))
