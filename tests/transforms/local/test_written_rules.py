@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import TensorType
 
+import ttxdsl
 from ttxdsl.dialects import stablehlo
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.remarks import collect_remarks
@@ -46,3 +48,28 @@ def test_shapes(
     rule: str, operand: str, result: str, wanted: str, shapes: list[tuple[int, ...]]
 ):
     assert shapes_of_call(rule, operand, result, wanted) == shapes
+
+
+SQUARE = "tensor<4x4xf32>"
+TURNED = "#sdy.op_sharding_rule<([i, j])->([j, i]) {i=4, j=4}, custom>"
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        f"stablehlo.tanh %a {{sdy.sharding_rule = {TURNED}}} : {SQUARE}",
+        f"chlo.erf %a {{sdy.sharding_rule = {TURNED}}} : {SQUARE} -> {SQUARE}",
+    ],
+)
+def test_an_untrue_rule(op: str) -> None:
+    """What is written of an op that we know says how shardings travel, not what it is."""
+    text = f"""
+    sdy.mesh @mesh = <["a"=2, "b"=2]>
+    func.func @main(%a: {SQUARE} {{sdy.sharding = #sdy.sharding<@mesh, [{{"a"}}, {{}}]>}}) -> {SQUARE} {{
+      %r = {op}
+      return %r : {SQUARE}
+    }}"""
+    program = ttxdsl.load(text)
+    x = np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32)
+    (found,) = program.partition().simulate(x)
+    np.testing.assert_allclose(found, program.simulate(x)[0], rtol=1e-6)

@@ -13,6 +13,7 @@ from ttxdsl.ir.tensors import element_of
 from ttxdsl.remarks import emit_warning
 from ttxdsl.rules.division import Division
 from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.rules.supplement import supplementary_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors
 from ttxdsl.transforms.local.layout import Layout
@@ -65,14 +66,14 @@ def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     written = op.attributes.get(sdy.SHARDING_RULE)
     # a rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel
     if isinstance(written, sdy.OpShardingRuleAttr) and written.data.is_custom:
-        by_written_rule(ctx, op)
+        by_written_rule(ctx, op, written.data)
     elif ctx.division(op) is not None:
         localize_by_factors(ctx, op)
     else:
         replicated(ctx, op)
 
 
-def by_written_rule(ctx: Localizer, op: Operation) -> None:
+def by_written_rule(ctx: Localizer, op: Operation, rule: OpShardingRule) -> None:
     """Factors that pass through split freely: the author of the rule says so.
 
     How its reductions combine he cannot say, so those are gathered. So is a factor of
@@ -80,10 +81,6 @@ def by_written_rule(ctx: Localizer, op: Operation) -> None:
     a call makes a dimension that it reads from no operand whole, as JAX's calls of
     LAPACK do, whose rules leave out what is no batch.
     """
-    rule = sharding_rule(op)
-    if rule is None:
-        replicated(ctx, op)
-        return
     read, made = (
         {factor for mapping in side for dim in mapping for factor in dim}
         for side in (rule.operands, rule.results)
@@ -119,11 +116,15 @@ def _as_the_result(ctx: Localizer, op: Operation, rule: OpShardingRule) -> list[
 
 
 def unknown(ctx: Localizer, op: Operation) -> None:
-    """An op of no line in any table, perhaps of a third party's dialect."""
-    if sdy.SHARDING_RULE in op.attributes or sharding_rule(op) is not None:
-        by_written_rule(ctx, op)
-    else:
+    """An op of no line in any table, perhaps of a third party's dialect.
+
+    Of an op that we have a rule for, what is written says how shardings travel only.
+    """
+    rule = supplementary_rule(op) or sharding_rule(op)
+    if rule is None:
         replicated(ctx, op)
+    else:
+        by_written_rule(ctx, op, rule)
 
 
 LOCALIZERS: Table = {
