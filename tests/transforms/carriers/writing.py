@@ -14,7 +14,7 @@ from enum import StrEnum
 from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -168,8 +168,6 @@ def in_frontend_attributes(
 
 
 def _set_entries(function: FuncOp, sides: list[list[dict[str, Attribute]]]) -> None:
-    from xdsl.dialects.builtin import ArrayAttr
-
     arguments, results = (ArrayAttr(map(DictionaryAttr, side)) for side in sides)
     function.arg_attrs, function.res_attrs = arguments, results
 
