@@ -319,3 +319,14 @@ def test_complex_products_are_no_real_numbers():
     ones = np.ones((2, 2), np.float32)
     with pytest.raises(CompileError, match=r"2:.*dot_general.*complex numbers is no"):
         ttxdsl.load(text).simulate(ones, ones.astype(np.complex64))
+
+
+def test_special_functions_keep_no_part_of_complex_numbers():
+    """The verifier lets them pass, as C++ does."""
+    t = "tensor<2xcomplex<f32>>"
+    text = f"func.func @main(%a: {t}) -> {t} {{ %r = chlo.bessel_i1e %a : {t} -> {t} return %r : {t} }}"
+    numbers = np.array([1 + 2j, 3], np.complex64)
+    program = ttxdsl.load(text)
+    for form in (program, program.lower("ttnn")):
+        with pytest.raises(CompileError, match="known of real numbers only"):
+            form.simulate(numbers)

@@ -28,10 +28,15 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 
 def in_f64(kernel: Callable[..., Array]) -> Callable[..., Array]:
-    """A kernel that works on f64, block by block, and answers in its argument's type."""
+    """A kernel that works on f64, block by block, and answers in its argument's type.
+
+    It raises ValueError of complex numbers, whose imaginary parts f64 would lose.
+    """
 
     def run(*arrays: Array) -> Array:
         dtype = arrays[0].dtype
+        if any(np.iscomplexobj(array) for array in arrays):
+            raise ValueError("it is known of real numbers only")
         full = np.broadcast_arrays(*arrays)
         shape = full[0].shape
         flat = [array.reshape(-1) for array in full]
