@@ -213,6 +213,11 @@ def lists_overlap(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
     return any(one.overlaps(other) for one in first for other in second)
 
 
+def lists_coexist(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
+    """Whether each axis of `first` can coexist with each of `second`."""
+    return all(one.can_coexist(other) for one in first for other in second)
+
+
 def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
     """The largest prefix of `axis` that overlaps with none of `others`."""
     rest: AxisRef | None = axis

@@ -59,3 +59,20 @@ def test_scatter_of_windows_that_stick_out():
     np.testing.assert_array_equal(run_module(module, [x, index, u])[0], wanted)
     TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
     np.testing.assert_array_equal(run_module(module, [x, index, u])[0], wanted)
+
+
+def test_gather_whose_parts_and_indices_split_an_axis_in_ways_that_do_not_fit():
+    """Groups along `"a":(1)2` join devices that hold different indices by `"a":(3)2`."""
+    text = """sdy.mesh @mesh = <["a"=6]>
+      func.func @main(
+          %x: tensor<2x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2}, {}]>},
+          %i: tensor<8x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(3)2}, {}]>}
+      ) -> (tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(3)2}, {}]>}) {
+        %0 = "stablehlo.gather"(%x, %i) <{
+          dimension_numbers = #stablehlo.gather<offset_dims = [1],
+            collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+          slice_sizes = array<i64: 1, 2>
+        }> : (tensor<2x2xf32>, tensor<8x1xi32>) -> tensor<8x2xf32>
+        return %0 : tensor<8x2xf32>
+      }"""
+    assert partition_and_compare(parse_program(text), 0) == (EQUAL, "tagged")

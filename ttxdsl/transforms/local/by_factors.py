@@ -19,7 +19,13 @@ from xdsl.ir import Operation
 from ttxdsl.dialects.stablehlo import ReshapeOp
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.division import Division
-from ttxdsl.sharding.axes import Axes, concatenate_merged, lists_overlap, sort_and_merge
+from ttxdsl.sharding.axes import (
+    Axes,
+    concatenate_merged,
+    lists_coexist,
+    lists_overlap,
+    sort_and_merge,
+)
 from ttxdsl.sharding.collectives import AllGather, AllSlice, suffix_behind
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh
@@ -211,7 +217,14 @@ def _find_plan(
             for whole, leading in zip(old.axes, new.axes, strict=True)
             for axis in suffix_behind(leading, whole, mesh)
         ]
-        clashing = [f for f in unmade if lists_overlap(axes[f], later)]
+        # nor along one that devices share out otherwise elsewhere: its groups would
+        # join different parts of the result
+        clashing = [
+            factor
+            for factor in unmade
+            if lists_overlap(axes[factor], later)
+            or not all(lists_coexist(axes[factor], other) for other in axes.values())
+        ]
         if not clashing:
             break
         replicated.update(clashing)
