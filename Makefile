@@ -5,13 +5,16 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 MARK = $(VENV)/.installed
 
-.PHONY: demo test lint format bench bench-small fuzz attack examples docs clean
+.PHONY: demo test tt lint format bench bench-small fuzz attack examples docs clean
 
 demo: $(MARK)-run
 	$(BIN)/python examples/demo.py
 
 test: $(MARK)-test
 	$(BIN)/python -m pytest -n auto --dist loadfile --durations=10
+
+# the real tt-mlir, in a folder of its own: beside JAX it would register itself with it
+tt: $(MARK)-tt
 
 lint: $(MARK)-dev
 	$(BIN)/ruff check --no-cache .
@@ -58,6 +61,10 @@ $(MARK)-run: pyproject.toml | $(BIN)/python
 
 $(MARK)-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(MARK)-tt: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target $(VENV)/tt jax-tt-plugin==0.1.3
 	touch $@
 
 $(MARK)-dev: pyproject.toml | $(BIN)/python

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -17,6 +19,10 @@ from tests.differential.stored import ANSWERS
 os.environ.setdefault(
     "XLA_FLAGS", f"--xla_force_host_platform_device_count=8 {XLA_FLAGS}"
 )
+
+# where `make tt` puts the real tt-mlir
+if (folder := Path(sys.prefix, "tt")).is_dir():
+    os.environ.setdefault("TTXDSL_TT_LIBRARY", str(folder))
 
 # machines are shared: a property is not wrong because it was slow once
 hypothesis.settings.register_profile("ttxdsl", deadline=None)

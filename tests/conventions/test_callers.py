@@ -34,6 +34,7 @@ PUBLIC: dict[str, str] = {
     "rules.registry.unregister_sharding_rule": "takes that back",
     "sharding.spec.TensorSharding.shard_slices": "what a sharding means, which tests ask",
     "sharding.spec.TensorSharding.without_priorities": "how user priorities end",
+    "tt.compiler.parse_text": "what users ask tt-mlir's verifiers with",
     "universe.UNIVERSE": "the entry point that xDSL loads",
 }
 """What only users call, by `module.Class.method`, and why it is there."""

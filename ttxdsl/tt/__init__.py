@@ -1,0 +1,12 @@
+"""The real tt-mlir, asked without hardware: `compile_text` and `parse_text`.
+
+It comes with the wheel `jax-tt-plugin`, an unofficial build of tt-xla and tt-mlir
+(extra `tt`); see `docs/guide/tt-mlir.md` for how to install it beside JAX.
+"""
+
+from ttxdsl.tt.compiler import (
+    Answer as Answer,
+    compile_text as compile_text,
+    parse_text as parse_text,
+)
+from ttxdsl.tt.library import find_library as find_library

@@ -1,0 +1,129 @@
+"""Asks tt-mlir's library one question, in a process that it may abort.
+
+python -I worker.py LIBRARY < program.mlir
+
+Reads a module from standard input and gives it to the library through PJRT's C API
+(`Plugin_Initialize`, `Client_Create`, `Client_Compile`). The library writes its modules
+to standard error as it goes; standard output gets one line of JSON: what it said
+against the program, or null.
+"""
+
+import ctypes
+import json
+import os
+import sys
+from ctypes import POINTER, c_char_p, c_size_t, c_void_p
+
+# what `PJRT_Api` holds behind its size, its extensions and its version, in order
+_FIRST_FUNCTION = 5
+_FUNCTIONS = (
+    "Error_Destroy", "Error_Message", "Error_GetCode", "Plugin_Initialize",
+    "Plugin_Attributes", "Event_Destroy", "Event_IsReady", "Event_Error", "Event_Await",
+    "Event_OnReady", "Client_Create", "Client_Destroy", "Client_PlatformName",
+    "Client_ProcessIndex", "Client_PlatformVersion", "Client_Devices",
+    "Client_AddressableDevices", "Client_LookupDevice",
+    "Client_LookupAddressableDevice", "Client_AddressableMemories", "Client_Compile",
+)  # fmt: skip
+
+OPTIONS = bytes.fromhex("1a0f08ffffffffffffffffff0120012801")
+"""XLA's `CompileOptionsProto`: any device, one replica, one partition."""
+
+
+class _Arguments(ctypes.Structure):
+    """What every structure of arguments begins with."""
+
+    _fields_ = [("struct_size", c_size_t), ("extensions", c_void_p)]
+
+
+class _ErrorMessage(_Arguments):
+    _fields_ = [("error", c_void_p), ("message", c_void_p), ("size", c_size_t)]
+
+
+class _ClientCreate(_Arguments):
+    _fields_ = [
+        ("options", c_void_p),
+        ("options_count", c_size_t),
+        ("key_value_get", c_void_p * 2),
+        ("key_value_put", c_void_p * 2),
+        ("client", c_void_p),
+        ("key_value_try_get", c_void_p * 2),
+    ]
+
+
+class _Program(_Arguments):
+    _fields_ = [
+        ("code", c_char_p),
+        ("code_size", c_size_t),
+        ("format", c_char_p),
+        ("format_size", c_size_t),
+    ]
+
+
+class _ClientCompile(_Arguments):
+    _fields_ = [
+        ("client", c_void_p),
+        ("program", c_void_p),
+        ("options", c_char_p),
+        ("options_size", c_size_t),
+        ("executable", c_void_p),
+    ]
+
+
+class _Api:
+    """The functions of a plug-in."""
+
+    def __init__(self, library: str) -> None:
+        entry = ctypes.CDLL(library).GetPjrtApi
+        entry.restype = POINTER(c_void_p)
+        self._table = entry()
+
+    def call(self, name: str, arguments: _Arguments) -> str | None:
+        """Call a function; what it says if it fails."""
+        error = self._raw(name, arguments)
+        if not error:
+            return None
+        said = _ErrorMessage(error=error)
+        self._raw("Error_Message", said)
+        return ctypes.string_at(said.message, said.size).decode(errors="replace")
+
+    def _raw(self, name: str, arguments: _Arguments) -> int | None:
+        arguments.struct_size = ctypes.sizeof(arguments)
+        address = self._table[_FIRST_FUNCTION + _FUNCTIONS.index(name)]
+        function = ctypes.CFUNCTYPE(c_void_p, c_void_p)(address)
+        return function(ctypes.addressof(arguments))
+
+
+def _ask(api: _Api, code: bytes) -> str | None:
+    created = _ClientCreate()
+    failed = api.call("Plugin_Initialize", _Arguments()) or api.call(
+        "Client_Create", created
+    )
+    if failed:
+        return failed
+    program = _Program(code=code, code_size=len(code), format=b"mlir", format_size=4)
+    program.struct_size = ctypes.sizeof(program)
+    return api.call(
+        "Client_Compile",
+        _ClientCompile(
+            client=created.client,
+            program=ctypes.addressof(program),
+            options=OPTIONS,
+            options_size=len(OPTIONS),
+        ),
+    )
+
+
+def main() -> None:
+    """Ask, answer, and end without taking down what the library has set up."""
+    try:
+        api = _Api(sys.argv[1])
+    except (OSError, AttributeError) as error:
+        sys.exit(f"cannot load {sys.argv[1]}: {error}")
+    answer = _ask(api, sys.stdin.buffer.read())
+    print(json.dumps(answer), flush=True)
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
