@@ -49,6 +49,8 @@ is there with `version=2026`, whose stages have the same numbers:
 - `replicate-non-splittable-values` and `insert-reshards-for-unpropagated-ops` before stage
   8 make whole what code that is the same on every device cannot make parts of.
 - `shardy-ccl-canonicalization` behind stage 10 joins collectives.
+- It lacks what this pipeline has besides: nothing propagates through loops, branches and
+  barriers, sharding groups say nothing, and reshards are not shared.
 """
 
 from __future__ import annotations
@@ -312,6 +314,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [LiftInlinedMeshesPass()] if written.meshes else []
             case 5 if self.version == TODAY:
                 return [DecoupleConstFanoutPass()]
+            case 6 if self.version == TODAY:
+                return [SupplyShardingRulesPass(), ManualAxesCleanupPass()]
             case 6:
                 return [
                     SupplyShardingRulesPass(),
@@ -345,6 +349,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [FoldTuplesPass(), DropIdleShardingsPass()]
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
+            case 8 if self.version == TODAY:
+                return [EvenOutShardingsPass(self.strict)]
             case 8:
                 return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
             case 10 if self.version == TODAY:
