@@ -5,8 +5,6 @@ Each op also exists as a custom call, `stablehlo.custom_call @check.expect_eq(â€
 Source: StableHLO's CheckOps, the op descriptions.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self, cast
 

@@ -4,8 +4,6 @@ JAX emits its special functions; other frontends also the ops that broadcast.
 Source: ChloOps.td in the StableHLO repository.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

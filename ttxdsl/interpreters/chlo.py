@@ -3,8 +3,6 @@
 Source: the op descriptions of StableHLO's chlo dialect.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections dot_general and convolution.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

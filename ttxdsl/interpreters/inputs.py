@@ -4,8 +4,6 @@ A tag is the place of an element in its argument, counted row-major: data that i
 moved then says in the result where it came from, exactly.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any, cast
 

@@ -5,8 +5,6 @@ has the colour of the first of them. Two dimensions can be drawn; a tensor that 
 along more has cells that name the devices of several shards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from itertools import product

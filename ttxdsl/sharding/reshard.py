@@ -20,8 +20,6 @@ Where the sizes of all axes divide each other one round does it; else two do. So
 Shardy's `sdy-reshard-to-collectives`, whose choices these are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """`ttxdsl check`: run a program after every stage and name the first that is wrong."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`ttxdsl compare-xla`: a program through our compiler and through XLA's partitioner."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ It is `Program.partition` and `Program.lower` without what notebooks need: one m
 which every step changes in place, is read once, checked once and printed once.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`ttxdsl doctor`: which mesh fits a program, tried before anybody buys it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from dataclasses import asdict

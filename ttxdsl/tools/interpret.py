@@ -1,7 +1,5 @@
 """`ttxdsl interpret`: run a program as it is, one or several in a file."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence

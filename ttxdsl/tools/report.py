@@ -1,7 +1,5 @@
 """`ttxdsl report`: a program, what became of it and what it costs, as one HTML file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

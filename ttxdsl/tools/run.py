@@ -1,7 +1,5 @@
 """`ttxdsl run`: compile a program, simulate it, compare with the single-device run."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

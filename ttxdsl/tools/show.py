@@ -1,7 +1,5 @@
 """`ttxdsl show`: which device holds which slice, drawn in the terminal."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace

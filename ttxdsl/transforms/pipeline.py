@@ -41,8 +41,6 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -262,7 +260,7 @@ class TTStableHLOPipelinePass(ModulePass):
         ]
 
     def _before(
-        self, number: int, module: ModuleOp, written: _WrittenShardings
+        self, number: int, module: ModuleOp, written: "_WrittenShardings"
     ) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
@@ -288,7 +286,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 return []
 
     def _has_several_devices(
-        self, module: ModuleOp, written: _WrittenShardings
+        self, module: ModuleOp, written: "_WrittenShardings"
     ) -> bool:
         """Whether the program will be split, as far as that is known at its start."""
         return prod(self.mesh_shape) > 1 or any(

@@ -5,8 +5,6 @@ Both forms of every op read and print as the C++ dialect's do (jaxlib 0.10.2).
 Source: Shardy's dialect documentation and `ops.td`.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeAlias, cast
@@ -220,7 +218,7 @@ class ConstantOp(IRDLOperation):
         super().__init__(result_types=[value.type], properties={"value": value})
 
     @classmethod
-    def parse(cls, parser: Parser) -> ConstantOp:
+    def parse(cls, parser: Parser) -> "ConstantOp":
         """Parse `{attributes} dense<0.0> : tensor<8xf32>`."""
         attributes = parser.parse_optional_attr_dict()
         start = parser.pos
@@ -486,7 +484,7 @@ class ManualComputationOp(SymbolUserOp):
         return without_manual_axes(outer, self.manual_axes.data)
 
     @classmethod
-    def parse(cls, parser: Parser) -> ManualComputationOp:
+    def parse(cls, parser: Parser) -> "ManualComputationOp":
         """Parse the pretty form."""
         start = parser.pos
         operands = parser.parse_comma_separated_list(
@@ -568,7 +566,7 @@ class NamedComputationOp(SymbolUserOp):
         )
 
     @classmethod
-    def parse(cls, parser: Parser) -> NamedComputationOp:
+    def parse(cls, parser: Parser) -> "NamedComputationOp":
         """Parse the pretty form."""
         with parser.in_angle_brackets():
             computation_name = parser.parse_str_literal()

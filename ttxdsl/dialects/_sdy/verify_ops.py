@@ -12,8 +12,6 @@ gives modules a `ShardingsVerify` when it is imported.
 Source: Shardy's `verifiers.cc`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 

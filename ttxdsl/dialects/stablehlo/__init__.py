@@ -4,8 +4,6 @@ Ops are spread over modules by the families of the specification; all names are
 importable from here. `StableHLO` is the dialect object.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 from xdsl.ir import Attribute, Dialect, Operation

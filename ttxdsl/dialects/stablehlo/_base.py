@@ -1,7 +1,5 @@
 """What StableHLO's ops have in common: a syntax said by a table, and checked types."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ spelling. Attributes hold plain Python values (tuples of ints, strings), so that
 passes and interpreters read them without unwrapping.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -526,7 +524,7 @@ class ChannelHandleAttr(Data[ChannelHandle]):
     name = "stablehlo.channel_handle"
 
     @staticmethod
-    def of(handle: int, type: int = 0) -> ChannelHandleAttr:
+    def of(handle: int, type: int = 0) -> "ChannelHandleAttr":
         """Make one from its fields."""
         return ChannelHandleAttr(ChannelHandle(handle, type))
 
@@ -628,7 +626,7 @@ class ResultAccuracyAttr(ParametrizedAttribute):
     @staticmethod
     def of(
         mode: ResultAccuracyMode, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0
-    ) -> ResultAccuracyAttr:
+    ) -> "ResultAccuracyAttr":
         """Make one from its fields."""
         return ResultAccuracyAttr(
             FloatAttr(atol, f64),

@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast

@@ -4,8 +4,6 @@ Source: StableHLO specification, sections "dot_general", "cholesky",
 "triangular_solve", "fft".
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (

@@ -4,8 +4,6 @@ Source: StableHLO specification, sections "if", "case", "while", "optimization_b
 "after_all", "async_start", "async_done".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
@@ -112,7 +110,7 @@ def require_same_types(
     )
 
 
-def check_branches(op: IfOp | CaseOp, constraints: tuple[str, str, str]) -> None:
+def check_branches(op: "IfOp | CaseOp", constraints: tuple[str, str, str]) -> None:
     """Branches take nothing and return what the op does."""
     no_arguments, same, results = constraints
     first = returned_types(op.regions[0])

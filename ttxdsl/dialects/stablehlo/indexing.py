@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections "gather", "dynamic_gather", "scatter".
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.irdl import (
     BaseAttr,

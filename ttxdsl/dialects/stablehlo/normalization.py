@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -54,7 +52,7 @@ EPSILON = _Epsilon()
 
 
 def check_norm(
-    op: BatchNormInferenceOp | BatchNormTrainingOp | BatchNormGradOp,
+    op: "BatchNormInferenceOp | BatchNormTrainingOp | BatchNormGradOp",
     batches: Sequence[SSAValue],
     features: Sequence[SSAValue],
 ) -> Attribute:

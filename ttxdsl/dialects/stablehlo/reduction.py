@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections "reduce", "map", "sort".
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, LocationAttr, TensorType, i64

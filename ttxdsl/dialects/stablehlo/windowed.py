@@ -4,8 +4,6 @@ Source: StableHLO specification, sections "convolution", "dynamic_conv",
 "reduce_window", "select_and_scatter".
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import Self, cast

@@ -1,7 +1,5 @@
 """`sdy` collectives, which speak of shardings, as StableHLO ones, which move data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import SSAValue

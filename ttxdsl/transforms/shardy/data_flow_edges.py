@@ -4,8 +4,6 @@ While propagation runs, the edge op holds the one sharding of all values that it
 (`ttxdsl.transforms.shardy.propagation.data_flow` says which); outside of it the owners do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ShapedType, UnknownLoc

@@ -12,8 +12,6 @@ Three situations:
 Source: section 1.2.4 of the design request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod

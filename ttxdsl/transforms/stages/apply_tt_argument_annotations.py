@@ -4,8 +4,6 @@ The compiler cannot know, so the caller says it, in tt-mlir's notation:
 `argument-types="main=input,parameter;other=constant"`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Remove meshes and shardings: the program as if nobody had sharded it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

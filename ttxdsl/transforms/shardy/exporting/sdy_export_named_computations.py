@@ -1,7 +1,5 @@
 """Turn named computations into calls of private functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reshard the results of calls whose callees return them sharded otherwise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """At the border of the program, shard open dimensions by whole axes only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import takewhile
 

@@ -8,8 +8,6 @@ Source: Shardy's `sdy-reshard-to-collectives`. Where the C++ pass stops half-way
 without a common divisor) or loses unreduced axes, this one goes on or keeps them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

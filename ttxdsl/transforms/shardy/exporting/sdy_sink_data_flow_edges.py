@@ -1,7 +1,5 @@
 """Move the shardings of data flow edges to the ops that own the edges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Let copies of a function that were sharded alike be one function again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass

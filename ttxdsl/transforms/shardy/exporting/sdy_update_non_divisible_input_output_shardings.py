@@ -1,7 +1,5 @@
 """At the borders of functions, shard dimensions only by what divides them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd

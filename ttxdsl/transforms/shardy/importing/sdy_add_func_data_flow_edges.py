@@ -1,7 +1,5 @@
 """Make the flow of data into functions and out of calls visible as ops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

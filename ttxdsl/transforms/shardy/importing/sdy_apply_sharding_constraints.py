@@ -13,8 +13,6 @@ Two refinements, both Shardy's:
   uses of the tensor mean the end of the chain, and are made to use it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Turn calls into named computations, through which propagation can see."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

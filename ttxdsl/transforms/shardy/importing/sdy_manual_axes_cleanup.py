@@ -1,7 +1,5 @@
 """Let the shardings of manual computations say something about each manual axis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

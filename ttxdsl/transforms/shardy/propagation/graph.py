@@ -10,8 +10,6 @@ the C++ driver would be told: it decides who propagates first, and with conflict
 first one wins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast

@@ -10,8 +10,6 @@ Source: the talk ("Trace the shardings") and Shardy's options `debug-sharding-or
 and `debug-propagation-edge-sharding`, whose attributes are written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
