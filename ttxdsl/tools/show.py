@@ -18,13 +18,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.explaining.names import Names
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import parse_program
-from ttxdsl.reporting.boundary import (
-    BoundaryValue,
-    TensorLayout,
-    arguments_of,
-    layout_of_sharding,
-    results_of,
-)
+from ttxdsl.reporting import boundary
 from ttxdsl.reporting.grid import (
     axes_text,
     local_shape,
@@ -56,10 +50,10 @@ class _Named:
     """A value with the name that it is shown by."""
 
     name: str
-    value: BoundaryValue
+    value: boundary.BoundaryValue
 
     @property
-    def layout(self) -> TensorLayout | None:
+    def layout(self) -> boundary.TensorLayout | None:
         return self.value.layout
 
     @property
@@ -96,20 +90,22 @@ def _program(options: argparse.Namespace) -> tuple[Program, str]:
     return program, program.text
 
 
-def _layout_of(value: SSAValue) -> TensorLayout | None:
+def _layout_of(value: SSAValue) -> boundary.TensorLayout | None:
     op = sdy.owning_op(value)
-    return None if op is None else layout_of_sharding(op, sdy.get_sharding(value))
+    return (
+        None if op is None else boundary.layout_of_sharding(op, sdy.get_sharding(value))
+    )
 
 
 def _arguments(function: FuncOp) -> list[_Named]:
     return [
         _Named(f"argument {index} {argument_name(function, index)}", value)
-        for index, value in enumerate(arguments_of(function))
+        for index, value in enumerate(boundary.arguments_of(function))
     ]
 
 
 def _results(function: FuncOp) -> list[_Named]:
-    return [_Named(value.name, value) for value in results_of(function)]
+    return [_Named(value.name, value) for value in boundary.results_of(function)]
 
 
 def _at(values: Sequence[_Named], index: int, what: str) -> _Named:
@@ -138,8 +134,8 @@ def _selected(
     name = names.name(value) or options.value
     if value.owner is function.body.block:
         index = list(function.body.block.args).index(value)  # pyright: ignore[reportArgumentType]
-        return _Named(name, arguments_of(function)[index])
-    return _Named(name, BoundaryValue(name, value.type, _layout_of(value)))
+        return _Named(name, boundary.arguments_of(function)[index])
+    return _Named(name, boundary.BoundaryValue(name, value.type, _layout_of(value)))
 
 
 # Text
