@@ -30,14 +30,8 @@ from ttxdsl.reporting.grid import (
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.sharding.mesh import mesh_positions
 from ttxdsl.terminal import Terminal, styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    partition_options,
-    print_json,
-)
 from ttxdsl.tools.programs import read_input
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -86,7 +80,7 @@ def _program(options: argparse.Namespace) -> tuple[Program, str]:
         return program, text
     last = options.after or _PROPAGATED
     with working(f"compiling {options.file}"):
-        program = program.partition(**partition_options(options), last_stage=last)
+        program = program.partition(**flags.partition_options(options), last_stage=last)
     return program, program.text
 
 
@@ -226,11 +220,11 @@ def execute(options: argparse.Namespace) -> int:
         )
     if options.json:
         if named is not None:
-            print_json(_json(named))
+            flags.print_json(_json(named))
         else:
             values = (_arguments(function), _results(function))
             arguments, results = ([_json(one) for one in part] for part in values)
-            print_json({"arguments": arguments, "results": results})
+            flags.print_json({"arguments": arguments, "results": results})
         return 0
     console = report_console()
     if named is not None:
@@ -264,7 +258,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("value", nargs="?", metavar="%value", help="a value by its name")
     which.add_argument("--arg", type=int, metavar="K", help="an argument by its number")
@@ -278,6 +272,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--devices", action="store_true", help="list the devices with their slices too"
     )
-    add_compiler_options(parser)
-    add_json_option(parser)
+    flags.add_compiler_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

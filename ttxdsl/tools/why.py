@@ -16,16 +16,8 @@ from ttxdsl.program import parse_program
 from ttxdsl.sharding.links import Link
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    add_link_options,
-    link_of,
-    pipeline_of,
-    print_json,
-)
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
@@ -247,7 +239,7 @@ def _program_table(answer: answers.WhyProgram) -> Table:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    link = link_of(options)
+    link = flags.link_of(options)
     with working(
         "compiling changes" if options.collective is not None else "compiling"
     ):
@@ -256,14 +248,14 @@ def execute(options: argparse.Namespace) -> int:
             parse_program(text, source),
             text,
             source=source,
-            pipeline=pipeline_of(options),
+            pipeline=flags.pipeline_of(options),
             propagation=options.propagation,
             link=link,
             tries=options.tries,
             keep=options.show,
         ).answer(options.value, options.argument, options.result, options.collective)
     if options.json:
-        print_json(_data(answer))
+        flags.print_json(_data(answer))
         return 0
     console = report_console()
     match answer:
@@ -322,7 +314,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "value",
@@ -354,7 +346,7 @@ def add_command(commands: Any) -> None:
         default="aggressive",
         help="what stage 6 is (aggressive, as in the pipeline)",
     )
-    add_link_options(parser)
-    add_compiler_options(parser)
-    add_json_option(parser)
+    flags.add_link_options(parser)
+    flags.add_compiler_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)
