@@ -55,7 +55,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
     Transpose,
     TransposeAttr,
     dot_algorithm_text,
-    parse_dot_algorithm,
 )
 from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_COMPLEX_TENSOR,
@@ -144,7 +143,9 @@ class DotGeneralOp(PrettyOp):
                 parser.parse_keyword("algorithm")
         if more:
             parser.parse_punctuation("=")
-            properties["algorithm"] = DotAlgorithmAttr(parse_dot_algorithm(parser))
+            properties["algorithm"] = DotAlgorithmAttr(
+                DotAlgorithmAttr.parse_parameter(parser)
+            )
         return properties
 
     def print_fields(self, printer: Printer) -> None:
