@@ -210,6 +210,7 @@ class ExpectAlmostEqConstOp(_ConstOp):
 
     name = "check.expect_almost_eq_const"
 
+    value = prop_def(DenseIntOrFPElementsAttr)  # as in the base, before the tolerance
     tolerance = opt_prop_def(_Tolerance)
 
     NUMBERS: ClassVar = {"tolerance": f64}
