@@ -53,8 +53,6 @@ is there with `version=2026`, whose stages have the same numbers:
   barriers, sharding groups say nothing, and reshards are not shared.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -299,7 +297,7 @@ class TTStableHLOPipelinePass(ModulePass):
         ]
 
     def _before(
-        self, number: int, module: ModuleOp, written: _WrittenShardings
+        self, number: int, module: ModuleOp, written: "_WrittenShardings"
     ) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
@@ -334,7 +332,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 return []
 
     def _has_several_devices(
-        self, module: ModuleOp, written: _WrittenShardings
+        self, module: ModuleOp, written: "_WrittenShardings"
     ) -> bool:
         """Whether the program will be split, as far as that is known at its start."""
         return prod(self.mesh_shape) > 1 or any(
