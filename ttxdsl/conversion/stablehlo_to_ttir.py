@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from ttxdsl.conversion import (
     lower_additions,
@@ -53,6 +52,7 @@ from ttxdsl.conversion.lower_collective import (
 )
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
+from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.boundary import require_structured, require_tensors
@@ -97,19 +97,28 @@ DEFAULT_MESH = "mesh"
 """Name of the one-device mesh of a module that has none."""
 
 
-def convert_stablehlo_to_ttir(module: ModuleOp) -> None:
+def convert_stablehlo_to_ttir(
+    module: ModuleOp, vocabulary: Vocabulary = Vocabulary.DESIGN
+) -> None:
     """Replace the StableHLO of a partitioned module by ttir, in place.
+
+    Args:
+        module: what the thirteen stages made.
+        vocabulary: whose ttir is written.
 
     Raises:
         UnsupportedError: an op, a type or a distribution that ttir cannot say.
         CompileError: the module is not partitioned, or contradicts itself.
     """
-    _ModuleLowering(module).run()
+    _ModuleLowering(module, vocabulary).run()
 
 
 @dataclass(frozen=True)
-class ConvertStableHLOToTTIRPass(ModulePass):
-    """Lower a partitioned StableHLO program to ttir."""
+class ConvertStableHLOToTTIRPass(LoweringPass):
+    """Lower a partitioned StableHLO program to ttir.
+
+    `for=tt-mlir` writes what tt-mlir takes instead of the design's forms.
+    """
 
     name = "convert-stablehlo-to-ttir"
 
@@ -117,14 +126,15 @@ class ConvertStableHLOToTTIRPass(ModulePass):
         """Convert the module."""
         del ctx
         with without_collections():
-            convert_stablehlo_to_ttir(op)
+            convert_stablehlo_to_ttir(op, self.vocabulary)
 
 
 class _ModuleLowering:
     """Lowers the functions of one module, and collects the meshes they use."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, vocabulary: Vocabulary):
         self.module = module
+        self.vocabulary = vocabulary
         self.meshes = sdy.mesh_table(module)
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)

@@ -34,9 +34,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
-from xdsl.passes import ModulePass
 
 from ttxdsl.conversion.lowering import Lowered, as_results
+from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt.attributes import (
     bool_attr,
@@ -63,12 +63,17 @@ HARDWARE_AXES = 2
 """How many axes a mesh of Tenstorrent devices can have."""
 
 
-def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
+def convert_ttir_to_ttnn(
+    module: ModuleOp,
+    num_links: int = 1,
+    vocabulary: Vocabulary = Vocabulary.DESIGN,
+) -> None:
     """Replace the ttir of a module by ttnn, in place.
 
     Args:
         module: functions of ttir ops, with `ttcore.meshes`.
         num_links: ethernet links that each collective uses, at least 1.
+        vocabulary: whose ttnn is written.
 
     Raises:
         CompileError: `num_links` is not positive, or the module has no meshes.
@@ -86,7 +91,7 @@ def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
             )
     for op in module.ops:
         if isinstance(op, FuncOp) and not op.is_declaration and not _is_private(op):
-            _convert_function(op, num_links)
+            _convert_function(op, num_links, vocabulary)
 
 
 def _is_private(function: FuncOp) -> bool:
@@ -95,10 +100,11 @@ def _is_private(function: FuncOp) -> bool:
 
 
 @dataclass(frozen=True)
-class ConvertTTIRToTTNNPass(ModulePass):
+class ConvertTTIRToTTNNPass(LoweringPass):
     """Lower ttir to ttnn.
 
-    `num-links` is the number of ethernet links that each collective uses.
+    `num-links` is the number of ethernet links that each collective uses; `for=tt-mlir`
+    writes what tt-mlir takes instead of the design's forms.
     """
 
     name = "convert-ttir-to-ttnn"
@@ -110,17 +116,17 @@ class ConvertTTIRToTTNNPass(ModulePass):
         del ctx
         require_structured(op)
         with without_collections():
-            convert_ttir_to_ttnn(op, self.num_links)
+            convert_ttir_to_ttnn(op, self.num_links, self.vocabulary)
 
 
 TTNNRule: TypeAlias = "Callable[[TTNNLowering, Any], Lowered]"
 """Writes the ttnn of one ttir op."""
 
 
-def _convert_function(function: FuncOp, num_links: int) -> None:
+def _convert_function(function: FuncOp, num_links: int, vocabulary: Vocabulary) -> None:
     old = function.body.block
     block = Block(arg_types=old.arg_types)
-    low = TTNNLowering(block, num_links)
+    low = TTNNLowering(block, num_links, vocabulary)
     for name, shape in _meshes_used(function):
         low.devices[name] = low.add(ttnn.GetDeviceOp(shape)).results[0]
     low.values.update(zip(old.args, block.args, strict=True))
@@ -160,6 +166,7 @@ class TTNNLowering:
     Attributes:
         block: where ttnn ops go.
         num_links: links that each collective uses.
+        vocabulary: whose ttnn is written.
         devices: the handle of each mesh by name.
         values: what has replaced each ttir value.
         location: what the ops to come say about their origin.
@@ -167,6 +174,7 @@ class TTNNLowering:
 
     block: Block
     num_links: int
+    vocabulary: Vocabulary
     devices: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     location: LocationAttr = UNKNOWN_LOC
