@@ -70,14 +70,41 @@ def _module(wanted: Sequence[Sample]) -> str:
     )
 
 
+_NAMED = re.compile(r"(?:unregistered operation )?'((?:ttir|ttnn)\.\w+)'")
+
+
 def refused(wanted: Sequence[Sample]) -> Mapping[Sample, str]:
-    """What tt-mlir says against each sample that it does not take."""
-    if not wanted:
+    """What tt-mlir says against each sample that it does not take.
+
+    It names the ops that it refuses, so a module with one sample of an op is one
+    question; where it names none, the culprit is found by halves.
+    """
+    found: dict[Sample, str] = {}
+    rest = list(wanted)
+    while rest:
+        by_op = {one.op: one for one in reversed(rest)}
+        batch = [*by_op.values()]
+        found |= _refused_of(batch)
+        taken = set(batch)
+        rest = [one for one in rest if one not in taken]
+    return found
+
+
+def _refused_of(batch: Sequence[Sample]) -> Mapping[Sample, str]:
+    answer = ask(_module(batch))
+    if "vhlo" in answer.stages:
         return {}
-    answer = ask(_module(wanted))
-    if answer.parsed:
-        return {}
-    if len(wanted) == 1:
-        return {wanted[0]: answer.error or ""}
-    half = len(wanted) // 2
-    return {**refused(wanted[:half]), **refused(wanted[half:])}
+    said = answer.error or ""
+    if len(batch) == 1:
+        return {batch[0]: said}
+    found: dict[Sample, str] = {}
+    for part in said.split("; "):
+        named = _NAMED.match(part)
+        for one in batch:
+            if named is not None and one.op == named[1]:
+                found.setdefault(one, part)
+    rest = [one for one in batch if one not in found]
+    if found:
+        return {**found, **_refused_of(rest)} if rest else found
+    half = len(batch) // 2
+    return {**_refused_of(batch[:half]), **_refused_of(batch[half:])}
