@@ -26,7 +26,9 @@ def alone(op: Operation, name: str = "f") -> FuncOp:
     """The op in a function of its own, whose arguments are what it reads."""
     outside: dict[SSAValue, None] = {}
     inner = {value for one in op.walk() for value in one.results}
-    blocks = {block for one in op.walk() for region in one.regions for block in region.blocks}
+    blocks = {
+        block for one in op.walk() for region in one.regions for block in region.blocks
+    }
     inner |= {value for block in blocks for value in block.args}
     for one in op.walk():
         outside.update(dict.fromkeys(v for v in one.operands if v not in inner))
@@ -54,7 +56,9 @@ def samples(module: ModuleOp) -> Iterable[Sample]:
         if not isinstance(function, FuncOp) or function.is_declaration:
             continue
         for op in function.body.block.ops:
-            if op.name.startswith(("ttir.", "ttnn.")) and not op.has_trait(IsTerminator):
+            if op.name.startswith(("ttir.", "ttnn.")) and not op.has_trait(
+                IsTerminator
+            ):
                 stream = StringIO()
                 Printer(stream=stream, print_generic_format=False).print_op(alone(op))
                 yield Sample(op.name, str(meshes), stream.getvalue())
@@ -65,9 +69,7 @@ def _module(wanted: Sequence[Sample]) -> str:
         re.sub(r"func\.func @f\b", f"func.func @f{number}", one.text)
         for number, one in enumerate(wanted)
     )
-    return (
-        f"module attributes {{ttcore.meshes = {wanted[0].meshes}}} {{\n{functions}\n}}\n"
-    )
+    return f"module attributes {{ttcore.meshes = {wanted[0].meshes}}} {{\n{functions}\n}}\n"
 
 
 _NAMED = re.compile(r"(?:unregistered operation )?'((?:ttir|ttnn)\.\w+)'")

@@ -44,9 +44,9 @@ def test_round_trip(oracle: Oracle, attribute: str):
     assert attribute in oracle.run(text.replace("builtin.module", "module"))
 
 
-def test_presharded_is_sharded():
+def test_presharded_stays():
     text = printed(parse(module_with("#ttcore.shard_status<presharded>")))
-    assert "#ttcore.shard_status<sharded>" in text
+    assert "#ttcore.shard_status<presharded>" in text
 
 
 @pytest.mark.parametrize(

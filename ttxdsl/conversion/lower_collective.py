@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
 from ttxdsl.conversion.builder import element_of, shape_of
-from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
+from ttxdsl.conversion.group_axes import along_axes, covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.dialects import stablehlo
@@ -388,7 +388,10 @@ def _exchange_along(
     assert devices is not None
     part = shape_of(value)[concat]
     for axis in axes:
-        value = build.all_to_all(value, split, concat, axis, devices.shape[axis])
+        groups = sorted(
+            {along_axes(at, [axis], devices.shape) for at in range(devices.count)}
+        )
+        value = build.all_to_all(value, split, concat, axis, groups)
     if len(axes) < 2:
         return value
     shape = shape_of(value)

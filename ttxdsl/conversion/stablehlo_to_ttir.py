@@ -480,7 +480,7 @@ def _shard_kind(placement: Placement, present: bool) -> MeshShardType:
 
 def _is_sharded(entry: Mapping[str, Attribute]) -> bool:
     status = entry.get(SHARD_STATUS_ATTRIBUTE)
-    return isinstance(status, ShardStatusAttr) and status.data == ShardStatus.SHARDED
+    return isinstance(status, ShardStatusAttr) and status.data != ShardStatus.UNSHARDED
 
 
 def _argument_is_sharded(operand: SSAValue) -> bool:

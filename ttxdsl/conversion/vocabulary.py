@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.str_enum import StrEnum
 
-from ttxdsl.errors import CompileError
+from ttxdsl.dialects._tt.op import TTOp
+from ttxdsl.errors import CompileError, UnsupportedError
 
 
 class Vocabulary(StrEnum):
@@ -36,6 +38,20 @@ class Vocabulary(StrEnum):
             names = " or ".join(one.value for one in cls)
             raise CompileError(f"for is '{text}', expected {names}")
         return found
+
+
+def require_in_tt_mlir(op: Operation) -> None:
+    """Refuse an op that tt-mlir has not.
+
+    Raises:
+        UnsupportedError: it is one.
+    """
+    if isinstance(op, TTOp) and not op.IN_TT_MLIR:
+        raise UnsupportedError(
+            "tt-mlir has no such op",
+            op,
+            hint="docs/reference/lowering.md lists what it has",
+        )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Five enumerations and eight attributes, no ops. The spelling is tt-mlir's
 (`TTCoreOpsEnums.td`, `TTCoreOpsTypes.td`), so that its parser and ours read each
 other's text. One difference is deliberate: the status of an argument whose data
 already lies on the devices is `sharded`, as in the design request; tt-mlir's
-`presharded` is read as the same thing.
+`presharded` means the same thing.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ class ShardStatus(StrEnum):
     """Whether an argument or result is distributed before the program starts."""
 
     SHARDED = "sharded"
+    PRESHARDED = "presharded"
+    """The same; tt-mlir's name for it, kept as it was written."""
     UNSHARDED = "unsharded"
 
 
@@ -171,15 +173,10 @@ class ReduceTypeAttr(_MemberAttr[ReduceType]):
 class ShardStatusAttr(_MemberAttr[ShardStatus]):
     """Whether data is distributed already: `#ttcore.shard_status<unsharded>`.
 
-    tt-mlir's `<presharded>` is read as `<sharded>`.
+    `<presharded>` is tt-mlir's word for `<sharded>`.
     """
 
     name = "ttcore.shard_status"
-
-    @classmethod
-    def named(cls, text: str) -> ShardStatus | None:
-        """The status; tt-mlir says `presharded`."""
-        return super().named("sharded" if text == "presharded" else text)
 
 
 @irdl_attr_definition

@@ -164,7 +164,8 @@ def _reduce_scatter(_: Interpreter, op: Any, args: Values) -> Values:
 
 
 def _all_to_all(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh, groups = _line(op)
+    groups = op.groups
+    mesh, groups = _line(op) if groups is None else (device_mesh(op), groups)
     rank = _rank(op)
     split, concat = op.split_dim.value.data % rank, op.concat_dim.value.data % rank
     return (mesh.all_to_all(args[0], rank, split, concat, groups),)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import prod
+from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
 from xdsl.irdl import opt_prop_def, prop_def
@@ -200,6 +201,20 @@ class CollectiveOp(MeshOp):
             raise VerifyException("a collective works on tensors that live on a mesh")
         return name, self.mesh(name)
 
+    def devices_along(self, axis: int) -> int | None:
+        """Devices along an axis of the mesh, None if the module lists no meshes.
+
+        Raises:
+            VerifyException: there is no mesh, or it has no such axis.
+        """
+        name, mesh = self.own_mesh()
+        shape = None if mesh is None else mesh.get_shape()
+        if shape is not None and not 0 <= axis < len(shape):
+            raise VerifyException(
+                f'cluster_axis is {axis}, but mesh "{name}" has {len(shape)} axes'
+            )
+        return None if shape is None else shape[axis]
+
 
 class AxisCollectiveOp(CollectiveOp):
     """Base of collectives along one mesh axis."""
@@ -207,18 +222,8 @@ class AxisCollectiveOp(CollectiveOp):
     cluster_axis = prop_def(IntegerAttr[UI32])
 
     def devices(self) -> int | None:
-        """Devices along the axis, None if the module lists no meshes.
-
-        Raises:
-            VerifyException: there is no mesh, or it has no such axis.
-        """
-        axis, (name, mesh) = self.cluster_axis.value.data, self.own_mesh()
-        shape = None if mesh is None else mesh.get_shape()
-        if shape is not None and not 0 <= axis < len(shape):
-            raise VerifyException(
-                f'cluster_axis is {axis}, but mesh "{name}" has {len(shape)} axes'
-            )
-        return None if shape is None else shape[axis]
+        """Devices along the axis, None if the module lists no meshes."""
+        return self.devices_along(self.cluster_axis.value.data)
 
     def verify_resized(self, name: str, dim: int, *, grows: bool) -> None:
         """The dimension of that name is multiplied or divided by the devices."""
@@ -335,17 +340,29 @@ class CollectivePermute(CollectiveOp):
                 )
 
 
-class AllToAll(AxisCollectiveOp):
+class AllToAll(CollectiveOp):
     """Parts of `split_dim` sent to the devices along an axis, joined in `concat_dim`.
 
     The device with coordinate c gets part c of every device along the axis and
-    concatenates them in their order. (tt-mlir writes replica groups instead of the
-    axis.)
+    concatenates them in their order. tt-mlir writes `replica_groups` of numbers of
+    devices and their size, `split_count`, instead of the axis.
     """
 
     name = "all_to_all"
+    cluster_axis = opt_prop_def(IntegerAttr[UI32])
+    replica_groups = opt_prop_def(DenseIntOrFPElementsAttr)
+    split_count = opt_prop_def(IntegerAttr[SI32])
     split_dim = prop_def(IntegerAttr[SI32])
     concat_dim = prop_def(IntegerAttr[SI32])
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...] | None:
+        """The `replica_groups`, None where the axis says them."""
+        if self.replica_groups is None:
+            return None
+        size = self.replica_groups.get_shape()[-1]
+        flat = cast("tuple[int, ...]", self.replica_groups.get_values())
+        return tuple(zip(*(flat[at::size] for at in range(size)), strict=True))
 
     def verify_shapes(self) -> None:
         """One dimension shrinks, one grows, by the devices along the axis."""
@@ -354,7 +371,13 @@ class AllToAll(AxisCollectiveOp):
         expect_element_type(result, input)
         expect_dim(input, split, "split_dim")
         expect_dim(input, concat, "concat_dim")
-        devices = self.devices()
+        if (self.cluster_axis is None) == (self.replica_groups is None):
+            raise VerifyException("an all_to_all has a cluster_axis or replica_groups")
+        if (groups := self.groups) is not None:
+            devices = len(groups[0])
+        else:
+            assert self.cluster_axis is not None
+            devices = self.devices_along(self.cluster_axis.value.data)
         if devices is None:
             return
         if input.get_shape()[split] % devices:
