@@ -36,6 +36,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
 
 from ttxdsl.conversion.lowering import Lowered, as_results
+from ttxdsl.conversion.ttnn_for_tt_mlir import (
+    IN_TT_MLIR,
+    write_for_tt_mlir,
+    write_layouts,
+)
 from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt.attributes import (
@@ -48,6 +53,7 @@ from ttxdsl.dialects._tt.attributes import (
     si64_attr,
     ui32_attr,
 )
+from ttxdsl.dialects._tt.control_flow import While
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.quantization import QuantizationOp
 from ttxdsl.dialects._tt.reduction import DimsReductionOp
@@ -131,6 +137,8 @@ def _convert_function(function: FuncOp, num_links: int, vocabulary: Vocabulary) 
         low.devices[name] = low.add(ttnn.GetDeviceOp(shape)).results[0]
     low.values.update(zip(old.args, block.args, strict=True))
     low.lower_block(old)
+    if vocabulary == Vocabulary.TT_MLIR:
+        write_layouts(function, block)
     region = function.body
     region.detach_block(old)
     region.add_block(block)
@@ -180,8 +188,14 @@ class TTNNLowering:
     location: LocationAttr = UNKNOWN_LOC
 
     def add(self, op: Operation) -> Operation:
-        """Append any op."""
+        """Append any op.
+
+        Raises:
+            UnsupportedError: it is for tt-mlir, which has no such op.
+        """
         op.location = self.location
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            write_for_tt_mlir(op)
         self.block.add_op(op)
         return op
 
@@ -222,6 +236,8 @@ class TTNNLowering:
                 self.add(op.clone(value_mapper=dict(self.values)))
                 continue
             rule = TABLE.get(op.name)
+            if self.vocabulary == Vocabulary.TT_MLIR:
+                rule = IN_TT_MLIR.get(op.name, rule)
             if rule is None:
                 raise UnsupportedError("it is no ttir op", op)
             results = as_results(rule(self, op))
@@ -243,6 +259,10 @@ class TTNNLowering:
             return value
         result = _with_shape(tensor_type(value), shape)
         return self.one(ttnn.ReshapeOp, [value], result, {"shape": i32_array(shape)})
+
+    def shaped(self, value: SSAValue, shape: Sequence[int]) -> Tensor:
+        """A value's type in another shape."""
+        return _with_shape(tensor_type(value), shape)
 
     def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         """`ttnn.permute`, unless the order is that already."""
@@ -289,17 +309,23 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
         if constraints.get(name, one.constr) != one.constr
     }
     on_device = issubclass(target, ttnn.OnDevice)
+    segmented = issubclass(target, While)
     linked = issubclass(target, ttnn.Linked)
+
+    def handed(low: TTNNLowering) -> bool:
+        """Whether it takes the handle: tt-mlir's collectives take none."""
+        return on_device and not (linked and low.vocabulary == Vocabulary.TT_MLIR)
 
     def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:
         properties = dict(op.properties)
-        properties.pop("operandSegmentSizes", None)
+        if not segmented:
+            properties.pop("operandSegmentSizes", None)
         for name in written.keys() & properties.keys():
             properties[name] = written[name](properties[name])
         if linked:
             properties["num_links"] = ui32_attr(low.num_links)
         operands = low.all(op.reads)
-        if on_device:
+        if handed(low):
             operands.append(low.device_of(op))
         made = target.create(
             operands=operands,

@@ -341,6 +341,17 @@ def meshes_of(op: Operation) -> MeshesAttr | None:
     return None
 
 
+def only_mesh(op: Operation) -> str | None:
+    """The name of the mesh that an op works on whose tensors do not say it.
+
+    tt-mlir writes no places into types: its modules have one mesh.
+    """
+    meshes = meshes_of(op)
+    if meshes is None or len(meshes.meshes.data) != 1:
+        return None
+    return meshes.meshes.data[0].mesh_name.data
+
+
 def device_mesh_name(type: Attribute) -> str | None:
     """The name of the mesh that a tensor of this type lives on, None on the host."""
     if not isinstance(type, TensorType):

@@ -10,8 +10,12 @@ from collections import Counter
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
-from xdsl.irdl import opt_prop_def, prop_def
+from xdsl.dialects.builtin import (
+    AnyTensorTypeConstr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+)
+from xdsl.irdl import opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import SI32, UI32, DenseInts, ints
@@ -34,6 +38,7 @@ from ttxdsl.dialects.ttcore import (
     ReduceTypeAttr,
     device_mesh_name,
     meshes_of,
+    only_mesh,
 )
 
 
@@ -196,7 +201,7 @@ class CollectiveOp(MeshOp):
         Raises:
             VerifyException: the tensors are not on a mesh, or not on one of the module.
         """
-        name = self.mesh_name()
+        name = self.mesh_name() or only_mesh(self)
         if name is None:
             raise VerifyException("a collective works on tensors that live on a mesh")
         return name, self.mesh(name)
@@ -387,6 +392,61 @@ class AllToAll(CollectiveOp):
             )
         changes = {split: (1, devices), concat: (devices, 1)} if split != concat else {}
         _expect_resized(input, result, changes, devices)
+
+
+class DistributeTensor(OneInputOp):
+    """A host tensor handed out to the devices, as tt-mlir's ttnn says it.
+
+    `mapper_config` names for each mesh axis the dimension that it splits, or `replicate`.
+    """
+
+    name = "distribute_tensor"
+    mapper_config = prop_def()
+    cq_id = opt_prop_def(IntegerAttr[UI32])
+
+    def verify_places(self) -> None:
+        """The tensor goes from the host to a mesh."""
+
+
+class AggregateTensor(OneInputOp):
+    """The tensors of the devices put together on the host, as tt-mlir's ttnn says it.
+
+    `composer_config` names for each mesh axis the dimension along which its devices'
+    tensors are joined, and how many of them (1: one device stands for all).
+    """
+
+    name = "aggregate_tensor"
+    composer_config = prop_def()
+
+    def verify_places(self) -> None:
+        """The tensor goes from a mesh to the host."""
+
+
+class PointToPoint(CollectiveOp):
+    """One device's tensor copied to another; elsewhere what the output holds.
+
+    `sender_coord` and `receiver_coord` are coordinates, one a mesh axis. Without an
+    output all devices but the receiver keep theirs.
+    """
+
+    name = "point_to_point"
+    optional_output_tensor = opt_operand_def(AnyTensorTypeConstr)
+    sender_coord = prop_def(DenseInts)
+    receiver_coord = prop_def(DenseInts)
+
+    def verify_shapes(self) -> None:
+        """The shape stays; both are devices of the mesh."""
+        input, result = self.types
+        expect_type(result, input, "a point_to_point keeps the shape")
+        name, mesh = self.own_mesh()
+        shape = None if mesh is None else mesh.get_shape()
+        for what in (self.sender_coord, self.receiver_coord):
+            where = ints(what)
+            if shape is not None and (
+                len(where) != len(shape)
+                or any(not 0 <= at < n for at, n in zip(where, shape, strict=True))
+            ):
+                raise VerifyException(f'{list(where)} is no device of mesh "{name}"')
 
 
 class MeshPartition(AxisCollectiveOp):

@@ -1,0 +1,219 @@
+"""What ttnn for tt-mlir of today has otherwise: layouts, collectives, and what it lacks.
+
+Every tensor says where it lies: `#ttnn.ttnn_layout`, in row-major order, in the memory
+of the host or in that of every device. `mesh_shard` is `distribute_tensor` or
+`aggregate_tensor`; an `all_to_all` is gathered and each device keeps its part; a
+`collective_permute` is a `point_to_point` for each pair, into zeros.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    i32,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ttxdsl.conversion.group_axes import coordinates, covering_axes
+from ttxdsl.conversion.vocabulary import require_in_tt_mlir
+from ttxdsl.dialects import ttir, ttnn
+from ttxdsl.dialects._tt.attributes import (
+    dense_i32,
+    dense_i64,
+    ints,
+    si32_attr,
+    ui32_attr,
+)
+from ttxdsl.dialects._tt.elementwise import ACTIVATIONS
+from ttxdsl.dialects._tt.op import TTOp
+from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
+from ttxdsl.dialects.stablehlo import id_pairs
+from ttxdsl.dialects.ttcore import (
+    MeshShardDirection,
+    MeshShardType,
+    device_mesh_name,
+    meshes_of,
+)
+from ttxdsl.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from ttxdsl.conversion.ttir_to_ttnn import TTNNLowering, TTNNRule
+
+# --- ops that both have, as tt-mlir writes them -------------------------------
+
+
+def write_for_tt_mlir(op: Operation) -> None:
+    """Add to a new op what tt-mlir wants it to say.
+
+    Raises:
+        UnsupportedError: tt-mlir has no such op.
+    """
+    require_in_tt_mlir(op)
+    if not isinstance(op, TTOp):
+        return
+    known = op.get_irdl_definition().properties
+    if ACTIVATIONS[-1] in known:
+        op.properties.update(dict.fromkeys(ACTIVATIONS, ArrayAttr([])))
+    if isinstance(op, ttnn.Conv3dOp):
+        _say_sizes(op)
+
+
+def _say_sizes(op: ttnn.Conv3dOp) -> None:
+    """The sizes of a convolution, which its tensors have too."""
+    batch, *image, channels = tensor_type(op.input).get_shape()
+    features, _, *window = tensor_type(op.weight).get_shape()
+    names = ("batch_size", "input_depth", "input_height", "input_width", "in_channels")
+    sizes = dict(zip(names, (batch, *image, channels), strict=True))
+    for name, size in {**sizes, "out_channels": features}.items():
+        op.properties[name] = IntegerAttr(size, i32)
+    op.properties["kernel_size"] = dense_i32(window)
+
+
+# --- layouts ------------------------------------------------------------------
+
+
+def write_layouts(function: FuncOp, block: Block) -> None:
+    """Give every tensor of a function, whose new body is `block`, its layout."""
+    for value in _values(block):
+        if isinstance(value.type, TensorType):
+            Rewriter.replace_value_with_new_type(value, _placed(tensor_type(value)))
+    end = block.last_op
+    assert end is not None
+    function.function_type = FunctionType.from_lists(
+        list(block.arg_types), [value.type for value in end.operands]
+    )
+
+
+def _values(block: Block) -> list[SSAValue]:
+    found: list[SSAValue] = list(block.args)
+    for op in block.walk():
+        found += op.results
+        found += (arg for region in op.regions for arg in region.block.args)
+    return found
+
+
+@lru_cache(maxsize=1 << 12)
+def _placed(type: Tensor) -> Tensor:
+    """The type with its layout: row-major, its leading dimensions as rows."""
+    shape, host = type.get_shape(), device_mesh_name(type) is None
+    rank = len(shape)
+    dims = [f"d{dim}" for dim in range(rank)]
+    rows = [
+        name if (step := prod(shape[dim + 1 : -1])) == 1 else f"{name} * {step}"
+        for dim, name in enumerate(dims[:-1])
+    ]
+    row, column = " + ".join(rows) or "0", dims[-1] if dims else "0"
+    memory = "system_memory" if host else "dram"
+    sizes = f"{prod(shape[:-1])}x{shape[-1] if shape else 1}"
+    text = (
+        f"({', '.join(dims)}) -> ({row}, {column}), <1x1>, "
+        f"memref<{sizes}x{type.element_type}, #ttnn.buffer_type<{memory}>>"
+        + ("" if host else ", <interleaved>")
+    )
+    layout = ttnn.TEXTS["ttnn.ttnn_layout"].new([StringAttr(text)])
+    return TensorType(type.element_type, shape, layout)
+
+
+# --- ops that it says otherwise -----------------------------------------------
+
+
+def _mesh_shape(op: Operation) -> tuple[int, ...]:
+    meshes = meshes_of(op)
+    names = (device_mesh_name(v.type) for v in (*op.operands, *op.results))
+    mesh = meshes and meshes.get_mesh(next(n for n in names if n is not None))
+    assert mesh is not None
+    return mesh.get_shape()
+
+
+def _config(name: str, text: str) -> Attribute:
+    return ttnn.TEXTS[name].new([StringAttr(text)])
+
+
+def _mesh_shard(low: TTNNLowering, op: ttir.MeshShardOp) -> SSAValue:
+    """Handed out from the host, or put together there."""
+    if op.shard_type.data == MeshShardType.IDENTITY:
+        raise UnsupportedError(
+            "tt-mlir has no mesh_shard of data that is in place",
+            op,
+            hint="lower from StableHLO with for=tt-mlir",
+        )
+    shape, dims = _mesh_shape(op), ints(op.shard_dims)
+    sizes = [n if dim >= 0 else 1 for n, dim in zip(shape, dims, strict=True)]
+    override = ", ".join(f"{size} : ui32" for size in sizes)
+    operands = [*low.all(op.reads), low.device_of(op)]
+    if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
+        places = ", ".join(
+            f"<shard, {dim} : i64>" if dim >= 0 else "<replicate>" for dim in dims
+        )
+        text = f"placements = [{places}]"
+        said = {"mapper_config": _config("ttnn.mesh_mapper_config", text)}
+        return low.one(ttnn.DistributeTensorOp, operands, op.result.type, said)
+    # axes that join nothing name some other dimension, as tt-mlir wants no two alike
+    rank = len(tensor_type(op.result).get_shape())
+    free = iter([dim for dim in range(max(rank, len(dims))) if dim not in dims])
+    joined = ", ".join(f"{dim if dim >= 0 else next(free, 0)} : i32" for dim in dims)
+    text = f"dims = [{joined}], mesh_shape_override = [{override}]"
+    said = {"composer_config": _config("ttnn.mesh_composer_config", text)}
+    return low.one(ttnn.AggregateTensorOp, operands, op.result.type, said)
+
+
+def _all_to_all(low: TTNNLowering, op: ttir.AllToAllOp) -> SSAValue:
+    """All parts gathered in a new first dimension, of which each device keeps its own."""
+    shape, groups = _mesh_shape(op), op.groups
+    if groups is None:
+        assert op.cluster_axis is not None
+        axis = op.cluster_axis.value.data
+    else:
+        (axis,) = covering_axes(groups, shape) or (0,)
+    devices = shape[axis]
+    value, result = low.values[op.input], tensor_type(op.result)
+    split, concat = op.split_dim.value.data, op.concat_dim.value.data
+    cluster = ui32_attr(axis)
+    sizes = list(tensor_type(value).get_shape())
+    value = low.reshape(value, [1, *sizes])
+    wide = low.shaped(value, [devices, *sizes])
+    said = {
+        "all_gather_dim": si32_attr(0),
+        "cluster_axis": cluster,
+        "num_links": ui32_attr(low.num_links),
+    }
+    value = low.one(ttnn.AllGatherOp, [value], wide, said)
+    sizes[split] //= devices
+    mine = low.shaped(value, [devices, *sizes])
+    kept = {"dim": si32_attr(split + 1), "cluster_axis": cluster}
+    value = low.one(ttnn.MeshPartitionOp, [value], mine, kept)
+    order = [*range(1, concat + 1), 0, *range(concat + 1, len(sizes) + 1)]
+    return low.reshape(low.permute(value, order), result.get_shape())
+
+
+def _collective_permute(low: TTNNLowering, op: ttir.CollectivePermuteOp) -> SSAValue:
+    """A copy for each pair; who gets nothing has zeros."""
+    shape, value = _mesh_shape(op), low.values[op.input]
+    type = tensor_type(op.result)
+    zeros = {"shape": ttnn.ShapeAttr(type.get_shape())}
+    result = low.one(ttnn.ZerosOp, [], type, zeros)
+    for source, target in id_pairs(op.source_target_pairs):
+        said = {
+            "sender_coord": dense_i64(coordinates(source, shape)),
+            "receiver_coord": dense_i64(coordinates(target, shape)),
+        }
+        result = low.one(ttnn.PointToPointOp, [value, result], type, said)
+    return result
+
+
+IN_TT_MLIR: dict[str, TTNNRule] = {
+    "ttir.all_to_all": _all_to_all,
+    "ttir.collective_permute": _collective_permute,
+    "ttir.mesh_shard": _mesh_shard,
+}
+"""How ttir ops are lowered for tt-mlir that it has not in ttnn, by name."""
