@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.conversion import (
     lower_additions,
@@ -44,6 +45,7 @@ from ttxdsl.conversion import (
 )
 from ttxdsl.conversion.builder import TTIRBuilder, shape_of
 from ttxdsl.conversion.cleanup import drop_unused
+from ttxdsl.conversion.local_boundary import write_boundary
 from ttxdsl.conversion.lower_collective import (
     gather_along,
     keep_on_first,
@@ -140,6 +142,10 @@ class _ModuleLowering:
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
         self.used: dict[str, MeshAttr] = {}
+        self.present: dict[SSAValue, Placement] = {}
+        """Arguments that have their local types, for tt-mlir, and how they lie."""
+        self.staying: dict[SSAValue, Placement] = {}
+        """Results that stay on the devices, for tt-mlir, and how they lie."""
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
@@ -225,6 +231,14 @@ class _ModuleLowering:
         region.add_block(block)
         discard_block(old)
         _drop_shardings(function)
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            end = block.last_op
+            assert end is not None
+            write_boundary(
+                function,
+                [(arg.type, self.present.get(arg)) for arg in block.args],
+                [(value.type, self.staying.get(value)) for value in end.operands],
+            )
 
     def _lowering(self, builder: TTIRBuilder, devices: Devices | None) -> Lowering:
         table: Mapping[str, Rule] = TABLE
@@ -378,9 +392,10 @@ class _ModuleLowering:
         if placement.moves:
             back = [(target, source) for source, target in placement.moves]
             value = low.builder.collective_permute(value, back)
-        value = self._unshard(low, value, kind, placement)
-        self._require_shape(value, tensor_type(result), where)
-        return value
+        whole = self._unshard(low, value, kind, placement)
+        if whole is not value:
+            self._require_shape(whole, tensor_type(result), where)
+        return whole
 
     def _shard(
         self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
@@ -391,9 +406,12 @@ class _ModuleLowering:
             size // parts
             for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
         ]
+        local = build.type(shape, type.element_type)
+        if self.vocabulary == Vocabulary.TT_MLIR and kind == MeshShardType.IDENTITY:
+            return self._present(low, value, local, placement)
         return build.mesh_shard(
             value,
-            build.type(shape, type.element_type),
+            local,
             kind,
             MeshShardDirection.FULL_TO_SHARD,
             placement.shard_shape,
@@ -401,11 +419,28 @@ class _ModuleLowering:
             *_tables(kind, placement),
         )
 
+    def _present(
+        self, low: Lowering, value: SSAValue, local: Tensor, placement: Placement
+    ) -> SSAValue:
+        """An argument that is on the devices: tt-mlir gives it the local type."""
+        if not isinstance(value, BlockArgument) or value in self.present:
+            raise UnsupportedError(
+                "an argument on the devices is used by two computations, which tt-mlir "
+                "cannot say",
+                value.block.parent_op() if isinstance(value, BlockArgument) else None,
+            )
+        present = Rewriter.replace_value_with_new_type(value, local)
+        self.present[present] = placement
+        return present
+
     def _unshard(
         self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
     ) -> SSAValue:
         host = low.builder.in_place(None)
         type = tensor_type(value)
+        if self.vocabulary == Vocabulary.TT_MLIR and kind == MeshShardType.IDENTITY:
+            self.staying[value] = placement
+            return value
         shape = [
             size * parts
             for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)

@@ -196,6 +196,8 @@ class TTNNLowering:
         op.location = self.location
         if self.vocabulary == Vocabulary.TT_MLIR:
             write_for_tt_mlir(op)
+            if isinstance(op, ttnn.ConstantOp) and device_mesh_name(op.result.type):
+                op.operands = [self.device_of(op)]
         self.block.add_op(op)
         return op
 
@@ -314,6 +316,8 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
 
     def handed(low: TTNNLowering) -> bool:
         """Whether it takes the handle: tt-mlir's collectives take none."""
+        if issubclass(target, ttnn.ConstantOp):
+            return False
         return on_device and not (linked and low.vocabulary == Vocabulary.TT_MLIR)
 
     def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:

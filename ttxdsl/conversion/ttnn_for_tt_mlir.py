@@ -37,12 +37,14 @@ from ttxdsl.dialects._tt.attributes import (
 from ttxdsl.dialects._tt.elementwise import ACTIVATIONS
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
     MeshShardType,
     device_mesh_name,
     meshes_of,
+    on_host,
 )
 from ttxdsl.errors import UnsupportedError
 
@@ -84,6 +86,9 @@ def _say_sizes(op: ttnn.Conv3dOp) -> None:
 
 def write_layouts(function: FuncOp, block: Block) -> None:
     """Give every tensor of a function, whose new body is `block`, its layout."""
+    for op in list(block.walk()):
+        if isinstance(op, ttnn.WhileOp):
+            _decide_on_host(op)
     for value in _values(block):
         if isinstance(value.type, TensorType):
             Rewriter.replace_value_with_new_type(value, _placed(tensor_type(value)))
@@ -92,6 +97,18 @@ def write_layouts(function: FuncOp, block: Block) -> None:
     function.function_type = FunctionType.from_lists(
         list(block.arg_types), [value.type for value in end.operands]
     )
+
+
+def _decide_on_host(loop: ttnn.WhileOp) -> None:
+    """Whether a loop goes on is read by the host."""
+    end = loop.cond.block.last_op
+    assert end is not None
+    condition = end.operands[0]
+    brought = ttnn.FromDeviceOp.create(
+        operands=[condition], result_types=[on_host(tensor_type(condition))]
+    )
+    loop.cond.block.insert_op_before(brought, end)
+    end.operands[0] = brought.results[0]
 
 
 def _values(block: Block) -> list[SSAValue]:
@@ -117,11 +134,16 @@ def _placed(type: Tensor) -> Tensor:
     sizes = f"{prod(shape[:-1])}x{shape[-1] if shape else 1}"
     text = (
         f"({', '.join(dims)}) -> ({row}, {column}), <1x1>, "
-        f"memref<{sizes}x{type.element_type}, #ttnn.buffer_type<{memory}>>"
+        f"memref<{sizes}x{_stored(type.element_type)}, #ttnn.buffer_type<{memory}>>"
         + ("" if host else ", <interleaved>")
     )
     layout = ttnn.TEXTS["ttnn.ttnn_layout"].new([StringAttr(text)])
     return TensorType(type.element_type, shape, layout)
+
+
+def _stored(element: Attribute) -> Attribute:
+    """What memory holds of an element."""
+    return element.data.storage_type if isinstance(element, QuantizedType) else element
 
 
 # --- ops that it says otherwise -----------------------------------------------

@@ -29,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ttxdsl.dialects._tt.verbatim import SpacedVerbatim, verbatim
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.mesh import MOST_DEVICES
 
@@ -40,6 +41,11 @@ ARGUMENT_TYPE_ATTRIBUTE = "ttcore.argument_type"
 
 SHARD_STATUS_ATTRIBUTE = "ttcore.shard_status"
 """Name of the argument and result attribute that holds a `ShardStatusAttr`."""
+
+
+SHARDS_ATTRIBUTE = "ttxdsl.shards"
+"""Name of the attribute of an argument or result of local type that says how it lies:
+a dictionary of what a `mesh_shard` says, beside tt-mlir's words."""
 
 
 class ArgumentType(StrEnum):
@@ -311,11 +317,16 @@ class TensorMeshAttr(ParametrizedAttribute):
             printer.print_string_literal(self.mesh_name.data)
 
 
+(LocalShapeAttr,) = verbatim("ttcore", ["local_shape"], SpacedVerbatim)
+"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: what one device has of it."""
+
+
 TTCore = Dialect(
     "ttcore",
     [],
     [
         ArgumentTypeAttr,
+        LocalShapeAttr,
         MeshAttr,
         MeshesAttr,
         MeshShardDirectionAttr,

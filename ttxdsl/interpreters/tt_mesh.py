@@ -215,6 +215,10 @@ def _distribute(_: Interpreter, op: Any, args: Values) -> Values:
     return (mesh.shard(args[0], _split_by(mesh, op, dims)),)
 
 
+def _same(_: Interpreter, op: Any, args: Values) -> Values:
+    return (args[0],)
+
+
 def _aggregate(_: Interpreter, op: Any, args: Values) -> Values:
     mesh = device_mesh(op)
     text = op.composer_config.text.data
@@ -241,6 +245,7 @@ MESH_RUNS: dict[str, Run] = {
     "all_to_all": _all_to_all,
     "collective_permute": _collective_permute,
     "distribute_tensor": _distribute,
+    "from_device": _same,
     "mesh_partition": _mesh_partition,
     "mesh_shard": _mesh_shard,
     "point_to_point": _point_to_point,

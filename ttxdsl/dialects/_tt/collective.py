@@ -408,6 +408,20 @@ class DistributeTensor(OneInputOp):
         """The tensor goes from the host to a mesh."""
 
 
+class FromDevice(OneInputOp):
+    """The tensor in the memory of the host, each device's for itself."""
+
+    name = "from_device"
+
+    def verify_places(self) -> None:
+        """The tensor goes from a mesh to the host."""
+
+    def verify_shapes(self) -> None:
+        """The type stays."""
+        input, result = self.types
+        expect_type(result, input, "only the place changes")
+
+
 class AggregateTensor(OneInputOp):
     """The tensors of the devices put together on the host, as tt-mlir's ttnn says it.
 
