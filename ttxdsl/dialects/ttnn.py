@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
     BoolAttr,
+    DenseIntOrFPElementsAttr,
     IntAttr,
     IntegerAttr,
 )
@@ -76,6 +77,7 @@ from ttxdsl.dialects._tt.attributes import (
 from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import OneInputOp, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import (
+    Tensor,
     exactly,
     expect_dim,
     shape_text,
@@ -270,7 +272,12 @@ class Conv3dOp(contraction.Conv3d, OnDevice):
     input_width = opt_prop_def(IntegerAttr[I32])
     kernel_size = opt_prop_def(DenseInts)
 
-class ConstantOp(creation.Constant, OnDevice): ...
+class ConstantOp(creation.Constant, OnDevice):
+    def __init__(self, value: DenseIntOrFPElementsAttr, type: Tensor):
+        TTNNOp.__init__(
+            self, operands=[None], properties={"value": value}, result_types=[type]
+        )
+
 class ZerosOp(creation.Zeros[ShapeAttr], TTNNOp): ...
 class OnesOp(creation.Ones[ShapeAttr], TTNNOp): ...
 class FullOp(creation.Full[ShapeAttr], TTNNOp): ...

@@ -24,6 +24,7 @@ from ttxdsl.interpreters.elements import (
     is_float,
     tensor_of,
 )
+from ttxdsl.interpreters.local_boundary import whole_type
 
 Array = NDArray[Any]
 
@@ -38,7 +39,8 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], DType]]:
         UnsupportedError: an argument that is no tensor of static shape.
     """
     types: list[tuple[tuple[int, ...], DType]] = []
-    for index, type in enumerate(function.function_type.inputs):
+    for index, local in enumerate(function.function_type.inputs):
+        type = whole_type(local, function.arg_attrs, index)
         if not isinstance(type, TensorType) or not type.has_static_shape():
             raise UnsupportedError(
                 f"argument {index} of '@{function.sym_name.data}' has type {type};"

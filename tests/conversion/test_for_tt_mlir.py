@@ -1,0 +1,59 @@
+"""ttir and ttnn written for tt-mlir: the numbers of the design's forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import ttxdsl
+from ttxdsl.api import program_of_text
+
+PAIRS = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<16x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{before}]>}})
+    -> (tensor<16x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{after}]>}}) {{
+  %0 = stablehlo.tanh %a : tensor<16x32xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{after}]> : tensor<16x32xf32>
+  return %1 : tensor<16x32xf32>
+}}
+"""
+
+RESHARDS = {
+    "all_gather": ('{"x"}, {"y"}', "{}, {}"),
+    "all_to_all": ('{"y"}, {}', '{}, {"y"}'),
+    "collective_permute": ('{"x"}, {}', '{"y":(1)2}, {}'),
+    "collective_permute_whole": ('{"x", "y"}, {}', '{"y", "x"}, {}'),
+    "slice": ("{}, {}", '{"x"}, {"y"}'),
+}
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def _same(program: ttxdsl.Program, form: Literal["ttir", "ttnn"]) -> str:
+    lowered = program.lower(form, vocabulary="tt-mlir")
+    inputs = program.random_inputs()
+    results = zip(
+        lowered.simulate(*inputs), program.lower(form).simulate(*inputs), strict=True
+    )
+    for ours, design in results:
+        np.testing.assert_array_equal(ours, design)
+    return lowered.text
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttnn"])
+@pytest.mark.parametrize("name", RESHARDS)
+def test_reshards(name: str, form: Literal["ttir", "ttnn"]):
+    before, after = RESHARDS[name]
+    program = program_of_text(PAIRS.format(before=before, after=after), "reshard.mlir")
+    assert "presharded" in _same(program.partition(), form)
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttnn"])
+def test_example(form: Literal["ttir", "ttnn"]):
+    text = _same(ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir"), form)
+    assert "all_reduce" in text
+    assert "ttir.empty" not in text
+    assert "<identity>" not in text
