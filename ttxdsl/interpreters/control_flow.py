@@ -54,7 +54,7 @@ def run_while(
     active: Array | None = None
     while True:
         (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
-        holds = _scalar(np.asarray(holds), rank)
+        holds = _scalar(np.asarray(holds).astype(np.bool_, copy=False), rank)
         active = holds if active is None else active & holds
         if not bool(active.any()):
             return state

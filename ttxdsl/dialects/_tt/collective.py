@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    NoneAttr,
 )
 from xdsl.irdl import opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
@@ -201,7 +202,9 @@ class CollectiveOp(MeshOp):
         Raises:
             VerifyException: the tensors are not on a mesh, or not on one of the module.
         """
-        name = self.mesh_name() or only_mesh(self)
+        name = self.mesh_name()
+        if name is None and not isinstance(self.types[0].encoding, NoneAttr):
+            name = only_mesh(self)  # a memory layout says no name
         if name is None:
             raise VerifyException("a collective works on tensors that live on a mesh")
         return name, self.mesh(name)

@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._tt.attributes import DenseInts, dense_i32, ints
+from ttxdsl.dialects._tt.attributes import DenseInts, dense_i32, ints, ui32
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.tensors import exactly, tensor_type
 
@@ -65,7 +65,8 @@ def _is_scalar(value: SSAValue, element_type: Attribute) -> bool:
 class While(RegionOp):
     """While `cond` of the carried values is true, `body` replaces them.
 
-    Both regions take the carried values; `cond` yields one i1 scalar, `body` new values.
+    Both regions take the carried values; `cond` yields one i1 scalar (in tt-mlir's ttnn
+    ui32), `body` new values.
     As tt-mlir writes it, `operandSegmentSizes` says how many of the operands are carried;
     the others are captured: regions take them too, and use no other values around.
     """
@@ -128,7 +129,9 @@ class While(RegionOp):
             if list(region.block.arg_types) != taken:
                 raise VerifyException("regions take the carried values")
         condition = _yielded(self.cond)
-        if len(condition) != 1 or not _is_scalar(condition[0], i1):
+        if len(condition) != 1 or not any(
+            _is_scalar(condition[0], type) for type in (i1, ui32)
+        ):
             raise VerifyException("the condition yields one i1 scalar")
         if [value.type for value in _yielded(self.body)] != types:
             raise VerifyException("the body yields the carried types")
