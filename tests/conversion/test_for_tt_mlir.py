@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from tests.conversion.tt_verdicts import Sample, refused, written_for_tt_mlir
+from tests.tt.oracle import needs_tt
 from ttxdsl.api import program_of_text
+from ttxdsl.errors import UnsupportedError
 
 PAIRS = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -28,6 +31,9 @@ RESHARDS = {
     "collective_permute_whole": ('{"x", "y"}, {}', '{"y", "x"}, {}'),
     "slice": ("{}, {}", '{"x"}, {"y"}'),
 }
+
+LEAST = {"ttir": 95, "ttnn": 91}
+"""How many ops are written for tt-mlir, so that refusing more does not go unseen."""
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -57,3 +63,25 @@ def test_example(form: Literal["ttir", "ttnn"]):
     assert "all_reduce" in text
     assert "ttir.empty" not in text
     assert "<identity>" not in text
+
+
+@needs_tt
+@pytest.mark.parametrize("form", LEAST)
+def test_tt_mlir_takes_every_op(form: str):
+    written = written_for_tt_mlir(form)
+    by_meshes: dict[str, list[Sample]] = {}
+    for sample in written.values():
+        by_meshes.setdefault(sample.meshes, []).append(sample)
+    refusals = [refused(wanted) for wanted in by_meshes.values()]
+    assert {one.op: said for found in refusals for one, said in found.items()} == {}
+    assert len(written) >= LEAST[form]
+
+
+def test_what_tt_mlir_has_not_is_refused():
+    text = """func.func @main(%a: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+      %0 = stablehlo.real %a : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    program = program_of_text(text, "real.mlir")
+    with pytest.raises(UnsupportedError, match=r"real.mlir:2:.*tt-mlir has no such op"):
+        program.lower("ttir", vocabulary="tt-mlir")

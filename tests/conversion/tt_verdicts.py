@@ -17,9 +17,16 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
 
+from tests.conversion.lowering_page import cases
 from tests.tt.oracle import ask
+from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
+from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.dialects.ttcore import meshes_of
+from ttxdsl.errors import CompileError
+from ttxdsl.remarks import collect_remarks
 
 
 def alone(op: Operation, name: str = "f") -> FuncOp:
@@ -112,3 +119,20 @@ def _refused_of(batch: Sequence[Sample]) -> Mapping[Sample, str]:
         return {**found, **_refused_of(rest)} if rest else found
     half = len(batch) // 2
     return {**_refused_of(batch[:half]), **_refused_of(batch[half:])}
+
+
+def written_for_tt_mlir(form: str) -> Mapping[str, Sample]:
+    """A sample of every op that is written for tt-mlir in `ttir` or `ttnn`, by name."""
+    found: dict[str, Sample] = {}
+    for module in cases():
+        try:
+            with collect_remarks():
+                convert_stablehlo_to_ttir(module, Vocabulary.TT_MLIR)
+                if form == "ttnn":
+                    convert_ttir_to_ttnn(module, vocabulary=Vocabulary.TT_MLIR)
+            module.verify()
+        except (CompileError, VerifyException):
+            continue
+        for one in samples(module):
+            found.setdefault(one.op, one)
+    return found
