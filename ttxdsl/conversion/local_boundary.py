@@ -8,6 +8,7 @@ tensors; tt-mlir carries the attribute along unread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -70,7 +71,11 @@ def _entry(type: Attribute, placement: Placement | None) -> Mapping[str, Attribu
     return {
         SHARD_STATUS_ATTRIBUTE: ShardStatusAttr(ShardStatus.PRESHARDED),
         "ttcore.local_shape": LocalShapeAttr.new(
-            [StringAttr(f"local_shape = {on_host(type)}")]
+            [
+                StringAttr(
+                    f"local_shape = {on_host(cast('TensorType[Attribute]', type))}"
+                )
+            ]
         ),
         SHARDS_ATTRIBUTE: DictionaryAttr(shards),
     }
