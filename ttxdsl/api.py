@@ -261,12 +261,19 @@ class Program:
             replace(history.pipeline, last_stage=stage, dump_dir=None)
         )
 
-    def lower(self, form: Literal["ttir", "ttnn"], *, num_links: int = 1) -> Program:
+    def lower(
+        self,
+        form: Literal["ttir", "ttnn"],
+        *,
+        num_links: int = 1,
+        vocabulary: Literal["design", "tt-mlir"] = "design",
+    ) -> Program:
         """The program in ttir or ttnn; one that is not partitioned yet is, first.
 
         Args:
             form: how far to go.
             num_links: ethernet links that each ttnn collective uses.
+            vocabulary: the forms of the design, or those that today's tt-mlir takes.
 
         Raises:
             CompileError: an op that has no such form, or the program is beyond it.
@@ -274,7 +281,7 @@ class Program:
         if form not in ("ttir", "ttnn"):
             raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
         program = self if self.is_partitioned else self.partition()
-        for lowering in lowerings(program.form, form, num_links):
+        for lowering in lowerings(program.form, form, num_links, vocabulary):
             # what was loaded or knows the shardings stays as it is
             copy = program is self or program.form == "stablehlo"
             program = program._lowered(lowering, num_links, copy=copy)

@@ -16,7 +16,10 @@ from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipeli
 
 
 def lowerings(
-    form: Form, wanted: Form = "ttnn", num_links: int = 1
+    form: Form,
+    wanted: Form = "ttnn",
+    num_links: int = 1,
+    vocabulary: str = "design",
 ) -> list[ModulePass]:
     """The lowerings from one form to another, without those that are behind it.
 
@@ -24,6 +27,7 @@ def lowerings(
         form: of the program.
         wanted: where to go.
         num_links: ethernet links that each ttnn collective uses.
+        vocabulary: whose ttir and ttnn they write, `design` or `tt-mlir`.
 
     Raises:
         CompileError: the program is further down.
@@ -33,11 +37,11 @@ def lowerings(
     if form == "stablehlo" and wanted != "stablehlo":
         from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 
-        passes.append(ConvertStableHLOToTTIRPass())
+        passes.append(ConvertStableHLOToTTIRPass(for_=vocabulary))
     if form != "ttnn" and wanted == "ttnn":
         from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 
-        passes.append(ConvertTTIRToTTNNPass(num_links))
+        passes.append(ConvertTTIRToTTNNPass(for_=vocabulary, num_links=num_links))
     return passes
 
 

@@ -89,7 +89,7 @@ def _options(pass_: type[Any]) -> Iterator[str]:
         if isinstance(default, bool):
             default = str(default).lower()
         shown = "" if default in ((), None, dataclasses.MISSING) else f"`{default}`"
-        name = field.name.replace("_", "-")
+        name = field.name.rstrip("_").replace("_", "-")
         yield f"| `{name}` | {_type_name(hints[field.name])} | {shown} |"
     yield ""
 

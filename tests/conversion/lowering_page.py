@@ -210,15 +210,11 @@ _SEED = "in ttnn, as the design request lists it"
 OTHER_ADDITIONS: dict[str, str] = {
     "ttir.case": _CONTROL,
     "ttir.if": _CONTROL,
-    "ttir.while": _CONTROL,
-    "ttir.yield": _CONTROL,
     "ttnn.all_to_all": "along `cluster_axis`; tt-mlir has it in ttir, by replica groups",
     "ttnn.case": _CONTROL,
     "ttnn.collective_permute": _SEED,
     "ttnn.if": _CONTROL,
     "ttnn.mesh_shard": _SEED,
-    "ttnn.while": _CONTROL,
-    "ttnn.yield": _CONTROL,
 }
 """Ops of ours that tt-mlir has not, beside those that keep StableHLO's or chlo's form."""
 
@@ -227,6 +223,8 @@ def additions() -> dict[str, str]:
     """Every op of ttir and ttnn that tt-mlir does not know, and what it is, by name."""
     found = dict(OTHER_ADDITIONS)
     for one in ADDITIONS:
+        if one.registered:
+            continue
         text = f"`{one.source}`" + (f", {one.when}" if one.when else "")
         found[f"ttir.{one.mnemonic}"] = found[f"ttnn.{one.mnemonic}"] = text
     return dict(sorted(found.items()))
@@ -289,6 +287,13 @@ def lowering_page(found: Written) -> str:
         "destination, and keep their type.",
         "",
         *_addition_lines(),
+        "",
+        "With `for=tt-mlir` the lowerings write none of them: in ttnn `mesh_shard` is",
+        "`distribute_tensor` or `aggregate_tensor`, `collective_permute` a",
+        "`point_to_point` for each pair, `all_to_all` an `all_gather` and a",
+        "`mesh_partition`; all others are refused with an error that names the op and",
+        "its line. What tt-mlir's verifiers said of what is written is in",
+        "[evidence](../evidence/tt-mlir.md).",
         "",
         "Of ops that tt-mlir has, `mesh_shard` can say more here: `device_parts` lists,",
         "for data that lies on the devices already and is split by sub-axes or by axes",

@@ -44,6 +44,7 @@ def test_every_rule_is_seen_at_work(name: str):
 
 
 TT_MLIR = """
+mulhi rng_bit_generator while yield
 abs acos add all_gather all_reduce arange argmax asin asinh atan atan2 bitcast_convert
 bitwise_and bitwise_not bitwise_or bitwise_xor cbrt ceil clamp_tensor concat constant
 conv2d conv3d cos cumprod cumsum dequantize embedding eq erf erfc exp expm1 floor full
@@ -59,7 +60,7 @@ ONLY_TTIR = (
     "all_to_all broadcast collective_permute div dot_general empty mesh_shard pow "
     "reduce_and reduce_or reverse"
 )
-ONLY_TTNN = "divide get_device pow_tensor repeat"
+ONLY_TTNN = "aggregate_tensor distribute_tensor from_device point_to_point divide get_device pow_tensor repeat"
 
 
 def test_every_op_is_of_tt_mlir_or_listed_as_an_addition():

@@ -44,16 +44,19 @@ def test_round_trip(oracle: Oracle, attribute: str):
     assert attribute in oracle.run(text.replace("builtin.module", "module"))
 
 
-def test_presharded_is_sharded():
+def test_presharded_stays():
     text = printed(parse(module_with("#ttcore.shard_status<presharded>")))
-    assert "#ttcore.shard_status<sharded>" in text
+    assert "#ttcore.shard_status<presharded>" in text
 
 
 @pytest.mark.parametrize(
     ("attribute", "message"),
     [
         ("#ttcore.argument_type<weight>", "input, parameter, constant, default"),
-        ("#ttcore.shard_status<split>", "expected one of sharded, unsharded"),
+        (
+            "#ttcore.shard_status<split>",
+            "expected one of sharded, presharded, unsharded",
+        ),
         ("#ttcore.shard_type<maximal>", "identity, replicate, devices"),
         ("#ttcore.shard_direction<in>", "full_to_shard, shard_to_full"),
         ("#ttcore.reduce_type<xor>", "sum, mean, max, min, std, var, prod"),

@@ -8,8 +8,8 @@ nothing (a reshape to the same shape, a slice of everything) make no op.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import copysign, isfinite
 from typing import cast
@@ -35,6 +35,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ttxdsl.conversion.group_axes import Groups
+from ttxdsl.conversion.vocabulary import Vocabulary, require_in_tt_mlir
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import (
     bool_attr,
@@ -104,19 +106,33 @@ class TTIRBuilder:
         block: where ops go.
         mesh_name: the mesh that tensors live on, None on the host.
         location: what the ops to come say about their origin.
+        vocabulary: whose ttir they are.
     """
 
     block: Block
     mesh_name: str | None
     location: LocationAttr = UNKNOWN_LOC
+    vocabulary: Vocabulary = Vocabulary.DESIGN
 
     def at(self, block: Block) -> TTIRBuilder:
         """A builder in the same place, at the end of another block."""
-        return TTIRBuilder(block, self.mesh_name, self.location)
+        return replace(self, block=block)
+
+    def in_place(self, mesh_name: str | None) -> TTIRBuilder:
+        """A builder at the same end, on a mesh or on the host."""
+        return replace(self, mesh_name=mesh_name)
 
     def add(self, op: Operation) -> Operation:
-        """Append any op."""
+        """Append any op.
+
+        Raises:
+            UnsupportedError: it is for tt-mlir, which has no such op.
+        """
         op.location = self.location
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            require_in_tt_mlir(op)
+            if isinstance(op, ttir.WhileOp):
+                op.capture()
         self.block.add_op(op)
         return op
 
@@ -139,6 +155,12 @@ class TTIRBuilder:
         """`ttir.empty`."""
         return self.add(ttir.EmptyOp.create(result_types=[type])).results[0]
 
+    def destinations(self, types: Iterable[Tensor]) -> list[SSAValue]:
+        """Where an op puts its results; tt-mlir's ops have no destinations."""
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            return []
+        return [self.empty(type) for type in types]
+
     def compute(
         self,
         op: type[Operation],
@@ -147,7 +169,7 @@ class TTIRBuilder:
         properties: Mapping[str, Attribute] | None = None,
     ) -> Sequence[SSAValue]:
         """An op in destination-passing style, its destinations made before it."""
-        outputs = [self.empty(type) for type in results]
+        outputs = self.destinations(results)
         made = op.create(
             operands=[*inputs, *outputs],
             result_types=results,
@@ -537,14 +559,19 @@ class TTIRBuilder:
         return self.one(ttir.MeshPartitionOp, [value], result, properties)
 
     def all_to_all(
-        self, value: SSAValue, split: int, concat: int, axis: int, devices: int
+        self, value: SSAValue, split: int, concat: int, axis: int, groups: Groups
     ) -> SSAValue:
-        """`ttir.all_to_all` along mesh axis `axis` of that many devices."""
-        properties = {
+        """`ttir.all_to_all` along mesh axis `axis`, whose groups of devices are these."""
+        devices = len(groups[0])
+        properties: dict[str, Attribute] = {
             "split_dim": si32_attr(split),
             "concat_dim": si32_attr(concat),
-            "cluster_axis": ui32_attr(axis),
         }
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            properties["replica_groups"] = _rows(groups)
+            properties["split_count"] = si32_attr(devices)
+        else:
+            properties["cluster_axis"] = ui32_attr(axis)
         changes = {split: (1, devices), concat: (devices, 1)} if split != concat else {}
         result = self._resized(value, changes)
         return self.one(ttir.AllToAllOp, [value], result, properties)
@@ -553,10 +580,7 @@ class TTIRBuilder:
         self, value: SSAValue, pairs: Sequence[tuple[int, int]]
     ) -> SSAValue:
         """`ttir.collective_permute`; devices numbered by their place in the mesh."""
-        type = TensorType(i64, (len(pairs), 2))
-        flat = [device for pair in pairs for device in pair]
-        dense = DenseIntOrFPElementsAttr.from_list(type, flat)
-        properties = {"source_target_pairs": cast(Attribute, dense)}
+        properties = {"source_target_pairs": _rows(pairs)}
         result = tensor_type(value)
         return self.one(ttir.CollectivePermuteOp, [value], result, properties)
 
@@ -579,6 +603,13 @@ class TTIRBuilder:
         inner = self.at(block)
         inner.add(ttir.YieldOp(fill(inner, block.args)))
         return Region(block)
+
+
+def _rows(rows: Sequence[Sequence[int]]) -> Attribute:
+    """Rows of as many integers each, as `dense<[[0, 1], [2, 3]]>`."""
+    type = TensorType(i64, (len(rows), len(rows[0])))
+    flat = [number for row in rows for number in row]
+    return cast(Attribute, DenseIntOrFPElementsAttr.from_list(type, flat))
 
 
 def splat_of(value: DenseIntOrFPElementsAttr) -> Number | None:

@@ -42,11 +42,9 @@ def add_same(low: Lowering, source: str, op: Operation) -> Sequence[SSAValue]:
         # in a computation on scalars the operands are whole tensors
         shape, element = shape_of(inputs[0]), element_of(op.results[0])
         types = [low.builder.type(shape, element)]
-    outputs = [
-        low.builder.empty(cast(Tensor, type))
-        for type in types
-        if type.name == TensorType.name
-    ]
+    outputs = low.builder.destinations(
+        cast(Tensor, type) for type in types if type.name == TensorType.name
+    )
     if "operandSegmentSizes" in known:
         sizes = dense_i32([len(inputs), len(outputs)])
         properties["operandSegmentSizes"] = sizes

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
-from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
+from ttxdsl.conversion.builder import element_of, shape_of
+from ttxdsl.conversion.group_axes import along_axes, covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.dialects import stablehlo
@@ -83,7 +83,7 @@ def per_device(
     """
     devices = low.devices
     assert devices is not None
-    host = TTIRBuilder(low.builder.block, None)
+    host = low.builder.in_place(None)
     width = len(rows[0])
     shape = (*devices.shape, width)
     table = host.numbers([number for row in rows for number in row], shape, element)
@@ -388,7 +388,10 @@ def _exchange_along(
     assert devices is not None
     part = shape_of(value)[concat]
     for axis in axes:
-        value = build.all_to_all(value, split, concat, axis, devices.shape[axis])
+        groups = sorted(
+            {along_axes(at, [axis], devices.shape) for at in range(devices.count)}
+        )
+        value = build.all_to_all(value, split, concat, axis, groups)
     if len(axes) < 2:
         return value
     shape = shape_of(value)

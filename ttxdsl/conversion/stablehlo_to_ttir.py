@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.conversion import (
     lower_additions,
@@ -45,6 +45,7 @@ from ttxdsl.conversion import (
 )
 from ttxdsl.conversion.builder import TTIRBuilder, shape_of
 from ttxdsl.conversion.cleanup import drop_unused
+from ttxdsl.conversion.local_boundary import write_boundary
 from ttxdsl.conversion.lower_collective import (
     gather_along,
     keep_on_first,
@@ -53,6 +54,7 @@ from ttxdsl.conversion.lower_collective import (
 )
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
+from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import sdy, ttir
 from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.boundary import require_structured, require_tensors
@@ -97,19 +99,28 @@ DEFAULT_MESH = "mesh"
 """Name of the one-device mesh of a module that has none."""
 
 
-def convert_stablehlo_to_ttir(module: ModuleOp) -> None:
+def convert_stablehlo_to_ttir(
+    module: ModuleOp, vocabulary: Vocabulary = Vocabulary.DESIGN
+) -> None:
     """Replace the StableHLO of a partitioned module by ttir, in place.
+
+    Args:
+        module: what the thirteen stages made.
+        vocabulary: whose ttir is written.
 
     Raises:
         UnsupportedError: an op, a type or a distribution that ttir cannot say.
         CompileError: the module is not partitioned, or contradicts itself.
     """
-    _ModuleLowering(module).run()
+    _ModuleLowering(module, vocabulary).run()
 
 
 @dataclass(frozen=True)
-class ConvertStableHLOToTTIRPass(ModulePass):
-    """Lower a partitioned StableHLO program to ttir."""
+class ConvertStableHLOToTTIRPass(LoweringPass):
+    """Lower a partitioned StableHLO program to ttir.
+
+    `for=tt-mlir` writes what tt-mlir takes instead of the design's forms.
+    """
 
     name = "convert-stablehlo-to-ttir"
 
@@ -117,19 +128,24 @@ class ConvertStableHLOToTTIRPass(ModulePass):
         """Convert the module."""
         del ctx
         with without_collections():
-            convert_stablehlo_to_ttir(op)
+            convert_stablehlo_to_ttir(op, self.vocabulary)
 
 
 class _ModuleLowering:
     """Lowers the functions of one module, and collects the meshes they use."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, vocabulary: Vocabulary):
         self.module = module
+        self.vocabulary = vocabulary
         self.meshes = sdy.mesh_table(module)
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }
         self.used: dict[str, MeshAttr] = {}
+        self.present: dict[SSAValue, Placement] = {}
+        """Arguments that have their local types, for tt-mlir, and how they lie."""
+        self.staying: dict[SSAValue, Placement] = {}
+        """Results that stay on the devices, for tt-mlir, and how they lie."""
 
     def run(self) -> None:
         """Lower every entry function; drop all others and the meshes' ops."""
@@ -201,7 +217,7 @@ class _ModuleLowering:
     def _function(self, function: FuncOp) -> None:
         old = function.body.block
         block = Block(arg_types=old.arg_types)
-        host = TTIRBuilder(block, None, function.location)
+        host = TTIRBuilder(block, None, function.location, self.vocabulary)
         computations = any(isinstance(op, sdy.ManualComputationOp) for op in old.ops)
         results = (
             self._host_code(function, host)
@@ -215,6 +231,14 @@ class _ModuleLowering:
         region.add_block(block)
         discard_block(old)
         _drop_shardings(function)
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            end = block.last_op
+            assert end is not None
+            write_boundary(
+                function,
+                [(arg.type, self.present.get(arg)) for arg in block.args],
+                [(value.type, self.staying.get(value)) for value in end.operands],
+            )
 
     def _lowering(self, builder: TTIRBuilder, devices: Devices | None) -> Lowering:
         table: Mapping[str, Rule] = TABLE
@@ -242,7 +266,7 @@ class _ModuleLowering:
         _require_no_shardings(function)
         mesh, name = self._only_mesh()
         devices = self._devices(mesh, name)
-        low = self._lowering(TTIRBuilder(host.block, name), devices)
+        low = self._lowering(host.in_place(name), devices)
         old = function.body.block
         for index, (before, given) in enumerate(
             zip(old.args, host.block.args, strict=True)
@@ -282,9 +306,8 @@ class _ModuleLowering:
         mesh, name = self._mesh_of(op)
         devices = self._devices(mesh, name)
         _require_all_axes_manual(op, mesh)
-        low = self._lowering(
-            TTIRBuilder(outer.builder.block, name, op.location), devices
-        )
+        low = self._lowering(outer.builder.in_place(name), devices)
+        low.builder.location = op.location
         mesh = mesh or Mesh((("x", 1), ("y", 1)))
         block = op.body.block
         for operand, argument, sharding in zip(
@@ -369,9 +392,10 @@ class _ModuleLowering:
         if placement.moves:
             back = [(target, source) for source, target in placement.moves]
             value = low.builder.collective_permute(value, back)
-        value = self._unshard(low, value, kind, placement)
-        self._require_shape(value, tensor_type(result), where)
-        return value
+        whole = self._unshard(low, value, kind, placement)
+        if whole is not value:
+            self._require_shape(whole, tensor_type(result), where)
+        return whole
 
     def _shard(
         self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
@@ -382,9 +406,12 @@ class _ModuleLowering:
             size // parts
             for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
         ]
+        local = build.type(shape, type.element_type)
+        if self.vocabulary == Vocabulary.TT_MLIR and kind == MeshShardType.IDENTITY:
+            return self._present(low, value, local, placement)
         return build.mesh_shard(
             value,
-            build.type(shape, type.element_type),
+            local,
             kind,
             MeshShardDirection.FULL_TO_SHARD,
             placement.shard_shape,
@@ -392,11 +419,28 @@ class _ModuleLowering:
             *_tables(kind, placement),
         )
 
+    def _present(
+        self, low: Lowering, value: SSAValue, local: Tensor, placement: Placement
+    ) -> SSAValue:
+        """An argument that is on the devices: tt-mlir gives it the local type."""
+        if not isinstance(value, BlockArgument) or value in self.present:
+            raise UnsupportedError(
+                "an argument on the devices is used by two computations, which tt-mlir "
+                "cannot say",
+                value.block.parent_op() if isinstance(value, BlockArgument) else None,
+            )
+        present = Rewriter.replace_value_with_new_type(value, local)
+        self.present[present] = placement
+        return present
+
     def _unshard(
         self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
     ) -> SSAValue:
-        host = TTIRBuilder(low.builder.block, None, low.builder.location)
+        host = low.builder.in_place(None)
         type = tensor_type(value)
+        if self.vocabulary == Vocabulary.TT_MLIR and kind == MeshShardType.IDENTITY:
+            self.staying[value] = placement
+            return value
         shape = [
             size * parts
             for size, parts in zip(type.get_shape(), placement.shard_shape, strict=True)
@@ -471,7 +515,7 @@ def _shard_kind(placement: Placement, present: bool) -> MeshShardType:
 
 def _is_sharded(entry: Mapping[str, Attribute]) -> bool:
     status = entry.get(SHARD_STATUS_ATTRIBUTE)
-    return isinstance(status, ShardStatusAttr) and status.data == ShardStatus.SHARDED
+    return isinstance(status, ShardStatusAttr) and status.data != ShardStatus.UNSHARDED
 
 
 def _argument_is_sharded(operand: SSAValue) -> bool:

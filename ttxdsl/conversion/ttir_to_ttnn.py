@@ -11,20 +11,18 @@ as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    UNKNOWN_LOC,
     AnyFloat,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
     ModuleOp,
     RankedStructure,
     StringAttr,
@@ -32,22 +30,23 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
+from xdsl.ir import Attribute, Block, SSAValue, Use
 from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
-from xdsl.passes import ModulePass
 
-from ttxdsl.conversion.lowering import Lowered, as_results
+from ttxdsl.conversion.ttnn_for_tt_mlir import IN_TT_MLIR
+from ttxdsl.conversion.ttnn_lowering import TTNNLowering, TTNNRule, with_shape
+from ttxdsl.conversion.ttnn_spelling import write_layouts
+from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt.attributes import (
     bool_attr,
     dense_i32,
-    dense_i64,
-    i32_array,
     ints,
     si32_attr,
     si64_attr,
     ui32_attr,
 )
+from ttxdsl.dialects._tt.control_flow import While
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.quantization import QuantizationOp
 from ttxdsl.dialects._tt.reduction import DimsReductionOp
@@ -55,7 +54,7 @@ from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.errors import CompileError
 from ttxdsl.ir.collector import discard_block, without_collections
 from ttxdsl.remarks import emit_warning
 
@@ -63,12 +62,17 @@ HARDWARE_AXES = 2
 """How many axes a mesh of Tenstorrent devices can have."""
 
 
-def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
+def convert_ttir_to_ttnn(
+    module: ModuleOp,
+    num_links: int = 1,
+    vocabulary: Vocabulary = Vocabulary.DESIGN,
+) -> None:
     """Replace the ttir of a module by ttnn, in place.
 
     Args:
         module: functions of ttir ops, with `ttcore.meshes`.
         num_links: ethernet links that each collective uses, at least 1.
+        vocabulary: whose ttnn is written.
 
     Raises:
         CompileError: `num_links` is not positive, or the module has no meshes.
@@ -86,7 +90,7 @@ def convert_ttir_to_ttnn(module: ModuleOp, num_links: int = 1) -> None:
             )
     for op in module.ops:
         if isinstance(op, FuncOp) and not op.is_declaration and not _is_private(op):
-            _convert_function(op, num_links)
+            _convert_function(op, num_links, vocabulary)
 
 
 def _is_private(function: FuncOp) -> bool:
@@ -95,10 +99,11 @@ def _is_private(function: FuncOp) -> bool:
 
 
 @dataclass(frozen=True)
-class ConvertTTIRToTTNNPass(ModulePass):
+class ConvertTTIRToTTNNPass(LoweringPass):
     """Lower ttir to ttnn.
 
-    `num-links` is the number of ethernet links that each collective uses.
+    `num-links` is the number of ethernet links that each collective uses; `for=tt-mlir`
+    writes what tt-mlir takes instead of the design's forms.
     """
 
     name = "convert-ttir-to-ttnn"
@@ -110,21 +115,20 @@ class ConvertTTIRToTTNNPass(ModulePass):
         del ctx
         require_structured(op)
         with without_collections():
-            convert_ttir_to_ttnn(op, self.num_links)
+            convert_ttir_to_ttnn(op, self.num_links, self.vocabulary)
 
 
-TTNNRule: TypeAlias = "Callable[[TTNNLowering, Any], Lowered]"
-"""Writes the ttnn of one ttir op."""
-
-
-def _convert_function(function: FuncOp, num_links: int) -> None:
+def _convert_function(function: FuncOp, num_links: int, vocabulary: Vocabulary) -> None:
     old = function.body.block
     block = Block(arg_types=old.arg_types)
-    low = TTNNLowering(block, num_links)
+    table = {**TABLE, **IN_TT_MLIR} if vocabulary == Vocabulary.TT_MLIR else TABLE
+    low = TTNNLowering(block, num_links, vocabulary, table)
     for name, shape in _meshes_used(function):
         low.devices[name] = low.add(ttnn.GetDeviceOp(shape)).results[0]
     low.values.update(zip(old.args, block.args, strict=True))
     low.lower_block(old)
+    if vocabulary == Vocabulary.TT_MLIR:
+        write_layouts(function, block)
     region = function.body
     region.detach_block(old)
     region.add_block(block)
@@ -153,114 +157,6 @@ def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
     return found
 
 
-@dataclass
-class TTNNLowering:
-    """The state of lowering one block.
-
-    Attributes:
-        block: where ttnn ops go.
-        num_links: links that each collective uses.
-        devices: the handle of each mesh by name.
-        values: what has replaced each ttir value.
-        location: what the ops to come say about their origin.
-    """
-
-    block: Block
-    num_links: int
-    devices: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
-    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    location: LocationAttr = UNKNOWN_LOC
-
-    def add(self, op: Operation) -> Operation:
-        """Append any op."""
-        op.location = self.location
-        self.block.add_op(op)
-        return op
-
-    def all(self, values: Sequence[SSAValue]) -> list[SSAValue]:
-        """The ttnn values that stand for several ttir values."""
-        return [self.values[value] for value in values]
-
-    def one(
-        self,
-        op: type[Operation],
-        operands: Sequence[SSAValue],
-        result: Attribute,
-        properties: Mapping[str, Attribute],
-    ) -> SSAValue:
-        """An op with these operands and properties, and one result of that type."""
-        made = op.create(
-            operands=operands, result_types=[result], properties=dict(properties)
-        )
-        return self.add(made).results[0]
-
-    def device_of(self, op: Operation) -> SSAValue:
-        """The handle of the mesh that an op's tensors live on."""
-        for value in (*op.results, *op.operands):
-            name = device_mesh_name(value.type)
-            if name is not None:
-                return self.devices[name]
-        raise CompileError("no tensor of it lives on a mesh", op)
-
-    def lower_block(self, block: Block) -> None:
-        """Lower all ops of a block.
-
-        Raises:
-            UnsupportedError: there is no rule for an op.
-        """
-        for op in block.ops:
-            self.location = op.location
-            if op.name == "func.return":
-                self.add(op.clone(value_mapper=dict(self.values)))
-                continue
-            rule = TABLE.get(op.name)
-            if rule is None:
-                raise UnsupportedError("it is no ttir op", op)
-            results = as_results(rule(self, op))
-            self.values.update(zip(op.results, results, strict=True))
-
-    def region(self, region: Region) -> Region:
-        """A region with its ops lowered."""
-        block = Block(arg_types=region.block.arg_types)
-        inner = replace(self, block=block, values=dict(self.values))
-        inner.values.update(zip(region.block.args, block.args, strict=True))
-        inner.lower_block(region.block)
-        return Region(block)
-
-    # --- idioms of the rules below -------------------------------------------
-
-    def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """`ttnn.reshape`, unless the shape is that already."""
-        if tensor_type(value).get_shape() == tuple(shape):
-            return value
-        result = _with_shape(tensor_type(value), shape)
-        return self.one(ttnn.ReshapeOp, [value], result, {"shape": i32_array(shape)})
-
-    def permute(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
-        """`ttnn.permute`, unless the order is that already."""
-        if tuple(order) == tuple(range(len(order))):
-            return value
-        shape = tensor_type(value).get_shape()
-        result = _with_shape(tensor_type(value), [shape[dim] for dim in order])
-        said = {"permutation": dense_i64(order)}
-        return self.one(ttnn.PermuteOp, [value], result, said)
-
-    def typecast(self, value: SSAValue, element: Attribute) -> SSAValue:
-        """`ttnn.typecast`."""
-        type = tensor_type(value)
-        result = TensorType(element, type.get_shape(), type.encoding)
-        return self.one(ttnn.ELEMENTWISE_OPS["typecast"], [value], result, {})
-
-
-def _with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:
-    return _with_sizes(type, tuple(shape))
-
-
-@lru_cache(maxsize=4096)
-def _with_sizes(type: Tensor, shape: tuple[int, ...]) -> Tensor:
-    return TensorType(type.element_type, shape, type.encoding)
-
-
 @lru_cache(maxsize=4096)
 def _shape_attr(sizes: tuple[int, ...]) -> ttnn.ShapeAttr:
     return ttnn.ShapeAttr(sizes)
@@ -281,17 +177,25 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
         if constraints.get(name, one.constr) != one.constr
     }
     on_device = issubclass(target, ttnn.OnDevice)
+    segmented = issubclass(target, While)
     linked = issubclass(target, ttnn.Linked)
+
+    def handed(low: TTNNLowering) -> bool:
+        """Whether it takes the handle: tt-mlir's collectives take none."""
+        if issubclass(target, ttnn.ConstantOp):
+            return False
+        return on_device and not (linked and low.vocabulary == Vocabulary.TT_MLIR)
 
     def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:
         properties = dict(op.properties)
-        properties.pop("operandSegmentSizes", None)
+        if not segmented:
+            properties.pop("operandSegmentSizes", None)
         for name in written.keys() & properties.keys():
             properties[name] = written[name](properties[name])
         if linked:
             properties["num_links"] = ui32_attr(low.num_links)
         operands = low.all(op.reads)
-        if on_device:
+        if handed(low):
             operands.append(low.device_of(op))
         made = target.create(
             operands=operands,
@@ -352,7 +256,7 @@ def _arange(low: TTNNLowering, op: ttir.ArangeOp) -> SSAValue:
     type = tensor_type(op.result)
     shape, dim = type.get_shape(), op.dim
     numbers = {"start": op.start, "end": op.end, "step": op.step}
-    value = low.one(ttnn.ArangeOp, [], _with_shape(type, [shape[dim]]), numbers)
+    value = low.one(ttnn.ArangeOp, [], with_shape(type, [shape[dim]]), numbers)
     value = low.reshape(
         value, [size if d == dim else 1 for d, size in enumerate(shape)]
     )
@@ -370,7 +274,7 @@ def _prod(low: TTNNLowering, op: DimsReductionOp) -> SSAValue:
         shape = list(tensor_type(value).get_shape())
         shape[dim : dim + 1] = [1] if op.keep_dim else []
         said = {"dim_arg": si64_attr(dim), "keep_dim": op.keep_dim}
-        result = _with_shape(tensor_type(value), shape)
+        result = with_shape(tensor_type(value), shape)
         value = low.one(ttnn.ProdOp, [value], result, said)
     return value
 
@@ -438,7 +342,7 @@ def _dot_general(low: TTNNLowering, op: ttir.DotGeneralOp) -> SSAValue:
         "transpose_a": bool_attr(value=transpose_a),
         "transpose_b": bool_attr(value=transpose_b),
     }
-    product = low.one(ttnn.MatmulOp, [a, b], _with_shape(type, shape), transposed)
+    product = low.one(ttnn.MatmulOp, [a, b], with_shape(type, shape), transposed)
     return low.reshape(product, type.get_shape())
 
 
@@ -504,7 +408,7 @@ def _conv2d(low: TTNNLowering, op: ttir.Conv2dOp) -> SSAValue:
     }
     flat = low.reshape(image, [1, 1, batch * height * width, channels])
     pixels = prod(type.get_shape()[:-1])
-    result = _with_shape(type, [1, 1, pixels, features])
+    result = with_shape(type, [1, 1, pixels, features])
     operands = [flat, kernel, low.device_of(op)]
     made = low.one(ttnn.Conv2dOp, operands, result, properties)
     return low.reshape(made, type.get_shape())

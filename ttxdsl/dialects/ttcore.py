@@ -4,7 +4,7 @@ Five enumerations and eight attributes, no ops. The spelling is tt-mlir's
 (`TTCoreOpsEnums.td`, `TTCoreOpsTypes.td`), so that its parser and ours read each
 other's text. One difference is deliberate: the status of an argument whose data
 already lies on the devices is `sharded`, as in the design request; tt-mlir's
-`presharded` is read as the same thing.
+`presharded` means the same thing.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ttxdsl.dialects._tt.verbatim import SpacedVerbatim, verbatim
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.mesh import MOST_DEVICES
 
@@ -40,6 +41,11 @@ ARGUMENT_TYPE_ATTRIBUTE = "ttcore.argument_type"
 
 SHARD_STATUS_ATTRIBUTE = "ttcore.shard_status"
 """Name of the argument and result attribute that holds a `ShardStatusAttr`."""
+
+
+SHARDS_ATTRIBUTE = "ttxdsl.shards"
+"""Name of the attribute of an argument or result of local type that says how it lies:
+a dictionary of what a `mesh_shard` says, beside tt-mlir's words."""
 
 
 class ArgumentType(StrEnum):
@@ -97,6 +103,8 @@ class ShardStatus(StrEnum):
     """Whether an argument or result is distributed before the program starts."""
 
     SHARDED = "sharded"
+    PRESHARDED = "presharded"
+    """The same; tt-mlir's name for it, kept as it was written."""
     UNSHARDED = "unsharded"
 
 
@@ -171,15 +179,10 @@ class ReduceTypeAttr(_MemberAttr[ReduceType]):
 class ShardStatusAttr(_MemberAttr[ShardStatus]):
     """Whether data is distributed already: `#ttcore.shard_status<unsharded>`.
 
-    tt-mlir's `<presharded>` is read as `<sharded>`.
+    `<presharded>` is tt-mlir's word for `<sharded>`.
     """
 
     name = "ttcore.shard_status"
-
-    @classmethod
-    def named(cls, text: str) -> ShardStatus | None:
-        """The status; tt-mlir says `presharded`."""
-        return super().named("sharded" if text == "presharded" else text)
 
 
 @irdl_attr_definition
@@ -314,11 +317,16 @@ class TensorMeshAttr(ParametrizedAttribute):
             printer.print_string_literal(self.mesh_name.data)
 
 
+(LocalShapeAttr,) = verbatim("ttcore", ["local_shape"], SpacedVerbatim)
+"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: what one device has of it."""
+
+
 TTCore = Dialect(
     "ttcore",
     [],
     [
         ArgumentTypeAttr,
+        LocalShapeAttr,
         MeshAttr,
         MeshesAttr,
         MeshShardDirectionAttr,
@@ -342,6 +350,17 @@ def meshes_of(op: Operation) -> MeshesAttr | None:
                 return meshes
         scope = scope.parent_op()
     return None
+
+
+def only_mesh(op: Operation) -> str | None:
+    """The name of the mesh that an op works on whose tensors do not say it.
+
+    tt-mlir writes no places into types: its modules have one mesh.
+    """
+    meshes = meshes_of(op)
+    if meshes is None or len(meshes.meshes.data) != 1:
+        return None
+    return meshes.meshes.data[0].mesh_name.data
 
 
 def device_mesh_name(type: Attribute) -> str | None:

@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
     BoolAttr,
+    DenseIntOrFPElementsAttr,
     IntAttr,
     IntegerAttr,
 )
@@ -42,6 +43,7 @@ from xdsl.ir import (
 from xdsl.irdl import (
     irdl_attr_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
@@ -75,12 +77,14 @@ from ttxdsl.dialects._tt.attributes import (
 from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import OneInputOp, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import (
+    Tensor,
     exactly,
     expect_dim,
     shape_text,
     tensor_type,
     tensor_types,
 )
+from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, verbatim
 
 # --- types and attributes ---------------------------------------------------
 
@@ -102,6 +106,8 @@ class MeshShapeAttr(Dimensions, SpacedOpaqueSyntaxAttribute):
         super().__init__(ArrayAttr(IntAttr(size) for size in sizes))
 
 
+_HANDLE = DeviceType()
+
 # --- bases ------------------------------------------------------------------
 
 
@@ -113,24 +119,30 @@ class TTNNOp(TTOp):
 
 
 class OnDevice(TTNNOp):
-    """Base of ops whose last operand is the device handle."""
+    """Base of ops whose last operand is the device handle, which tt-mlir leaves out."""
 
-    device = operand_def(DeviceType)
+    device = opt_operand_def(DeviceType)
 
     @property
     def reads(self) -> Sequence[SSAValue]:
         """The operands before the handle."""
-        return self.operands[:-1]
+        last = self.operands[-1:]
+        return self.operands[:-1] if last and last[0].type == _HANDLE else self.operands
 
 
 class Linked(OnDevice):
-    """Base of collectives, which use `num_links` ethernet links (at least one)."""
+    """Base of collectives, which use `num_links` ethernet links (at least one).
 
-    num_links = prop_def(IntegerAttr[UI32])
+    tt-mlir may leave that to its runtime.
+    """
+
+    num_links = opt_prop_def(IntegerAttr[UI32])
+    topology = opt_prop_def()
+    sub_device_id = opt_prop_def(IntegerAttr[UI32])
 
     def verify_(self) -> None:
         """A positive number of links, then the op's own constraints."""
-        if self.num_links.value.data < 1:
+        if self.num_links is not None and self.num_links.value.data < 1:
             raise VerifyException(
                 f"num_links is {self.num_links.value.data}, expected at least 1"
             )
@@ -251,9 +263,21 @@ class CumSumOp(indexing.CumSum[IntegerAttr[SI32]], TTNNOp): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[SI32]], TTNNOp): ...
 
 class MatmulOp(contraction.Matmul, TTNNOp): ...
-class Conv3dOp(contraction.Conv3d, OnDevice): ...
+class Conv3dOp(contraction.Conv3d, OnDevice):
+    batch_size = opt_prop_def(IntegerAttr[I32])
+    in_channels = opt_prop_def(IntegerAttr[I32])
+    out_channels = opt_prop_def(IntegerAttr[I32])
+    input_depth = opt_prop_def(IntegerAttr[I32])
+    input_height = opt_prop_def(IntegerAttr[I32])
+    input_width = opt_prop_def(IntegerAttr[I32])
+    kernel_size = opt_prop_def(DenseInts)
 
-class ConstantOp(creation.Constant, TTNNOp): ...
+class ConstantOp(creation.Constant, OnDevice):
+    def __init__(self, value: DenseIntOrFPElementsAttr, type: Tensor):
+        TTNNOp.__init__(
+            self, operands=[None], properties={"value": value}, result_types=[type]
+        )
+
 class ZerosOp(creation.Zeros[ShapeAttr], TTNNOp): ...
 class OnesOp(creation.Ones[ShapeAttr], TTNNOp): ...
 class FullOp(creation.Full[ShapeAttr], TTNNOp): ...
@@ -263,12 +287,19 @@ class QuantizeOp(quantization.Quantize, Scaled): ...
 class DequantizeOp(quantization.Dequantize, Scaled): ...
 class RequantizeOp(quantization.Requantize, Rescaled): ...
 
-class MeshShardOp(collective.MeshShard, OnDevice): ...
+class MeshShardOp(collective.MeshShard, OnDevice):
+    IN_TT_MLIR: ClassVar[bool] = False
 class AllGatherOp(collective.AllGather, Linked): ...
 class AllReduceOp(collective.AllReduce, Linked): ...
 class ReduceScatterOp(collective.ReduceScatter, Linked): ...
-class CollectivePermuteOp(collective.CollectivePermute, OnDevice): ...
-class AllToAllOp(collective.AllToAll, Linked): ...
+class CollectivePermuteOp(collective.CollectivePermute, OnDevice):
+    IN_TT_MLIR: ClassVar[bool] = False
+class AllToAllOp(collective.AllToAll, Linked):
+    IN_TT_MLIR: ClassVar[bool] = False
+class DistributeTensorOp(collective.DistributeTensor, OnDevice): ...
+class FromDeviceOp(collective.FromDevice, TTNNOp): ...
+class AggregateTensorOp(collective.AggregateTensor, OnDevice): ...
+class PointToPointOp(collective.PointToPoint, TTNNOp): ...
 class MeshPartitionOp(collective.MeshPartition, TTNNOp): ...
 
 class WhileOp(control_flow.While, TTNNOp): ...
@@ -384,10 +415,27 @@ class ArangeOp(creation.Arange, TTNNOp):
 
 
 ADDITION_OPS = {
-    one.source: additions.op_of_line(one, TTNNOp) for one in additions.ADDITIONS
+    one.source: additions.op_of_line(
+        one,
+        TTNNOp,
+        **(
+            {where: opt_prop_def(ArrayAttr) for where in elementwise.ACTIVATIONS}
+            if one.registered and one.each
+            else {}
+        ),
+    )
+    for one in additions.ADDITIONS
 }
 """Their classes by the name of the op that they stand for."""
 
 
-TTNN = Dialect("ttnn", [*TTNNOp.OPS], [DeviceType, MeshShapeAttr, ShapeAttr])
+TEXTS = {one.name: one for one in verbatim("ttnn", TTNN_TEXTS)}
+"""ttnn's attributes that are kept as text, by name."""
+
+
+TTNN = Dialect(
+    "ttnn",
+    [*TTNNOp.OPS],
+    [DeviceType, MeshShapeAttr, ShapeAttr, *TEXTS.values()],
+)
 """The dialect object that a context registers."""

@@ -34,23 +34,30 @@ def _kept(
 
 
 def run_while(
-    interpreter: Interpreter, cond: Region, body: Region, state: Sequence[Any]
+    interpreter: Interpreter,
+    cond: Region,
+    body: Region,
+    state: Sequence[Any],
+    captured: Sequence[Any] = (),
 ) -> Values:
-    """`body` on `state` as long as `cond` holds, for each place for itself."""
-    types = [arg.type for arg in body.block.args]
-    state = tuple(state)
+    """`body` on `state` as long as `cond` holds, for each place for itself.
+
+    Both regions take the `captured` values too, behind the state.
+    """
+    state, always = tuple(state), tuple(captured)
+    types = [arg.type for arg in body.block.args[: len(state)]]
     end = cond.block.last_op
     assert end is not None
     rank = rank_of(end.operands[0].type)
     active: Array | None = None
     while True:
-        (holds,) = run_region(interpreter, cond, state, "cond")
-        holds = _scalar(np.asarray(holds), rank)
+        (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
+        holds = _scalar(np.asarray(holds).astype(np.bool_, copy=False), rank)
         active = holds if active is None else active & holds
         if not bool(active.any()):
             return state
         _take_turn(interpreter, body)
-        new = run_region(interpreter, body, state, "body")
+        new = run_region(interpreter, body, (*state, *always), "body")
         state = new if bool(active.all()) else _kept(active, new, state, types)
 
 

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
+from ttxdsl.interpreters.local_boundary import whole_type
 
 Array = NDArray[Any]
 
@@ -29,7 +30,8 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DTy
         UnsupportedError: an argument that is no tensor of static shape.
     """
     types: list[tuple[tuple[int, ...], elements.DType]] = []
-    for index, type in enumerate(function.function_type.inputs):
+    for index, local in enumerate(function.function_type.inputs):
+        type = whole_type(local, function.arg_attrs, index)
         if not isinstance(type, TensorType) or not type.has_static_shape():
             raise UnsupportedError(
                 f"argument {index} of '@{function.sym_name.data}' has type {type};"

@@ -26,6 +26,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
+from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
 from ttxdsl.interpreters.regions import session
 
 Array = NDArray[Any]
@@ -92,7 +93,7 @@ def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         CompileError: its shape or type is another one. Plain Python numbers and lists
             take the argument's type if that is of their kind.
     """
-    type_ = function.function_type.inputs.data[at]
+    type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
     name = f"argument {at} of @{function.sym_name.data}"
     if isinstance(type_, TokenType) and value is None:
         return None
@@ -201,7 +202,15 @@ class Runner:
         state.probes.clear()
         try:
             self.require_room(bytes_of(args))
+            args = tuple(
+                x if x is None else to_devices(function, at, x)
+                for at, x in enumerate(args)
+            )
             results = self.interpreter.call_op(function, args)
+            results = tuple(
+                x if x is None else to_whole(function, at, x)
+                for at, x in enumerate(results)
+            )
         except RecursionError as error:
             raise CompileError(
                 "the program calls itself, or nests too deeply to be run", function

@@ -476,7 +476,8 @@ def _addition(interpreter: Interpreter, op: Any, args: Values) -> Values:
 
 
 def _while(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    return run_while(interpreter, op.cond, op.body, args)
+    count = len(op.carried)
+    return run_while(interpreter, op.cond, op.body, args[:count], args[count:])
 
 
 def _selector(value: Array, type: Attribute) -> Array:

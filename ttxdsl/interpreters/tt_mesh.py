@@ -8,6 +8,8 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/collective.py`.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,8 +75,13 @@ def _rank(op: Any) -> int:
 
 def _split(mesh: DeviceMesh, op: Any) -> list[list[AxisRef]]:
     """The axes that split each dimension, as `shard_dims` says."""
+    return _split_by(mesh, op, ints(op.shard_dims))
+
+
+def _split_by(mesh: DeviceMesh, op: Any, named: Sequence[int]) -> list[list[AxisRef]]:
+    """The axes that split each dimension: `named` says which one each mesh axis splits."""
     dims: list[list[AxisRef]] = [[] for _ in range(_rank(op))]
-    for axis, dim in enumerate(ints(op.shard_dims)):
+    for axis, dim in enumerate(named):
         if dim >= 0:
             dims[dim].append(AxisRef(mesh.names[axis]))
     return dims
@@ -164,7 +171,8 @@ def _reduce_scatter(_: Interpreter, op: Any, args: Values) -> Values:
 
 
 def _all_to_all(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh, groups = _line(op)
+    groups = op.groups
+    mesh, groups = _line(op) if groups is None else (device_mesh(op), groups)
     rank = _rank(op)
     split, concat = op.split_dim.value.data % rank, op.concat_dim.value.data % rank
     return (mesh.all_to_all(args[0], rank, split, concat, groups),)
@@ -182,13 +190,65 @@ def _collective_permute(_: Interpreter, op: Any, args: Values) -> Values:
     return (mesh.collective_permute(args[0], _rank(op), pairs),)
 
 
+def _point_to_point(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(op)
+    sender, receiver = ints(op.sender_coord), ints(op.receiver_coord)
+    value, into = args[0], args[-1]
+    lifted = [mesh.lift(x, _rank(op)) for x in (value, into)]
+    value, into = (
+        np.broadcast_to(x, (*mesh.sizes, *x.shape[mesh.rank :])) for x in lifted
+    )
+    result = into.copy()
+    result[receiver] = value[sender]
+    return (result,)
+
+
+_PLACEMENT = re.compile(r"<(?:shard, (\d+)[^>]*|replicate)>")
+_DIMS = re.compile(r"dims = \[([^\]]*)\]")
+_OVERRIDE = re.compile(r"mesh_shape_override = \[([^\]]*)\]")
+
+
+def _distribute(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(op)
+    text = op.mapper_config.text.data
+    dims = [int(dim) if dim else -1 for dim in _PLACEMENT.findall(text)]
+    return (mesh.shard(args[0], _split_by(mesh, op, dims)),)
+
+
+def _same(_: Interpreter, op: Any, args: Values) -> Values:
+    return (args[0],)
+
+
+def _aggregate(_: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(op)
+    text = op.composer_config.text.data
+    dims, sizes = _numbers(_DIMS, text), _numbers(_OVERRIDE, text) or mesh.sizes
+    joined = [dim if n > 1 else -1 for dim, n in zip(dims, sizes, strict=True)]
+    try:
+        whole = mesh.unshard(args[0], _split_by(mesh, op, joined))
+    except ReplicaMismatchError as error:
+        error.value_name = f"the operand of '{op.name}'"
+        error.value = op.results[0]
+        raise
+    return (whole.reshape(whole.shape[mesh.rank :]),)
+
+
+def _numbers(pattern: re.Pattern[str], text: str) -> list[int]:
+    found = pattern.search(text)
+    return [int(one.split(":")[0]) for one in found[1].split(",")] if found else []
+
+
 MESH_RUNS: dict[str, Run] = {
+    "aggregate_tensor": _aggregate,
     "all_gather": _all_gather,
     "all_reduce": _all_reduce,
     "all_to_all": _all_to_all,
     "collective_permute": _collective_permute,
+    "distribute_tensor": _distribute,
+    "from_device": _same,
     "mesh_partition": _mesh_partition,
     "mesh_shard": _mesh_shard,
+    "point_to_point": _point_to_point,
     "reduce_scatter": _reduce_scatter,
 }
 """How mesh_shard and the collectives are computed, by mnemonic."""

@@ -40,7 +40,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     last = COLLECTIVES_STAGE if options.emit == "sdy" else LAST_STAGE
     passes: list[ModulePass] = []
     if options.emit in ("ttir", "ttnn"):
-        passes = lowerings(form, options.emit, options.num_links)
+        passes = lowerings(form, options.emit, options.num_links, options.vocabulary)
     # what only the stages do is not passed over in silence
     asked = "mesh_shape", "argument_types", "result_presharded", "dump_dir"
     if options.emit in ("sdy", "stablehlo") or any(getattr(options, a) for a in asked):
@@ -92,6 +92,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl compile model.mlir --emit stablehlo | grep all_reduce\n"
             "  ttxdsl compile single_chip.mlir --mesh-shape 1,8 --dump-dir stages\n"
             "  ttxdsl compile model.ttir.mlir --num-links 2\n"
+            "  ttxdsl compile model.mlir --for tt-mlir --emit ttir\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -99,6 +100,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--emit", choices=flags.FORMS, default="ttnn", help="the form to print (ttnn)"
     )
+    flags.add_vocabulary_option(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where it goes (stdout)"
     )

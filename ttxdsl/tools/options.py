@@ -166,6 +166,17 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--for`: whom what is printed is for (`options.vocabulary`)."""
+    parser.add_argument(
+        "--for",
+        dest="vocabulary",
+        choices=("design", "tt-mlir"),
+        default="design",
+        help="whom it is written for: the forms of the design, or those of today's tt-mlir (design)",
+    )
+
+
 def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add options of the pipeline as flags, as its fields describe them."""
     from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass

@@ -45,12 +45,14 @@ class Addition:
         when: when the lowering uses it, if not always.
         token: whether its one result is a token, which has no destination.
         pure: whether it may be dropped when nothing uses its results.
+        registered: whether tt-mlir of today has an op of this name after all.
     """
 
     source: str
     when: str = ""
     token: bool = False
     pure: bool = True
+    registered: bool = False
 
     @property
     def each(self) -> bool:
@@ -76,7 +78,7 @@ ADDITIONS: tuple[Addition, ...] = (
     Addition("chlo.digamma"),
     Addition("chlo.erf_inv", "of f64"),
     Addition("chlo.lgamma"),
-    Addition("chlo.mulhi"),
+    Addition("chlo.mulhi", registered=True),
     Addition("chlo.next_after"),
     Addition("chlo.polygamma"),
     Addition("chlo.ragged_dot"),
@@ -99,7 +101,7 @@ ADDITIONS: tuple[Addition, ...] = (
     Addition("stablehlo.real_dynamic_slice", _SHAPE),
     Addition("stablehlo.recv", pure=False),
     Addition("stablehlo.rng", "normal numbers, integers, or computed bounds"),
-    Addition("stablehlo.rng_bit_generator"),
+    Addition("stablehlo.rng_bit_generator", registered=True),
     Addition("stablehlo.send", token=True, pure=False),
     Addition("stablehlo.set_dimension_size", _SHAPE),
     Addition("stablehlo.torch_index_select", "with batch dimensions"),
@@ -180,7 +182,11 @@ def op_of_line(
     addition: Addition, dialect: type[TTOp], **fields: Any
 ) -> type[AdditionOp]:
     """The op that an addition is in a dialect, with what it has there alone."""
-    said = {"__annotations__": {"ADDITION": "ClassVar[Addition]"}, "ADDITION": addition}
+    said: dict[str, Any] = {"ADDITION": addition, "IN_TT_MLIR": addition.registered}
+    said["__annotations__"] = {
+        "ADDITION": "ClassVar[Addition]",
+        "IN_TT_MLIR": "ClassVar[bool]",
+    }
     said |= fields_of(addition) | fields
     summary = f"As `{addition.source}`."
     return op_of(AdditionOp, dialect, addition.mnemonic, summary, **said)

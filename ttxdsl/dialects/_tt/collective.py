@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from math import prod
+from typing import cast
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
-from xdsl.irdl import opt_prop_def, prop_def
+from xdsl.dialects.builtin import (
+    AnyTensorTypeConstr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    NoneAttr,
+)
+from xdsl.irdl import opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import SI32, UI32, DenseInts, ints
@@ -33,6 +39,7 @@ from ttxdsl.dialects.ttcore import (
     ReduceTypeAttr,
     device_mesh_name,
     meshes_of,
+    only_mesh,
 )
 
 
@@ -196,9 +203,25 @@ class CollectiveOp(MeshOp):
             VerifyException: the tensors are not on a mesh, or not on one of the module.
         """
         name = self.mesh_name()
+        if name is None and not isinstance(self.types[0].encoding, NoneAttr):
+            name = only_mesh(self)  # a memory layout says no name
         if name is None:
             raise VerifyException("a collective works on tensors that live on a mesh")
         return name, self.mesh(name)
+
+    def devices_along(self, axis: int) -> int | None:
+        """Devices along an axis of the mesh, None if the module lists no meshes.
+
+        Raises:
+            VerifyException: there is no mesh, or it has no such axis.
+        """
+        name, mesh = self.own_mesh()
+        shape = None if mesh is None else mesh.get_shape()
+        if shape is not None and not 0 <= axis < len(shape):
+            raise VerifyException(
+                f'cluster_axis is {axis}, but mesh "{name}" has {len(shape)} axes'
+            )
+        return None if shape is None else shape[axis]
 
 
 class AxisCollectiveOp(CollectiveOp):
@@ -207,18 +230,8 @@ class AxisCollectiveOp(CollectiveOp):
     cluster_axis = prop_def(IntegerAttr[UI32])
 
     def devices(self) -> int | None:
-        """Devices along the axis, None if the module lists no meshes.
-
-        Raises:
-            VerifyException: there is no mesh, or it has no such axis.
-        """
-        axis, (name, mesh) = self.cluster_axis.value.data, self.own_mesh()
-        shape = None if mesh is None else mesh.get_shape()
-        if shape is not None and not 0 <= axis < len(shape):
-            raise VerifyException(
-                f'cluster_axis is {axis}, but mesh "{name}" has {len(shape)} axes'
-            )
-        return None if shape is None else shape[axis]
+        """Devices along the axis, None if the module lists no meshes."""
+        return self.devices_along(self.cluster_axis.value.data)
 
     def verify_resized(self, name: str, dim: int, *, grows: bool) -> None:
         """The dimension of that name is multiplied or divided by the devices."""
@@ -335,17 +348,29 @@ class CollectivePermute(CollectiveOp):
                 )
 
 
-class AllToAll(AxisCollectiveOp):
+class AllToAll(CollectiveOp):
     """Parts of `split_dim` sent to the devices along an axis, joined in `concat_dim`.
 
     The device with coordinate c gets part c of every device along the axis and
-    concatenates them in their order. (tt-mlir writes replica groups instead of the
-    axis.)
+    concatenates them in their order. tt-mlir writes `replica_groups` of numbers of
+    devices and their size, `split_count`, instead of the axis.
     """
 
     name = "all_to_all"
+    cluster_axis = opt_prop_def(IntegerAttr[UI32])
+    replica_groups = opt_prop_def(DenseIntOrFPElementsAttr)
+    split_count = opt_prop_def(IntegerAttr[SI32])
     split_dim = prop_def(IntegerAttr[SI32])
     concat_dim = prop_def(IntegerAttr[SI32])
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...] | None:
+        """The `replica_groups`, None where the axis says them."""
+        if self.replica_groups is None:
+            return None
+        size = self.replica_groups.get_shape()[-1]
+        flat = cast("tuple[int, ...]", self.replica_groups.get_values())
+        return tuple(zip(*(flat[at::size] for at in range(size)), strict=True))
 
     def verify_shapes(self) -> None:
         """One dimension shrinks, one grows, by the devices along the axis."""
@@ -354,7 +379,13 @@ class AllToAll(AxisCollectiveOp):
         expect_element_type(result, input)
         expect_dim(input, split, "split_dim")
         expect_dim(input, concat, "concat_dim")
-        devices = self.devices()
+        if (self.cluster_axis is None) == (self.replica_groups is None):
+            raise VerifyException("an all_to_all has a cluster_axis or replica_groups")
+        if (groups := self.groups) is not None:
+            devices = len(groups[0])
+        else:
+            assert self.cluster_axis is not None
+            devices = self.devices_along(self.cluster_axis.value.data)
         if devices is None:
             return
         if input.get_shape()[split] % devices:
@@ -364,6 +395,75 @@ class AllToAll(AxisCollectiveOp):
             )
         changes = {split: (1, devices), concat: (devices, 1)} if split != concat else {}
         _expect_resized(input, result, changes, devices)
+
+
+class DistributeTensor(OneInputOp):
+    """A host tensor handed out to the devices, as tt-mlir's ttnn says it.
+
+    `mapper_config` names for each mesh axis the dimension that it splits, or `replicate`.
+    """
+
+    name = "distribute_tensor"
+    mapper_config = prop_def()
+    cq_id = opt_prop_def(IntegerAttr[UI32])
+
+    def verify_places(self) -> None:
+        """The tensor goes from the host to a mesh."""
+
+
+class FromDevice(OneInputOp):
+    """The tensor in the memory of the host, each device's for itself."""
+
+    name = "from_device"
+
+    def verify_places(self) -> None:
+        """The tensor goes from a mesh to the host."""
+
+    def verify_shapes(self) -> None:
+        """The type stays."""
+        input, result = self.types
+        expect_type(result, input, "only the place changes")
+
+
+class AggregateTensor(OneInputOp):
+    """The tensors of the devices put together on the host, as tt-mlir's ttnn says it.
+
+    `composer_config` names for each mesh axis the dimension along which its devices'
+    tensors are joined, and how many of them (1: one device stands for all).
+    """
+
+    name = "aggregate_tensor"
+    composer_config = prop_def()
+
+    def verify_places(self) -> None:
+        """The tensor goes from a mesh to the host."""
+
+
+class PointToPoint(CollectiveOp):
+    """One device's tensor copied to another; elsewhere what the output holds.
+
+    `sender_coord` and `receiver_coord` are coordinates, one a mesh axis. Without an
+    output all devices but the receiver keep theirs.
+    """
+
+    name = "point_to_point"
+    optional_output_tensor = opt_operand_def(AnyTensorTypeConstr)
+    sender_coord = prop_def(DenseInts)
+    receiver_coord = prop_def(DenseInts)
+
+    def verify_shapes(self) -> None:
+        """The shape stays; both are devices of the mesh."""
+        input, result = self.types
+        expect_type(result, input, "a point_to_point keeps the shape")
+        name, mesh = self.own_mesh()
+        shape = None if mesh is None else mesh.get_shape()
+        for what in (self.sender_coord, self.receiver_coord):
+            where = ints(what)
+            if shape is not None and (
+                len(where) != len(shape)
+                or any(not 0 <= at < n for at, n in zip(where, shape, strict=True))
+            ):
+                raise VerifyException(f'{list(where)} is no device of mesh "{name}"')
 
 
 class MeshPartition(AxisCollectiveOp):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import AnyTensorTypeConstr, ComplexType, i1
+from xdsl.dialects.builtin import AnyTensorTypeConstr, ArrayAttr, ComplexType, i1
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.op import ComputeOp, TTOp, op_of
@@ -52,6 +52,8 @@ class Elementwise:
     typing: Typing = Typing.SAME
     ttnn_name: str = ""
     """Mnemonic in ttnn where it differs from ttir's."""
+    composite: bool = False
+    """Whether ttnn composes it of other kernels, so that it takes no activations."""
 
     @property
     def ttnn(self) -> str:
@@ -104,7 +106,9 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
     ),
     # two operands
     Elementwise("add", 2, "Sum; logical or on i1."),
-    Elementwise("atan2", 2, "Angle of the point (rhs, lhs) in radians."),
+    Elementwise(
+        "atan2", 2, "Angle of the point (rhs, lhs) in radians.", composite=True
+    ),
     Elementwise("bitwise_and", 2, "Bits set in both integers."),
     Elementwise("bitwise_or", 2, "Bits set in either integer."),
     Elementwise("bitwise_xor", 2, "Bits set in exactly one integer."),
@@ -228,10 +232,21 @@ class TernaryOp(ElementwiseOp):
     third = operand_def(AnyTensorTypeConstr)
 
 
+ACTIVATIONS = (
+    "input_tensor_a_activations",
+    "input_tensor_b_activations",
+    "activations",
+)
+"""Where an op of two operands of ttnn says what happens to them and to its result."""
+
+
 def op_of_line(
     spec: Elementwise, dialect: type[TTOp], name: str
 ) -> type[ElementwiseOp]:
     """The op that a line of the table is in a dialect, which calls it so."""
     base = (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1]
-    said = {"__annotations__": {"SPEC": "ClassVar[Elementwise]"}, "SPEC": spec}
+    said: dict[str, Any] = {"SPEC": spec}
+    said["__annotations__"] = {"SPEC": "ClassVar[Elementwise]"}
+    if dialect.DIALECT == "ttnn" and spec.arity == 2 and not spec.composite:
+        said |= {where: opt_prop_def(ArrayAttr) for where in ACTIVATIONS}
     return op_of(base, dialect, name, spec.summary, **said)

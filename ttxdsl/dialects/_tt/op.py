@@ -29,6 +29,9 @@ class TTOp(VerifiedOnce):
     DIALECT: ClassVar[str]
     OPS: ClassVar[list[type[TTOp]]]
 
+    IN_TT_MLIR: ClassVar[bool] = True
+    """Whether tt-mlir of today has an op of this name."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if hasattr(cls, "name") and hasattr(cls, "DIALECT"):

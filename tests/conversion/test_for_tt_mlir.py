@@ -1,0 +1,87 @@
+"""ttir and ttnn written for tt-mlir: the numbers of the design's forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import ttxdsl
+from tests.conversion.tt_verdicts import Sample, refused, written_for_tt_mlir
+from tests.tt.oracle import needs_tt
+from ttxdsl.api import program_of_text
+from ttxdsl.errors import UnsupportedError
+
+PAIRS = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<16x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{before}]>}})
+    -> (tensor<16x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{after}]>}}) {{
+  %0 = stablehlo.tanh %a : tensor<16x32xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{after}]> : tensor<16x32xf32>
+  return %1 : tensor<16x32xf32>
+}}
+"""
+
+RESHARDS = {
+    "all_gather": ('{"x"}, {"y"}', "{}, {}"),
+    "all_to_all": ('{"y"}, {}', '{}, {"y"}'),
+    "collective_permute": ('{"x"}, {}', '{"y":(1)2}, {}'),
+    "collective_permute_whole": ('{"x", "y"}, {}', '{"y", "x"}, {}'),
+    "slice": ("{}, {}", '{"x"}, {"y"}'),
+}
+
+LEAST = {"ttir": 95, "ttnn": 91}
+"""How many ops are written for tt-mlir, so that refusing more does not go unseen."""
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def _same(program: ttxdsl.Program, form: Literal["ttir", "ttnn"]) -> str:
+    lowered = program.lower(form, vocabulary="tt-mlir")
+    inputs = program.random_inputs()
+    results = zip(
+        lowered.simulate(*inputs), program.lower(form).simulate(*inputs), strict=True
+    )
+    for ours, design in results:
+        np.testing.assert_array_equal(ours, design)
+    return lowered.text
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttnn"])
+@pytest.mark.parametrize("name", RESHARDS)
+def test_reshards(name: str, form: Literal["ttir", "ttnn"]):
+    before, after = RESHARDS[name]
+    program = program_of_text(PAIRS.format(before=before, after=after), "reshard.mlir")
+    assert "presharded" in _same(program.partition(), form)
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttnn"])
+def test_example(form: Literal["ttir", "ttnn"]):
+    text = _same(ttxdsl.load(EXAMPLES / "mlp_data_tensor_parallel.mlir"), form)
+    assert "all_reduce" in text
+    assert "ttir.empty" not in text
+    assert "<identity>" not in text
+
+
+@needs_tt
+@pytest.mark.parametrize("form", LEAST)
+def test_tt_mlir_takes_every_op(form: str):
+    written = written_for_tt_mlir(form)
+    by_meshes: dict[str, list[Sample]] = {}
+    for sample in written.values():
+        by_meshes.setdefault(sample.meshes, []).append(sample)
+    refusals = [refused(wanted) for wanted in by_meshes.values()]
+    assert {one.op: said for found in refusals for one, said in found.items()} == {}
+    assert len(written) >= LEAST[form]
+
+
+def test_what_tt_mlir_has_not_is_refused():
+    text = """func.func @main(%a: tensor<4xcomplex<f32>>) -> tensor<4xf32> {
+      %0 = stablehlo.real %a : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    program = program_of_text(text, "real.mlir")
+    with pytest.raises(UnsupportedError, match=r"real.mlir:2:.*tt-mlir has no such op"):
+        program.lower("ttir", vocabulary="tt-mlir")

@@ -1,0 +1,85 @@
+"""Whose spelling of ttir and ttnn the lowerings write: the design's, or tt-mlir's.
+
+The dialects read both, as optional operands and properties of the same ops. The
+option is called `for`, which Python keeps for itself: here the field is `for_`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.str_enum import StrEnum
+
+from ttxdsl.dialects._tt.op import TTOp
+from ttxdsl.errors import CompileError, UnsupportedError
+
+
+class Vocabulary(StrEnum):
+    """For whom a ttir or ttnn text is written."""
+
+    DESIGN = "design"
+    """The design request's forms: destinations, data `sharded` in place."""
+    TT_MLIR = "tt-mlir"
+    """What tt-mlir of today takes."""
+
+    @classmethod
+    def named(cls, text: str) -> Vocabulary:
+        """The vocabulary of that name.
+
+        Raises:
+            CompileError: there is none.
+        """
+        found = next((one for one in cls if one.value == text), None)
+        if found is None:
+            names = " or ".join(one.value for one in cls)
+            raise CompileError(f"for is '{text}', expected {names}")
+        return found
+
+
+def require_in_tt_mlir(op: Operation) -> None:
+    """Refuse an op that tt-mlir has not.
+
+    Raises:
+        UnsupportedError: it is one.
+    """
+    if isinstance(op, TTOp) and not op.IN_TT_MLIR:
+        raise UnsupportedError(
+            "tt-mlir has no such op",
+            op,
+            hint="docs/reference/lowering.md lists what it has",
+        )
+
+
+@dataclass(frozen=True)
+class LoweringPass(ModulePass):
+    """Base of the lowerings: passes with the option `for`, `design` or `tt-mlir`."""
+
+    for_: str = Vocabulary.DESIGN.value
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Whose spelling it writes.
+
+        Raises:
+            CompileError: `for` says something else.
+        """
+        return Vocabulary.named(self.for_)
+
+    @classmethod
+    def from_spec(cls, spec: ArgSpec) -> Self:
+        """The pass as a pipeline's text says it."""
+        said = {
+            "for_" if name == "for" else name: value
+            for name, value in spec.parameters.items()
+        }
+        return super().from_spec(ArgSpec(spec.name, said))
+
+    def spec(self, *, include_default: bool = False) -> ArgSpec:
+        """The pass as a pipeline's text says it."""
+        spec = super().spec(include_default=include_default)
+        said = {name.rstrip("_"): value for name, value in spec.parameters.items()}
+        return ArgSpec(spec.name, said)

@@ -1,0 +1,92 @@
+"""Arguments and results that are on the devices, of programs written for tt-mlir.
+
+Their types are local; `ttxdsl.shards` says how the whole tensor lies, in the words of
+`mesh_shard`. A run takes and gives whole tensors all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from ttxdsl.dialects._tt.attributes import DenseInts, ints
+from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.mesh import DeviceMesh
+from ttxdsl.sharding.axes import AxisRef
+
+Array = NDArray[Any]
+Entries = ArrayAttr[DictionaryAttr] | None
+
+
+def _shards(entries: Entries, at: int) -> dict[str, tuple[int, ...]] | None:
+    """What is said of an end, None if it is not on the devices."""
+    said = entries.data[at].data.get(SHARDS_ATTRIBUTE) if entries else None
+    if not isinstance(said, DictionaryAttr):
+        return None
+    return {name: ints(cast(DenseInts, one)) for name, one in said.data.items()}
+
+
+def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
+    """The type of the whole tensor that an argument or result is a part of."""
+    shards = _shards(entries, at)
+    if shards is None or not isinstance(type, TensorType):
+        return type
+    tensor = cast("TensorType[Attribute]", type)
+    parts = zip(tensor.get_shape(), shards["shard_shape"], strict=True)
+    return TensorType(tensor.element_type, [size * count for size, count in parts])
+
+
+def _mesh(function: FuncOp) -> DeviceMesh:
+    meshes, name = meshes_of(function), only_mesh(function)
+    if meshes is None or name is None:
+        raise CompileError("data on the devices needs a module of one mesh", function)
+    mesh = meshes.get_mesh(name)
+    assert mesh is not None
+    sizes = mesh.get_shape()
+    return DeviceMesh(tuple((f"axis{at}", size) for at, size in enumerate(sizes)))
+
+
+def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[AxisRef]]:
+    dims: list[list[AxisRef]] = [[] for _ in shards["shard_shape"]]
+    for axis, dim in enumerate(shards["shard_dims"]):
+        if dim >= 0:
+            dims[dim].append(AxisRef(mesh.names[axis]))
+    return dims
+
+
+def to_devices(function: FuncOp, at: int, value: Array) -> Array:
+    """What the devices have of the whole tensor given for argument `at`."""
+    shards = _shards(function.arg_attrs, at)
+    if shards is None:
+        return value
+    mesh, counts = _mesh(function), shards["shard_shape"]
+    parts = shards.get("device_parts")
+    if parts is None:
+        local = mesh.shard(value, _dims(mesh, shards))
+    else:
+        local = mesh.place(value, counts, parts)
+    summands = shards.get("device_summands")
+    return (
+        local if summands is None else mesh.first_summands(local, len(counts), summands)
+    )
+
+
+def to_whole(function: FuncOp, at: int, value: Array) -> Array:
+    """The whole tensor of which the devices have parts as result `at`."""
+    shards = _shards(function.res_attrs, at)
+    if shards is None:
+        return value
+    mesh, counts = _mesh(function), shards["shard_shape"]
+    parts, summands = shards.get("device_parts"), shards.get("device_summands")
+    dims = _dims(mesh, shards)
+    if parts is None and summands is None:
+        whole = np.asarray(mesh.unshard(value, dims))
+        return whole.reshape(whole.shape[mesh.rank :])
+    held = mesh.parts_of(dims) if parts is None else parts
+    return mesh.collect(value, counts, held, summands or ())
