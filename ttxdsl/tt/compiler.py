@@ -1,16 +1,18 @@
 """Questions to the real tt-mlir: does it parse this, and what does it make of it?
 
-One process a question, for some programs make the library abort. A question takes
-about half a second, most of it for the library to load.
+One process a question, for some programs make the library abort (see `worker`). The
+first question takes a second, in which the library is loaded; the others what they need.
 """
 
+import atexit
 import json
-import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ttxdsl.errors import CompileError
 from ttxdsl.tt.library import LLMBOX, require_descriptor, require_library
@@ -75,6 +77,50 @@ def _end(log: str, code: int) -> str:
     return f"{how}: {found[-1].strip()}" if found else how
 
 
+class _Worker:
+    """A process that has loaded the library."""
+
+    def __init__(self, library: Path) -> None:
+        # -I: Python imports nothing from the folder that it is called in, nor a user's
+        command = [sys.executable, "-I", str(_WORKER), str(library)]
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CompileError(f"cannot run tt-mlir: {reason}") from error
+        atexit.register(self._end)
+        failed = self._read().get("failed")
+        if failed is not None:
+            raise CompileError(failed)
+
+    def ask(self, **question: Any) -> dict[str, Any]:
+        """Put a question and wait for its answer."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise CompileError("tt-mlir's process has ended") from error
+        return self._read()
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise CompileError("tt-mlir's process has ended")
+        return json.loads(line)
+
+    def _end(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._process.wait()
+
+
+_worker = cache(_Worker)
+
+
 def compile_text(
     text: str, *, descriptor: Path = LLMBOX, timeout: float = 300
 ) -> Answer:
@@ -89,40 +135,15 @@ def compile_text(
     Raises:
         CompileError: the library or the descriptor is missing, or it took too long.
     """
-    library = require_library()
-    env = os.environ | {
-        "TT_COMPILE_ONLY_SYSTEM_DESC": str(require_descriptor(descriptor)),
-        "TTXLA_LOGGER_LEVEL": "DEBUG",
-    }
-    # -I: Python imports nothing from the folder that it is called in, nor a user's
-    command = [sys.executable, "-I", str(_WORKER), str(library)]
-    try:
-        done = subprocess.run(
-            command,
-            input=text.encode(),
-            env=env,
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise CompileError(
-            f"tt-mlir did not answer within {timeout:g} seconds"
-        ) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CompileError(f"cannot run tt-mlir: {reason}") from error
-    log = done.stderr.decode(errors="replace")
+    answer = _worker(require_library()).ask(
+        text=text, descriptor=str(require_descriptor(descriptor)), timeout=timeout
+    )
+    log, code, message = answer["log"], answer["code"], answer["message"]
+    if code is None:
+        raise CompileError(f"tt-mlir did not answer within {timeout:g} seconds")
     stages = dict(_SHOWN.findall(log))
-    if done.returncode == 1 and not stages:
-        raise CompileError(
-            log.strip().splitlines()[-1] if log.strip() else "tt-mlir ended"
-        )
-    if done.returncode:
-        return Answer(
-            stages, _end(log, done.returncode), "vhlo" in stages, crashed=True
-        )
-    message = json.loads(done.stdout.splitlines()[-1])
+    if code:
+        return Answer(stages, _end(log, code), "vhlo" in stages, crashed=True)
     if message is None:
         return Answer(stages, None, parsed=True)
     if "system desc schema mismatch" in message.lower():

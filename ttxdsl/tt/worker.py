@@ -1,17 +1,23 @@
-"""Asks tt-mlir's library one question, in a process that it may abort.
+"""Asks tt-mlir's library, each question in a process that the library may abort.
 
-python -I worker.py LIBRARY < program.mlir
+python -I worker.py LIBRARY < questions > answers
 
-Reads a module from standard input and gives it to the library through PJRT's C API
-(`Plugin_Initialize`, `Client_Create`, `Client_Compile`). The library writes its modules
-to standard error as it goes; standard output gets one line of JSON: what it said
-against the program, or null.
+The library takes a second to load and most programs a fiftieth of one, so it is loaded
+once, and each question is asked in a fork that dies with it. A question is a line of JSON:
+the text of a module, the file that describes the machine, and how long to wait. The
+fork gives the module to the library through PJRT's C API (`Plugin_Initialize`,
+`Client_Create`, `Client_Compile`), which writes its modules to standard error as it goes.
+An answer is a line of JSON: that log, how the fork ended (None: it took too long), and
+what the library said against the program, or null.
 """
 
 import ctypes
 import json
 import os
+import select
+import signal
 import sys
+import tempfile
 from ctypes import POINTER, c_char_p, c_size_t, c_void_p
 
 # what `PJRT_Api` holds behind its size, its extensions and its version, in order
@@ -113,16 +119,46 @@ def _ask(api: _Api, code: bytes) -> str | None:
     )
 
 
+def _answered(api: _Api, question: dict[str, object]) -> dict[str, object]:
+    """Ask in a fork."""
+    with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as said:
+        child = os.fork()
+        if not child:
+            os.dup2(log.fileno(), 2)
+            os.environ["TT_COMPILE_ONLY_SYSTEM_DESC"] = str(question["descriptor"])
+            message = _ask(api, str(question["text"]).encode())
+            os.write(said.fileno(), json.dumps(message).encode())
+            # without taking down what the library has set up
+            os._exit(0)
+        watched = os.pidfd_open(child)
+        ended, _, _ = select.select([watched], [], [], float(str(question["timeout"])))
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        os.close(watched)
+        log.seek(0)
+        said.seek(0)
+        return {
+            "log": log.read().decode(errors="replace"),
+            "code": os.waitstatus_to_exitcode(status) if ended else None,
+            "message": json.loads(said.read() or b"null"),
+        }
+
+
 def main() -> None:
-    """Ask, answer, and end without taking down what the library has set up."""
+    """Load the library, say so, and answer until nobody asks any more."""
+    # a fork is asked to end by whoever started this, not by a key that they press
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # the library reads this while it loads: show all modules
+    os.environ["TTXLA_LOGGER_LEVEL"] = "DEBUG"
     try:
         api = _Api(sys.argv[1])
     except (OSError, AttributeError) as error:
-        sys.exit(f"cannot load {sys.argv[1]}: {error}")
-    answer = _ask(api, sys.stdin.buffer.read())
-    print(json.dumps(answer), flush=True)
-    sys.stderr.flush()
-    os._exit(0)
+        print(json.dumps({"failed": f"cannot load {sys.argv[1]}: {error}"}), flush=True)
+        return
+    print(json.dumps({}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(_answered(api, json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
