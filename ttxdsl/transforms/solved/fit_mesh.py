@@ -18,7 +18,10 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
     ModuleOp,
+    StringAttr,
     TensorType,
     UnitAttr,
     i64,
@@ -38,7 +41,7 @@ from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import Groups, groups_along
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
-from ttxdsl.transforms.local.collectives import DEVICE_TO_DEVICE
+from ttxdsl.transforms.local.collectives import ALL_SLICE, DEVICE_TO_DEVICE
 from ttxdsl.transforms.local.devices import source_target_pairs
 from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.local.layout import Layout
@@ -159,6 +162,29 @@ class _Fitting:
             back[new] = old
         for op in ops_of_type(module, stablehlo.PartitionIdOp):
             write_instead(op, partial(_looked_up, op, back))
+
+    def name_slice(self, op: stablehlo.CompositeOp) -> None:
+        """Say a slice along one whole axis by its sharding, as tt-mlir reads it.
+
+        Of all other slices it inlines what they are made of.
+        """
+        said = op.composite_attributes
+        if op.composite_name.data != ALL_SLICE or said is None:
+            return
+        axis, dim = said.data.get("axis"), said.data.get("dim")
+        if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
+            return
+        if "sub_axis_size" in said.data:
+            return
+        axes = self.fit.dim((AxisRef(axis.data),))
+        if not axes:
+            return
+        rank = len(shape_of(op.results[0]))
+        dims = [DimSharding(axes if i == dim.value.data else ()) for i in range(rank)]
+        sharding = TensorSharding(self.name, tuple(dims))
+        op.properties["composite_attributes"] = DictionaryAttr(
+            {"out_sharding": sdy.TensorShardingAttr(sharding)}
+        )
 
     # --- the border -----------------------------------------------------------------
 
@@ -376,6 +402,8 @@ class FitMeshPass(ModulePass):
                 first,
             )
         fitting.renumber(op)
+        for one in ops_of_type(op, stablehlo.CompositeOp):
+            fitting.name_slice(one)
         for manual in manuals:
             fitting.refit(manual)
         for one in meshes[1:]:

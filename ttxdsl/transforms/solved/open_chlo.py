@@ -272,6 +272,62 @@ def _bessel_i1e(w: Writer, x: SSAValue) -> SSAValue:
     return w.mul(w.unary(stablehlo.SignOp, x), value)
 
 
+_BERNOULLI = (
+    1 / 12,
+    -1 / 720,
+    1 / 30240,
+    -1 / 1209600,
+    1 / 47900160,
+    -691 / 1307674368000,
+)
+"""B2 / 2!, B4 / 4!, ...."""
+_TERMS = 9
+
+
+def _power(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
+    return w.binary(stablehlo.PowOp, x, y)
+
+
+def _zeta(w: Writer, x: SSAValue, q: SSAValue) -> SSAValue:
+    """By Euler and Maclaurin, after nine terms (DLMF 25.11.5)."""
+    down, at = w.neg(x), q
+    total = _power(w, at, down)
+    for _ in range(_TERMS):
+        at = w.plus(at, 1)
+        power = _power(w, at, down)
+        total = w.add(total, power)
+    power = _power(w, at, down)
+    rest = w.minus(w.div(at, w.minus(x, 1)), 0.5)
+    total = w.add(total, w.mul(power, rest))
+    factor, step = w.div(w.mul(power, x), at), x
+    square = w.mul(at, at)
+    for i, one in enumerate(_BERNOULLI):
+        total = w.add(total, w.mul(factor, one))
+        if i + 1 < len(_BERNOULLI):
+            step = w.plus(x, 2 * i + 1)
+            factor = w.div(w.mul(w.mul(factor, step), w.plus(step, 1)), square)
+    whole = w.test(q, "EQ", w.unary(stablehlo.FloorOp, q))
+    below = w.test(q, "LE", 0)
+    broken = w.test(x, "NE", w.unary(stablehlo.FloorOp, x))
+    total = w.select(w.both(below, broken), w.full(nan, x), total)
+    total = w.select(w.both(below, whole), w.full(inf, x), total)
+    total = w.select(w.test(x, "LT", 1), w.full(nan, x), total)
+    return w.select(w.test(x, "EQ", 1), w.full(inf, x), total)
+
+
+def _polygamma(w: Writer, n: SSAValue, x: SSAValue) -> SSAValue:
+    """(-1)^(n+1) n! zeta(n + 1, x), and digamma for n = 0."""
+    after = w.plus(n, 1)
+    half = w.mul(after, 0.5)
+    even = w.test(half, "EQ", w.unary(stablehlo.FloorOp, half))
+    size = w.mul(w.exp(_lgamma(w, after)), _zeta(w, after, x))
+    value = w.select(even, size, w.neg(size))
+    value = w.select(w.test(n, "EQ", 0), _digamma(w, x), value)
+    whole = w.test(n, "EQ", w.unary(stablehlo.FloorOp, n))
+    known = w.both(whole, w.test(n, "GE", 0))
+    return w.select(known, value, w.full(nan, x))
+
+
 def _next_after(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
     """One bit further, of f32."""
     shape = list(shape_of(x))
@@ -334,6 +390,11 @@ _OF_32_BITS: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
 _INFINITE = {"chlo.is_inf": 0, "chlo.is_pos_inf": 1, "chlo.is_neg_inf": -1}
 
 
+_OF_TWO: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
+    "chlo.polygamma": _polygamma, "chlo.zeta": _zeta,
+}  # fmt: skip
+
+
 class OpenFunction(RewritePattern):
     """One function of chlo as ops of StableHLO."""
 
@@ -358,6 +419,9 @@ class OpenFunction(RewritePattern):
             both = _OF_32_BITS[op.name]
             write_instead(op, lambda w: [both(w, *op.operands)])
             return
+        elif op.name in _OF_TWO:
+            write_instead(op, partial(_both_in_f32, _OF_TWO[op.name], op))
+            return
         else:
             raise UnsupportedError(
                 f"tt-mlir has no chlo, and nothing says it of {element} in StableHLO",
@@ -374,6 +438,15 @@ def _in_f32(function: Function, w: Writer, x: SSAValue) -> SSAValue:
     if not isinstance(element, BFloat16Type | Float16Type):
         return function(w, x)
     return w.convert(function(w, w.convert(x, f32)), element)
+
+
+def _both_in_f32(
+    function: Callable[[Writer, SSAValue, SSAValue], SSAValue], op: Operation, w: Writer
+) -> list[SSAValue]:
+    element = element_of(op.results[0])
+    if not isinstance(element, BFloat16Type | Float16Type):
+        return [function(w, *op.operands)]
+    return [w.convert(function(w, *(w.convert(x, f32) for x in op.operands)), element)]
 
 
 def _is_infinite(sign: int, w: Writer, x: SSAValue) -> SSAValue:

@@ -16,10 +16,13 @@ from ttxdsl.transforms.solved.fit_mesh import FitMeshPass
 from ttxdsl.transforms.solved.mark_borders import MarkBordersPass
 from ttxdsl.transforms.solved.open_chlo import OpenChloPass
 from ttxdsl.transforms.solved.open_computations import OpenComputationsPass
+from ttxdsl.transforms.solved.open_forms import OpenFormsPass
+from ttxdsl.transforms.solved.order_sorts import OrderSortsPass
+from ttxdsl.transforms.solved.require_known import RequireKnownPass
 
 _PASSES = (
-    FitMeshPass(), AlignCollectivesPass(), OpenChloPass(), OpenComputationsPass(),
-    MarkBordersPass(),
+    RequireKnownPass(), FitMeshPass(), AlignCollectivesPass(), OpenChloPass(),
+    OrderSortsPass(), OpenComputationsPass(), OpenFormsPass(), MarkBordersPass(),
 )  # fmt: skip
 
 
