@@ -44,7 +44,7 @@ from ttxdsl.program import (
 from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.links import DEFAULT_LINK, Link
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.transforms.pipeline import Hooks, Stage, TTStableHLOPipelinePass
+from ttxdsl.transforms.pipeline import DESIGN, Hooks, Stage, TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 from ttxdsl.trees import Calling, call_arguments
 from ttxdsl.version import __version__
@@ -175,6 +175,7 @@ class Program:
         dump_dir: str | os.PathLike[str] | None = None,
         last_stage: int = LAST_STAGE,
         strict: bool = False,
+        version: str = DESIGN,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
@@ -188,6 +189,7 @@ class Program:
             dump_dir: write `NN-stage.mlir` after each stage into this folder.
             last_stage: stop after this stage, 1 to 13, to look at what it did.
             strict: refuse what would be computed replicated with a warning.
+            version: of tt-mlir's pipeline, `design` or `2026`.
             on_stage: called after each stage.
 
         Raises:
@@ -203,6 +205,7 @@ class Program:
             verify_each=True,
             last_stage=last_stage,
             strict=strict,
+            version=version,
         )
         return self._partitioned(pipeline, on_stage)
 

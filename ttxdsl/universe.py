@@ -55,6 +55,11 @@ PASSES: dict[str, str] = {
     "sdy-op-priority-propagate": f"{_PROPAGATION}.op_priority:OpPriorityPropagatePass",
     "sdy-user-priority-propagate": f"{_PROPAGATION}.user_priority:UserPriorityPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_PROPAGATION}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
+    # what tt-mlir's pipeline of 2026 adds
+    "decouple-const-fanout": f"{_STAGES}.decouple_const_fanout:DecoupleConstFanoutPass",
+    "replicate-non-splittable-values": f"{_STAGES}.replicate_non_splittable_values:ReplicateNonSplittableValuesPass",
+    "insert-reshards-for-unpropagated-ops": f"{_STAGES}.insert_reshards_for_unpropagated_ops:InsertReshardsForUnpropagatedOpsPass",
+    "shardy-ccl-canonicalization": f"{_STAGES}.shardy_ccl_canonicalization:ShardyCCLCanonicalizationPass",
     "import-xla-sdy": "ttxdsl.transforms.carriers.import_xla_sdy:ImportXlaSdyPass",
     "unify-meshes": f"{_STAGES}.unify_meshes:UnifyMeshesPass",
     "open-composites": f"{_STAGES}.open_composites:OpenCompositesPass",

@@ -59,6 +59,14 @@ def is_function_solved(function: FuncOp) -> bool:
     return found
 
 
+def computation_around(op: Operation) -> sdy.ManualComputationOp | None:
+    """The innermost manual computation that an op is in."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, sdy.ManualComputationOp):
+        parent = parent.parent_op()
+    return parent
+
+
 def is_solved(module: ModuleOp) -> bool:
     """Whether every function that has a body and no caller inside is solved."""
     functions = entry_functions(module)

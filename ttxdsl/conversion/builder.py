@@ -9,7 +9,7 @@ nothing (a reshape to the same shape, a slice of everything) make no op.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import copysign, isfinite
 from typing import cast
@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import (
     bool_attr,
@@ -104,15 +105,21 @@ class TTIRBuilder:
         block: where ops go.
         mesh_name: the mesh that tensors live on, None on the host.
         location: what the ops to come say about their origin.
+        vocabulary: whose ttir they are.
     """
 
     block: Block
     mesh_name: str | None
     location: LocationAttr = UNKNOWN_LOC
+    vocabulary: Vocabulary = Vocabulary.DESIGN
 
     def at(self, block: Block) -> TTIRBuilder:
         """A builder in the same place, at the end of another block."""
-        return TTIRBuilder(block, self.mesh_name, self.location)
+        return replace(self, block=block)
+
+    def in_place(self, mesh_name: str | None) -> TTIRBuilder:
+        """A builder at the same end, on a mesh or on the host."""
+        return replace(self, mesh_name=mesh_name)
 
     def add(self, op: Operation) -> Operation:
         """Append any op."""
@@ -146,8 +153,12 @@ class TTIRBuilder:
         results: Sequence[Tensor],
         properties: Mapping[str, Attribute] | None = None,
     ) -> Sequence[SSAValue]:
-        """An op in destination-passing style, its destinations made before it."""
-        outputs = [self.empty(type) for type in results]
+        """An op in destination-passing style, its destinations made before it.
+
+        Tt-mlir's has no destinations.
+        """
+        design = self.vocabulary == Vocabulary.DESIGN
+        outputs = [self.empty(type) for type in results] if design else []
         made = op.create(
             operands=[*inputs, *outputs],
             result_types=results,

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
+from ttxdsl.conversion.builder import element_of, shape_of
 from ttxdsl.conversion.group_axes import covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
@@ -83,7 +83,7 @@ def per_device(
     """
     devices = low.devices
     assert devices is not None
-    host = TTIRBuilder(low.builder.block, None)
+    host = low.builder.in_place(None)
     width = len(rows[0])
     shape = (*devices.shape, width)
     table = host.numbers([number for row in rows for number in row], shape, element)

@@ -211,7 +211,7 @@ class _ModuleLowering:
     def _function(self, function: FuncOp) -> None:
         old = function.body.block
         block = Block(arg_types=old.arg_types)
-        host = TTIRBuilder(block, None, function.location)
+        host = TTIRBuilder(block, None, function.location, self.vocabulary)
         computations = any(isinstance(op, sdy.ManualComputationOp) for op in old.ops)
         results = (
             self._host_code(function, host)
@@ -252,7 +252,7 @@ class _ModuleLowering:
         _require_no_shardings(function)
         mesh, name = self._only_mesh()
         devices = self._devices(mesh, name)
-        low = self._lowering(TTIRBuilder(host.block, name), devices)
+        low = self._lowering(host.in_place(name), devices)
         old = function.body.block
         for index, (before, given) in enumerate(
             zip(old.args, host.block.args, strict=True)
@@ -292,9 +292,8 @@ class _ModuleLowering:
         mesh, name = self._mesh_of(op)
         devices = self._devices(mesh, name)
         _require_all_axes_manual(op, mesh)
-        low = self._lowering(
-            TTIRBuilder(outer.builder.block, name, op.location), devices
-        )
+        low = self._lowering(outer.builder.in_place(name), devices)
+        low.builder.location = op.location
         mesh = mesh or Mesh((("x", 1), ("y", 1)))
         block = op.body.block
         for operand, argument, sharding in zip(
@@ -405,7 +404,7 @@ class _ModuleLowering:
     def _unshard(
         self, low: Lowering, value: SSAValue, kind: MeshShardType, placement: Placement
     ) -> SSAValue:
-        host = TTIRBuilder(low.builder.block, None, low.builder.location)
+        host = low.builder.in_place(None)
         type = tensor_type(value)
         shape = [
             size * parts

@@ -5,7 +5,8 @@ Names and attributes follow tt-mlir (`TTIROps.td`); the five collectives and
 
 - *Destination-passing style.* An op that computes takes its inputs and then one
   `output` for each result, made by `ttir.empty` and of the result's type; the result
-  replaces it, its contents are never read. Creation ops and control flow have none.
+  replaces it, its contents are never read. Creation ops and control flow have none. As
+  tt-mlir of today writes it, no op has any: an op has all its destinations or none.
 - *Places.* A tensor type with the encoding `#ttcore.tensor_mesh<"mesh">` is one local
   tensor on every device of that mesh, its shape the local one. Without an encoding it
   is one tensor on the host. All tensors of an op live in one place; only `mesh_shard`
@@ -23,6 +24,7 @@ Ops print in MLIR's generic form with their attributes as properties.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import I32, I64, AnyTensorTypeConstr, IntegerAttr, TensorType
@@ -31,6 +33,7 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     VariadicDef,
     operand_def,
+    opt_operand_def,
     prop_def,
     result_def,
     traits_def,
@@ -75,8 +78,14 @@ class TTIROp(TTOp):
 class DPSOp(TTIROp):
     """Base of ops in destination-passing style: the last operands are the outputs.
 
-    Constraints: each output has its result's type; all tensors live in one place.
+    Constraints: there are all outputs or none; each has its result's type; all tensors
+    live in one place.
     """
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it names its destinations."""
+        raise NotImplementedError
 
     @property
     def dps_results(self) -> Sequence[SSAValue]:
@@ -85,17 +94,24 @@ class DPSOp(TTIROp):
 
     @property
     def dps_outputs(self) -> Sequence[SSAValue]:
-        """The destinations, one a result that is a tensor."""
-        return self.operands[len(self.operands) - len(self.dps_results) :]
+        """The destinations, one a result that is a tensor, if it names them."""
+        return self.operands[len(self.reads) :]
 
     @property
     def reads(self) -> Sequence[SSAValue]:
         """The operands before the destinations."""
+        if not self.in_place:
+            return self.operands
         return self.operands[: len(self.operands) - len(self.dps_results)]
 
     def verify_(self) -> None:
         """Check the destinations, then what holds for all ops."""
-        for output, result in zip(self.dps_outputs, self.dps_results, strict=True):
+        outputs, results = self.dps_outputs, self.dps_results
+        if outputs and len(outputs) != len(results):
+            raise VerifyException(
+                f"{len(results)} results have {len(outputs)} outputs: all or none"
+            )
+        for output, result in zip(outputs, results, strict=False):
             if output.type != result.type:
                 raise VerifyException(
                     f"the output has type {output.type}, the result {result.type}: "
@@ -107,14 +123,29 @@ class DPSOp(TTIROp):
 class Destination(DPSOp):
     """Base of ops with one result, whose destination is the last operand."""
 
-    output = operand_def(AnyTensorTypeConstr)
+    output = opt_operand_def(AnyTensorTypeConstr)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it has one operand more than it needs."""
+        return len(self.operands) > self._inputs()
+
+    @classmethod
+    @cache
+    def _inputs(cls) -> int:
+        """How many operands it needs; counted, for `reads` is asked at every step."""
+        return len(cls.get_irdl_definition().operands) - 1
 
 
-class SortedDestinations(DPSOp):
-    """Base of ops that answer with sorted values and their places."""
+class Destinations(DPSOp):
+    """Base of ops with several results, whose destinations are the last operands."""
 
-    values_output = operand_def(AnyTensorTypeConstr)
-    indices_output = operand_def(AnyTensorTypeConstr)
+    destinations = var_operand_def()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it names any."""
+        return bool(self.destinations)
 
 
 # --- element by element, and reductions ---------------------------------------
@@ -141,7 +172,6 @@ class ArgMaxOp(reduction.ArgMax, reduction.DimsReductionOp, Destination): ...
 
 class ReshapeOp(data_movement.Reshape, Destination): ...
 class PermuteOp(data_movement.Permute, Destination): ...
-class ConcatOp(data_movement.Concat, Destination): ...
 class SliceStaticOp(data_movement.SliceStatic, Destination): ...
 class SliceDynamicOp(data_movement.SliceDynamic, Destination): ...
 class PadOp(data_movement.Pad, Destination): ...
@@ -149,8 +179,8 @@ class PadOp(data_movement.Pad, Destination): ...
 class EmbeddingOp(indexing.Embedding, Destination): ...
 class GatherOp(indexing.Gather[IntegerAttr[I32]], Destination): ...
 class ScatterOp(indexing.Scatter[IntegerAttr[I32]], Destination): ...
-class SortOp(indexing.Sort[IntegerAttr[SI32]], SortedDestinations): ...
-class TopKOp(indexing.TopK[IntegerAttr[I32]], SortedDestinations): ...
+class SortOp(indexing.Sort[IntegerAttr[SI32]], Destinations): ...
+class TopKOp(indexing.TopK[IntegerAttr[I32]], Destinations): ...
 class CumSumOp(indexing.CumSum[IntegerAttr[I64]], Destination): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[I64]], Destination): ...
 
@@ -182,6 +212,26 @@ class YieldOp(control_flow.Yield, TTIROp): ...
 
 
 # --- data movement ----------------------------------------------------------
+
+
+class ConcatOp(data_movement.Concat, DPSOp):
+    """The tensors one after the other along dimension `dim`.
+
+    The last operand is the destination unless the sizes of all add up to the result's.
+    """
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the last operand is the destination: one too many for the result."""
+        dim, (result, *types) = (
+            self.dim.value.data,
+            tensor_types(self.result, *self.operands),
+        )
+        ranks = {len(type.get_shape()) for type in (result, *types)}
+        if len(types) < 2 or len(ranks) > 1 or not 0 <= dim < max(ranks):
+            return False
+        total = sum(type.get_shape()[dim] for type in types)
+        return total != result.get_shape()[dim] and types[-1] == result
 
 
 class BroadcastOp(OneInputOp, Destination):
@@ -339,27 +389,14 @@ class MeshShardOp(collective.MeshShard, Destination):
 
 
 def _with_destinations(addition: Addition) -> type[AdditionOp]:
-    """An addition with a destination for each result, but tokens.
-
-    Where there are several they are named after their results.
-    """
+    """An addition with a destination for each result, but tokens."""
     source = sources()[addition.source].get_irdl_definition()
-    outputs: dict[str, Any] = {}
-    several = [name for name, one in source.operands if isinstance(one, VariadicDef)]
-    for name, one in () if addition.token else source.results:
-        if isinstance(one, VariadicDef):
-            outputs["destinations"] = var_operand_def()
-            several.append(name)
-        else:
-            label = "output" if len(source.results) == 1 else f"{name}_output"
-            outputs[label] = operand_def()
+    if addition.token:
+        return additions.op_of_line(addition, TTIROp)
     options: dict[str, Any] = {}
-    if outputs and len(several) > 1:
+    if any(isinstance(one, VariadicDef) for _, one in source.operands):
         options["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
-    if [*outputs] == ["output"]:
-        return additions.op_of_line(addition, Destination, **options)
-    base = type("Destinations", (DPSOp,), {"__module__": __name__, **outputs})
-    return additions.op_of_line(addition, base, **options)
+    return additions.op_of_line(addition, Destinations, **options)
 
 
 ADDITION_OPS = {one.source: _with_destinations(one) for one in additions.ADDITIONS}

@@ -36,6 +36,7 @@ _HOW_TO_PARTITION = (
     "argument_types",
     "automatic_arg_analysis",
     "result_presharded",
+    "version",
 )
 """The options of the pipeline that every command has which partitions."""
 
@@ -184,6 +185,7 @@ def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
     for name in names:
         one = known[name]
         settings: dict[str, Any] = {
+            "dest": name,
             "default": one.default,
             "help": one.metadata["help"],
         }
@@ -195,9 +197,13 @@ def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
             settings["metavar"] = one.metadata["metavar"]
         if isinstance(one.default, tuple):
             settings["type"] = sizes
+        if choices := one.metadata.get("choices"):
+            settings["choices"] = choices
+            del settings["metavar"]
         if settings.get("metavar") == "DIR":
             settings["type"] = _folder
-        parser.add_argument(f"--{name.replace('_', '-')}", **settings)
+        flag = one.metadata.get("flag", name).replace("_", "-")
+        parser.add_argument(f"--{flag}", **settings)
 
 
 def pipeline_of(options: argparse.Namespace, **more: Any) -> TTStableHLOPipelinePass:

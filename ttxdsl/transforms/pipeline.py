@@ -39,6 +39,16 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
+
+tt-mlir's own pipeline has moved on since the design was written. What changes the answer
+is there with `version=2026`, whose stages have the same numbers:
+
+- Stage 6 is `sdy-user-priority-propagate{conservative-propagation=true}`: shardings of
+  higher priority come first, and nothing is split by a part of an axis that nobody named.
+- `decouple-const-fanout` before stage 5 lets no broadcast constant tie its users together.
+- `replicate-non-splittable-values` and `insert-reshards-for-unpropagated-ops` before stage
+  8 make whole what code that is the same on every device cannot make parts of.
+- `shardy-ccl-canonicalization` behind stage 10 joins collectives.
 """
 
 from __future__ import annotations
@@ -49,7 +59,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from math import prod
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -107,6 +117,9 @@ from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
     ShardingGroupImportPass,
 )
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.shardy.propagation.user_priority import (
+    UserPriorityPropagatePass,
+)
 from ttxdsl.transforms.stages.apply_argument_shard_status import (
     ApplyArgumentShardStatusPass,
 )
@@ -116,6 +129,7 @@ from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
+from ttxdsl.transforms.stages.decouple_const_fanout import DecoupleConstFanoutPass
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
@@ -123,7 +137,16 @@ from ttxdsl.transforms.stages.even_out_shardings import (
 )
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.stages.inline import InlinePass
+from ttxdsl.transforms.stages.insert_reshards_for_unpropagated_ops import (
+    InsertReshardsForUnpropagatedOpsPass,
+)
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
+from ttxdsl.transforms.stages.replicate_non_splittable_values import (
+    ReplicateNonSplittableValuesPass,
+)
+from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (
+    ShardyCCLCanonicalizationPass,
+)
 from ttxdsl.transforms.stages.simplify_reshards import SimplifyReshardsPass
 from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
@@ -195,12 +218,15 @@ class Hooks:
 
 NO_HOOKS = Hooks()
 
+DESIGN, TODAY = VERSIONS = ("design", "2026")
+"""Of tt-mlir's pipeline, see the module."""
+
 T = TypeVar("T")
 
 
-def _flag(default: T, help: str, metavar: str | None = None) -> T:
+def _flag(default: T, help: str, metavar: str | None = None, **more: Any) -> T:
     """An option that commands have as a flag too, see `tools/options.py`."""
-    return field(default=default, metadata={"help": help, "metavar": metavar})
+    return field(default=default, metadata={"help": help, "metavar": metavar, **more})
 
 
 @dataclass(frozen=True)
@@ -219,6 +245,7 @@ class TTStableHLOPipelinePass(ModulePass):
             before it made.
         last-stage: stop after the stage of this number.
         strict: what would be computed replicated with a warning is an error.
+        version: `design`, or `2026` for what tt-mlir's own pipeline does today.
     """
 
     name = "tt-stablehlo-pipeline"
@@ -240,6 +267,12 @@ class TTStableHLOPipelinePass(ModulePass):
     strict: bool = _flag(
         False, "refuse what would be computed replicated with a warning"
     )
+    version: str = _flag(
+        DESIGN,
+        "the stages of the design, or those that tt-mlir has today",
+        flag="pipeline",
+        choices=VERSIONS,
+    )
 
     def stages(self) -> list[ModulePass]:
         """The passes of the thirteen stages; stage n is at index n - 1."""
@@ -251,7 +284,9 @@ class TTStableHLOPipelinePass(ModulePass):
                 self.mesh_shape, self.automatic_arg_analysis
             ),
             ApplyShardingConstraintsPass(),
-            AggressivePropagatePass(),
+            AggressivePropagatePass()
+            if self.version == DESIGN
+            else UserPriorityPropagatePass(conservative_propagation=True),
             ShardingConstraintToReshardPass(),
             InsertExplicitReshardsPass(),
             WrapUnderManualComputationPass(),
@@ -269,12 +304,14 @@ class TTStableHLOPipelinePass(ModulePass):
             case 1 if self._has_several_devices(module, written):
                 return [] if is_solved(module) else [OpenCompositesPass()]
             case 4:
-                if written.has_priority:
+                if written.has_priority and self.version == DESIGN:
                     emit_warning(
                         "the program gives shardings a priority, which the stages do"
                         " not look at: sdy-user-priority-propagate does"
                     )
                 return [LiftInlinedMeshesPass()] if written.meshes else []
+            case 5 if self.version == TODAY:
+                return [DecoupleConstFanoutPass()]
             case 6:
                 return [
                     SupplyShardingRulesPass(),
@@ -283,7 +320,12 @@ class TTStableHLOPipelinePass(ModulePass):
                     AddDataFlowEdgesPass(),
                 ]
             case 8:
-                return [EvenOutShardingsPass(self.strict)]
+                today: list[ModulePass] = [
+                    ReplicateNonSplittableValuesPass(),
+                    InsertReshardsForUnpropagatedOpsPass(),
+                ]
+                even = EvenOutShardingsPass(self.strict)
+                return [even] if self.version == DESIGN else [*today, even]
             case _:
                 return []
 
@@ -305,6 +347,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
             case 8:
                 return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
+            case 10 if self.version == TODAY:
+                return [ShardyCCLCanonicalizationPass()]
             case _:
                 return []
 
@@ -318,6 +362,10 @@ class TTStableHLOPipelinePass(ModulePass):
         Raises:
             CompileError: a stage refuses the program or its options.
         """
+        if self.version not in VERSIONS:
+            raise CompileError(
+                f"version {self.version!r} of the pipeline: not {' or '.join(VERSIONS)}"
+            )
         stages = self.stages()
         if not 1 <= self.first_stage <= self.last_stage <= len(stages):
             raise CompileError(

@@ -86,7 +86,7 @@ class Concat(ComputeOp):
 
     def verify_shapes(self) -> None:
         """Inputs agree but in `dim`, which adds up."""
-        types, dim = tensor_types(*self.inputs), self.dim.value.data
+        types, dim = tensor_types(*self.reads), self.dim.value.data
         if not types:
             raise VerifyException("nothing to concatenate")
         first = types[0]

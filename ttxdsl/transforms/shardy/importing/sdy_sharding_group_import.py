@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, ShapedType, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from ttxdsl.analysis.graph_state import computation_around
 from ttxdsl.dialects.sdy import ManualComputationOp, ShardingGroupOp
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
@@ -50,19 +51,12 @@ def merged_groups(groups_of_values: Iterable[Sequence[int]]) -> dict[int, int]:
     return {group: numbers[leader(group)] for group in stands_for}
 
 
-def _computation_around(op: Operation) -> ManualComputationOp | None:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, ManualComputationOp):
-        parent = parent.parent_op()
-    return parent
-
-
 def _check(ops: Iterable[ShardingGroupOp]) -> None:
     """Refuse groups over the border of a manual computation, or of several shapes."""
     first: dict[int, tuple[ManualComputationOp | None, tuple[int, ...]]] = {}
     for op in ops:
         group = op.group_id.value.data
-        computation = _computation_around(op)
+        computation = computation_around(op)
         assert isinstance(op.input.type, ShapedType)
         shape = tuple(op.input.type.get_shape())
         known_computation, known_shape = first.setdefault(group, (computation, shape))

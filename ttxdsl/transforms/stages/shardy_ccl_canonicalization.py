@@ -1,0 +1,47 @@
+"""`shardy-ccl-canonicalization`: Shardy's own rewrites of collectives, and no others.
+
+An all_reduce whose result is only sliced becomes a reduce_scatter, what undoes what was
+just done goes with it, and so on (`dialects/_sdy/canonicalize.py`); then collectives that
+nobody uses go.
+
+Source: the pass of that name in tt-mlir's StableHLO pipeline of 2026.
+"""
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+from xdsl.rewriter import Rewriter
+from xdsl.traits import HasCanonicalizationPatternsTrait
+
+from ttxdsl.dialects import sdy
+from ttxdsl.ir.traversal import ops_of_type
+
+_REWRITTEN = (
+    sdy.AllGatherOp,
+    sdy.AllSliceOp,
+    sdy.AllReduceOp,
+    sdy.AllToAllOp,
+    sdy.ReduceScatterOp,
+)
+
+
+class ShardyCCLCanonicalizationPass(ModulePass):
+    """Apply the rewrites that Shardy's collectives bring with them."""
+
+    name = "shardy-ccl-canonicalization"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        patterns: list[RewritePattern] = []
+        for kind in _REWRITTEN:
+            trait = kind.get_trait(HasCanonicalizationPatternsTrait)
+            patterns += trait.get_patterns(kind) if trait else ()
+        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        for collective in reversed(list(ops_of_type(op, sdy.CollectiveOp))):
+            if not any(result.uses for result in collective.results):
+                Rewriter.erase_op(collective)
