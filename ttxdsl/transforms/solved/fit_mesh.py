@@ -92,11 +92,17 @@ def _fits(mesh: Mesh) -> Iterator[_Fit]:
             sizes = [prod(mesh.axis_size(name) for name in group) for group in groups]
             if tuple(sizes) not in SHAPES:
                 continue
-            names = ["_".join(group) or "_" for group in groups]
+            names = [_joined(mesh, group) for group in groups]
             if names[0] == names[1]:
                 names[0] += "_"
             new = Mesh(tuple(zip(names, sizes, strict=True)))
             yield _Fit(_numbered(mesh, order), groups, new)
+
+
+def _joined(mesh: Mesh, names: Sequence[str]) -> str:
+    """A name for several axes as one; those of one device are not named beside others."""
+    several = [name for name in names if mesh.axis_size(name) > 1]
+    return "_".join(several or names[:1]) or "_"
 
 
 def _numbered(mesh: Mesh, order: Sequence[str]) -> Mesh:
@@ -169,7 +175,7 @@ class _Fitting:
         Of all other slices it inlines what they are made of.
         """
         said = op.composite_attributes
-        if op.composite_name.data != ALL_SLICE or said is None:
+        if op.composite_name.data != ALL_SLICE:
             return
         axis, dim = said.data.get("axis"), said.data.get("dim")
         if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):

@@ -12,7 +12,12 @@ from functools import partial
 from itertools import product
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, i1
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    i1,
+)
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -146,8 +151,10 @@ _MOST_PLACES = 256
 """Of a window that is written out."""
 
 
-def _numbers(given: object, rank: int, default: int) -> list[int]:
-    return list(given.get_values()) if given is not None else [default] * rank  # pyright: ignore
+def _numbers(
+    given: DenseArrayBase | DenseIntOrFPElementsAttr | None, count: int, default: int
+) -> list[int]:
+    return [default] * count if given is None else [int(x) for x in given.get_values()]
 
 
 def _places(op: stablehlo.ReduceWindowOp) -> int:

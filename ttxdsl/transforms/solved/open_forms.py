@@ -40,7 +40,7 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.local.emitter import binary_region
 from ttxdsl.transforms.solved.scalar_computations import constant_number
-from ttxdsl.transforms.solved.writing import Writer, write_instead
+from ttxdsl.transforms.solved.writing import Writer, integer_width, write_instead
 
 _BYTE = IntegerType(8)
 _SHORT = 64
@@ -249,9 +249,7 @@ class BitsOfAnotherWidth(RewritePattern):
 
 
 def _width(element: Attribute) -> int:
-    if isinstance(element, IntegerType):
-        return element.width.data
-    return cast(AnyFloat, element).bitwidth
+    return integer_width(element) or cast(AnyFloat, element).bitwidth
 
 
 def _unsigned(width: int, shape: Sequence[int]) -> TensorType[IntegerType]:

@@ -5,14 +5,16 @@ Its own word on such a program is often none: a crash, or an op that is left ove
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     ComplexType,
     Float16Type,
     Float32Type,
     Float64Type,
-    IntegerType,
     ModuleOp,
     TensorType,
 )
@@ -23,6 +25,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.transforms.solved.writing import integer_width
 
 _WIDTHS = (1, 8, 16, 32, 64)
 
@@ -44,11 +47,11 @@ _OWN_CALLS = ("tt.", "tenstorrent.", "mhlo.")
 def _is_known(type_: Attribute) -> bool:
     if not isinstance(type_, TensorType):
         return False
-    element = type_.element_type
+    element = cast("TensorType[Attribute]", type_).element_type
     if isinstance(element, ComplexType):
-        element = element.element_type
-    if isinstance(element, IntegerType):
-        return element.width.data in _WIDTHS
+        element = cast("ComplexType[AnyFloat]", element).element_type
+    if (width := integer_width(element)) is not None:
+        return width in _WIDTHS
     return isinstance(element, Float16Type | BFloat16Type | Float32Type | Float64Type)
 
 

@@ -18,7 +18,7 @@ from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.transforms.local.emitter import is_unsigned
-from ttxdsl.transforms.solved.writing import Writer
+from ttxdsl.transforms.solved.writing import Writer, integer_width
 
 _COMBINING = (
     stablehlo.AddOp, stablehlo.MulOp, stablehlo.MaxOp, stablehlo.MinOp,
@@ -63,9 +63,9 @@ def identity(op_class: type[Operation], element: Attribute) -> float | None:
 
 
 def _range(element: Attribute) -> tuple[float, float]:
-    if not isinstance(element, IntegerType):
+    bits = integer_width(element)
+    if bits is None:
         return float("-inf"), float("inf")
-    bits = element.width.data
     if is_unsigned(element):
         return 0, (1 << bits) - 1
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
@@ -98,7 +98,7 @@ def on_tensors(
         UnsupportedError: an op in it does not work element by element.
     """
     shape = shape_of(arguments[0])
-    known = dict(zip(block.args, arguments, strict=True))
+    known: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
     for op in block.ops:
         if op is block.last_op:
             break

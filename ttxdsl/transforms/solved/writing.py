@@ -26,6 +26,13 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.transforms.local.emitter import Emitter, is_unsigned
 
 
+def integer_width(element: Attribute) -> int | None:
+    """The bits of an integer type, None of another."""
+    if not isinstance(element, IntegerType):
+        return None
+    return cast("IntegerType", element).width.data
+
+
 class Writer(Emitter):
     """An emitter with arithmetic on whole tensors and Python's numbers."""
 
@@ -33,8 +40,11 @@ class Writer(Emitter):
         """A tensor of one number, of the type of another value."""
         element, shape = element_of(like), list(shape_of(like))
         type_ = TensorType(element, shape)
+        value: Attribute
         if isinstance(element, IntegerType):
-            value = DenseIntOrFPElementsAttr.from_list(type_, [int(number)])
+            value = DenseIntOrFPElementsAttr.from_list(
+                cast("TensorType[IntegerType]", type_), [int(number)]
+            )
         else:
             value = DenseIntOrFPElementsAttr.from_list(
                 cast("TensorType[AnyFloat]", type_), [float(number)]
@@ -72,7 +82,7 @@ class Writer(Emitter):
         """Elementwise comparison of any numbers: `EQ`, `NE`, `LT`, ...."""
         element = element_of(lhs)
         kind = ComparisonType.FLOAT
-        if isinstance(element, IntegerType):
+        if integer_width(element) is not None:
             kind = (
                 ComparisonType.UNSIGNED
                 if is_unsigned(element)
@@ -130,7 +140,9 @@ class Writer(Emitter):
         element = cast("ComplexType[AnyFloat]", element_of(value)).element_type
         return self.one(op_class, [value], TensorType(element, list(shape_of(value))))
 
-    def constant(self, values: Sequence[int], shape: Sequence[int], element: Attribute):
+    def constant(
+        self, values: Sequence[int], shape: Sequence[int], element: Attribute
+    ) -> SSAValue:
         """A constant of integers of any type."""
         type_ = TensorType(cast(IntegerType, element), list(shape))
         value = DenseIntOrFPElementsAttr.from_list(type_, list(values))
