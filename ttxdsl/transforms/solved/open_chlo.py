@@ -55,7 +55,7 @@ def _cathetus(w: Writer, x: SSAValue) -> SSAValue:
 
 
 def _acos(w: Writer, x: SSAValue) -> SSAValue:
-    return w.mul(w.atan2(_cathetus(w, x), w.plus(x, 1)), 2)
+    return w.atan2(_cathetus(w, x), x)
 
 
 def _asin(w: Writer, x: SSAValue) -> SSAValue:

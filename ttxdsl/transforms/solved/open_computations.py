@@ -14,7 +14,7 @@ from itertools import product
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
+    IntegerType,
     ModuleOp,
     i1,
 )
@@ -152,9 +152,9 @@ _MOST_PLACES = 256
 
 
 def _numbers(
-    given: DenseArrayBase | DenseIntOrFPElementsAttr | None, count: int, default: int
+    given: DenseArrayBase[IntegerType] | None, count: int, default: int
 ) -> list[int]:
-    return [default] * count if given is None else [int(x) for x in given.get_values()]
+    return [default] * count if given is None else list(given.get_values())
 
 
 def _places(op: stablehlo.ReduceWindowOp) -> int:
@@ -170,7 +170,7 @@ def _windows(op: stablehlo.ReduceWindowOp, w: Writer) -> list[SSAValue]:
     strides = _numbers(op.window_strides, rank, 1)
     dilations = _numbers(op.window_dilations, rank, 1)
     spread = [one - 1 for one in _numbers(op.base_dilations, rank, 1)]
-    padding = _numbers(op.padding, 2 * rank, 0)
+    padding = [0] * 2 * rank if op.padding is None else list(op.padding.get_values())
     padded = [
         w.pad(value, init, padding[::2], padding[1::2], spread)
         for value, init in zip(op.inputs, op.init_values, strict=True)
