@@ -12,7 +12,6 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from signal import SIGSEGV
 from typing import Any
 
 from ttxdsl.errors import CompileError
@@ -136,16 +135,9 @@ def compile_text(
     Raises:
         CompileError: the library or the descriptor is missing, or it took too long.
     """
-    question = {
-        "text": text,
-        "descriptor": str(require_descriptor(descriptor)),
-        "timeout": timeout,
-    }
-    worker = _worker(require_library())
-    answer = worker.ask(**question)
-    if answer["code"] == -SIGSEGV:
-        # one question in a thousand ends so beside others; a program that does it stays
-        answer = worker.ask(**question)
+    answer = _worker(require_library()).ask(
+        text=text, descriptor=str(require_descriptor(descriptor)), timeout=timeout
+    )
     log, code, message = answer["log"], answer["code"], answer["message"]
     if code is None:
         raise CompileError(f"tt-mlir did not answer within {timeout:g} seconds")

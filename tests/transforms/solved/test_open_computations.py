@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.transforms.solved.same_numbers import after, assert_numbers_stay, ops_of
+from ttxdsl.errors import UnsupportedError
 
 VALUES = np.random.default_rng(2).integers(-9, 9, (5, 7)).astype(np.float32)
 WHOLE = VALUES.astype(np.int32)
@@ -97,3 +98,53 @@ def test_windows_are_slices(init: str):
     }}"""
     new = assert_numbers_stay(text, "open-computations", VALUES)
     assert "stablehlo.reduce_window" not in ops_of(new)
+
+
+def scatter(body: str) -> str:
+    return f"""func.func public @main(%a: tensor<8xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>) -> tensor<8xf32> {{
+      %0 = "stablehlo.scatter"(%a, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
+        inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        {body}
+      }}) : (tensor<8xf32>, tensor<4x1xi32>, tensor<4xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }}"""
+
+
+POINTS = np.array([[3], [3], [9], [0]], np.int32)
+UPDATES = np.array([5, 7, 1, 2], np.float32)
+
+
+def returning(ops: str, value: str) -> str:
+    return f"{ops}\n stablehlo.return {value} : tensor<f32>"
+
+
+@pytest.mark.parametrize(
+    ("body", "changes"),
+    [
+        (returning("", "%q"), False),
+        (returning("%r = stablehlo.add %p, %q : tensor<f32>", "%r"), False),
+        (returning("%r = stablehlo.subtract %p, %q : tensor<f32>", "%r"), True),
+        (returning("%r = stablehlo.add %p, %p : tensor<f32>", "%r"), True),
+    ],
+)
+def test_scatters_are_by_one_op(body: str, changes: bool):
+    """A place that is named twice is changed twice, one beyond the end not at all."""
+    text = scatter(body)
+    if not changes:
+        assert after(text, "open-computations") == after(text, "open-chlo")
+        return
+    values = np.arange(1, 9, dtype=np.float32)
+    assert_numbers_stay(text, "open-computations", values, POINTS, UPDATES)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        returning("%r = stablehlo.subtract %q, %p : tensor<f32>", "%r"),
+        returning("%t = stablehlo.add %p, %q : tensor<f32>\n%r = stablehlo.tanh %t : tensor<f32>", "%r"),
+    ],
+)  # fmt: skip
+def test_other_scatters_are_refused(body: str):
+    with pytest.raises(UnsupportedError, match="scatters by one op"):
+        after(scatter(body), "open-computations")

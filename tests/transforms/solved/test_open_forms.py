@@ -82,6 +82,14 @@ def test_random_numbers_between_computed_bounds():
     assert numbers.min() >= 3 and numbers.max() <= 5 and numbers.std() > 0.3
 
 
+def test_there_is_one_replica():
+    text = function(
+        "tensor<ui32>", "tensor<ui32>", "stablehlo.replica_id : tensor<ui32>"
+    )
+    new = assert_numbers_stay(text, "open-forms", np.asarray(3, np.uint32))
+    assert "stablehlo.replica_id" not in ops_of(new)
+
+
 def test_many_truth_values_are_bytes():
     values = RNG.integers(0, 2, 200).astype(bool)
     listed = ", ".join(str(bool(one)).lower() for one in values)

@@ -1,4 +1,4 @@
-"""`open-computations`: reductions by computations that tt-mlir has no op for.
+"""`open-computations`: reductions and scatters that tt-mlir has no op for.
 
 It looks at the first op of a reduction's computation, and not at its initial value. So
 all others are written out: what reduces several values apart from each other becomes a
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import product
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     i1,
+    i32,
 )
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
@@ -28,11 +30,13 @@ from xdsl.pattern_rewriter import (
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.transforms.local.emitter import binary_region
 from ttxdsl.transforms.solved.scalar_computations import (
     combines_alone,
+    combining_op,
     constant_number,
     fold_along,
     identity,
@@ -191,12 +195,105 @@ def _windows(op: stablehlo.ReduceWindowOp, w: Writer) -> list[SSAValue]:
     return values
 
 
+_SCATTERED_BY = (stablehlo.AddOp, stablehlo.MulOp, stablehlo.MaxOp, stablehlo.MinOp)
+_MOST_APPLIED = 32
+"""Places that a function is applied to by a scatter that is written out."""
+
+
+class OpenScatter(RewritePattern):
+    """Scatters by one op in place of those that do more.
+
+    Differences are sums; a function of what is there, which ignores the update, is
+    applied as often as a place is named.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: stablehlo.ScatterOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace the scatter, if it has to be.
+
+        Raises:
+            UnsupportedError: its computation is none of these.
+        """
+        del rewriter
+        block = op.update_computation.block
+        count, last = len(op.inputs), block.last_op
+        assert last is not None
+        if all(
+            made is block.args[count + i] or combining_op(block, i) in _SCATTERED_BY
+            for i, made in enumerate(last.operands)
+        ):
+            return
+        made = last.operands[0].owner
+        if (
+            count == 1
+            and isinstance(made, stablehlo.SubtractOp)
+            and tuple(made.operands) == tuple(block.args)
+        ):
+            write_instead(op, partial(_subtracted, op))
+        elif (
+            count == 1
+            and not block.args[1].uses.get_length()
+            and _points(op) <= _MOST_APPLIED
+        ):
+            write_instead(op, partial(_applied, op))
+        else:
+            raise UnsupportedError(
+                "tt-mlir scatters by one op (a sum, a product, the greater, the less, the"
+                " new value), and this is another computation",
+                op,
+            )
+
+
+def _points(op: stablehlo.ScatterOp) -> int:
+    """How many places a scatter names."""
+    shape = list(shape_of(op.scatter_indices))
+    vector = op.scatter_dimension_numbers.data.index_vector_dim
+    if vector < len(shape):
+        del shape[vector]
+    return prod(shape)
+
+
+def _scattered(
+    op: stablehlo.ScatterOp, w: Writer, value: SSAValue, update: SSAValue
+) -> SSAValue:
+    """The same scatter of a sum."""
+    return w.one(
+        stablehlo.ScatterOp,
+        [value, op.scatter_indices, update],
+        value.type,
+        op.properties,
+        [binary_region(stablehlo.AddOp, element_of(value))],
+    )
+
+
+def _subtracted(op: stablehlo.ScatterOp, w: Writer) -> list[SSAValue]:
+    return [_scattered(op, w, op.inputs[0], w.neg(op.updates[0]))]
+
+
+def _applied(op: stablehlo.ScatterOp, w: Writer) -> list[SSAValue]:
+    value, block = op.inputs[0], op.update_computation.block
+    none = w.splat(0, i32, shape_of(value))
+    one = w.splat(1, i32, shape_of(op.updates[0]))
+    times = _scattered(op, w, none, one)
+    for k in range(_points(op)):
+        (made,) = on_tensors(w, block, [value, value])
+        value = w.select(w.test(times, "GT", k), made, value)
+    return [value]
+
+
 class OpenComputationsPass(ModulePass):
     """Write out reductions that tt-mlir has no op for."""
 
     name = "open-computations"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
+        """Change the module in place.
+
+        Raises:
+            UnsupportedError: a computation that cannot be written out.
+        """
         rewrite_type(op, stablehlo.ReduceOp, OpenReduce())
         rewrite_type(op, stablehlo.ReduceWindowOp, OpenReduceWindow())
+        rewrite_type(op, stablehlo.ScatterOp, OpenScatter())

@@ -205,6 +205,18 @@ def _padded(
     ]
 
 
+class OneReplica(RewritePattern):
+    """The number of the replica, of which there is one."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: stablehlo.ReplicaIdOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Replace one op."""
+        del rewriter
+        write_instead(op, lambda w: [w.number(0, element_of(op.result))])
+
+
 class TruthAsBytes(RewritePattern):
     """Many truth values as bytes that are compared with zero."""
 
@@ -300,3 +312,4 @@ class OpenFormsPass(ModulePass):
         rewrite_type(op, stablehlo.RngOp, StretchRandom())
         rewrite_type(op, stablehlo.ConvolutionOp, PadConvolution())
         rewrite_type(op, stablehlo.ConstantOp, TruthAsBytes())
+        rewrite_type(op, stablehlo.ReplicaIdOp, OneReplica())

@@ -25,6 +25,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.transforms.solved.scalar_computations import combining_op, constant_number
 from ttxdsl.transforms.solved.writing import integer_width
 
 _WIDTHS = (1, 8, 16, 32, 64)
@@ -63,6 +64,10 @@ def _reason(op: Operation) -> str | None:
         target = op.call_target_name.data
         if not target.startswith(_OWN_CALLS):
             return f"it has no custom call @{target}"
+    if isinstance(op, stablehlo.SelectAndScatterOp):
+        adds = combining_op(op.scatter.block) is stablehlo.AddOp
+        if not adds or constant_number(op.init_value) is None:
+            return "it adds up what it selects, from a constant"
     if isinstance(op, stablehlo.SortOp) and any(
         isinstance(element_of(one), ComplexType) for one in op.inputs
     ):
