@@ -263,22 +263,23 @@ class Program:
 
     def lower(
         self,
-        form: Literal["ttir", "ttnn"],
+        form: Literal["stablehlo", "ttir", "ttnn"],
         *,
         num_links: int = 1,
         vocabulary: Literal["design", "tt-mlir"] = "design",
     ) -> Program:
-        """The program in ttir or ttnn; one that is not partitioned yet is, first.
+        """The program of one device; one that is not partitioned yet is, first.
 
         Args:
-            form: how far to go.
+            form: how far to go. StableHLO for tt-mlir is a solved graph that it
+                compiles; for the design it is what the stages made.
             num_links: ethernet links that each ttnn collective uses.
             vocabulary: the forms of the design, or those that today's tt-mlir takes.
 
         Raises:
             CompileError: an op that has no such form, or the program is beyond it.
         """
-        if form not in ("ttir", "ttnn"):
+        if form not in ("stablehlo", "ttir", "ttnn"):
             raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
         program = self if self.is_partitioned else self.partition()
         for lowering in lowerings(program.form, form, num_links, vocabulary):

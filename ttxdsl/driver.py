@@ -11,6 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.program import Form, require_not_beyond
 from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipelinePass
 
@@ -27,13 +28,20 @@ def lowerings(
         form: of the program.
         wanted: where to go.
         num_links: ethernet links that each ttnn collective uses.
-        vocabulary: whose ttir and ttnn they write, `design` or `tt-mlir`.
+        vocabulary: whose StableHLO, ttir and ttnn they write, `design` or `tt-mlir`.
 
     Raises:
         CompileError: the program is further down.
     """
     require_not_beyond(form, wanted)
     passes: list[ModulePass] = []
+    if (
+        form == wanted == "stablehlo"
+        and Vocabulary.named(vocabulary) is Vocabulary.TT_MLIR
+    ):
+        from ttxdsl.transforms.solved.prepare_for_tt_mlir import PrepareForTTMLIRPass
+
+        passes.append(PrepareForTTMLIRPass())
     if form == "stablehlo" and wanted != "stablehlo":
         from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 

@@ -32,6 +32,7 @@ _SHARDY = "ttxdsl.transforms.shardy"
 _IMPORTING = f"{_SHARDY}.importing"
 _PROPAGATION = f"{_SHARDY}.propagation"
 _EXPORTING = f"{_SHARDY}.exporting"
+_SOLVED = "ttxdsl.transforms.solved"
 
 PASSES: dict[str, str] = {
     # the thirteen stages, in order; the last, `canonicalize`, is xDSL's own
@@ -94,6 +95,16 @@ PASSES: dict[str, str] = {
     "sdy-sink-func-data-flow-edges": f"{_EXPORTING}.sdy_sink_func_data_flow_edges:SinkFuncDataFlowEdgesPass",
     "sdy-insert-func-call-reshards": f"{_EXPORTING}.sdy_insert_func_call_reshards:InsertFuncCallReshardsPass",
     "sdy-propagation-pipeline": f"{_PROPAGATION}.sdy_propagation_pipeline:PropagationPipelinePass",
+    # per-device programs for tt-mlir, all of them or one by one
+    "prepare-for-tt-mlir": f"{_SOLVED}.prepare_for_tt_mlir:PrepareForTTMLIRPass",
+    "require-known": f"{_SOLVED}.require_known:RequireKnownPass",
+    "fit-mesh": f"{_SOLVED}.fit_mesh:FitMeshPass",
+    "align-collectives": f"{_SOLVED}.align_collectives:AlignCollectivesPass",
+    "open-chlo": f"{_SOLVED}.open_chlo:OpenChloPass",
+    "order-sorts": f"{_SOLVED}.order_sorts:OrderSortsPass",
+    "open-computations": f"{_SOLVED}.open_computations:OpenComputationsPass",
+    "open-forms": f"{_SOLVED}.open_forms:OpenFormsPass",
+    "mark-borders": f"{_SOLVED}.mark_borders:MarkBordersPass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",

@@ -14,8 +14,13 @@ from ttxdsl.dialects.check import DEFAULT_TOLERANCE
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters import check
-from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
+from ttxdsl.interpreters import check, special
+from ttxdsl.interpreters.elements import (
+    is_complex,
+    is_float,
+    tensor_of,
+    widened,
+)
 from ttxdsl.interpreters.linalg_calls import linalg_call
 from ttxdsl.interpreters.regions import session
 from ttxdsl.remarks import emit_remark
@@ -29,6 +34,12 @@ def _identity(
     interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     return args[: len(op.outputs)]
+
+
+def _erf(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    return (widened(special.erf)(args[0]),)
 
 
 def _check_eq(
@@ -108,6 +119,8 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
     "tt.mark_argument": _identity,
     "tt.sharding_constraint": _identity,
     "xla.sdy.FuncResultSharding": _identity,
+    # what tt-mlir takes of chlo
+    "mhlo.erf": _erf,
     # linear algebra
     **dict.fromkeys(ROUTINE_OF, linalg_call),
     **dict.fromkeys(PYTHON_CALLBACKS, _python_callback),

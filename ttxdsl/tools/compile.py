@@ -39,7 +39,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     form = form_of(module)
     last = COLLECTIVES_STAGE if options.emit == "sdy" else LAST_STAGE
     passes: list[ModulePass] = []
-    if options.emit in ("ttir", "ttnn"):
+    if options.emit != "sdy":
         passes = lowerings(form, options.emit, options.num_links, options.vocabulary)
     # what only the stages do is not passed over in silence
     asked = "mesh_shape", "argument_types", "result_presharded", "dump_dir"
@@ -93,6 +93,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl compile single_chip.mlir --mesh-shape 1,8 --dump-dir stages\n"
             "  ttxdsl compile model.ttir.mlir --num-links 2\n"
             "  ttxdsl compile model.mlir --for tt-mlir --emit ttir\n"
+            "  ttxdsl compile model.mlir --for tt-mlir --emit stablehlo -o solved.mlir\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

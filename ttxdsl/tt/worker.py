@@ -120,11 +120,20 @@ def _ask(api: _Api, code: bytes) -> str | None:
 
 
 def _answered(api: _Api, question: dict[str, object]) -> dict[str, object]:
-    """Ask in a fork."""
-    with tempfile.TemporaryFile() as log, tempfile.TemporaryFile() as said:
+    """Ask in a fork, which has a folder of its own for what the library writes.
+
+    It writes the machine's description to a file of one name, and ends with a
+    segmentation fault where another process writes it meanwhile.
+    """
+    with (
+        tempfile.TemporaryFile() as log,
+        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryDirectory(prefix="ttxdsl-tt-") as own,
+    ):
         child = os.fork()
         if not child:
             os.dup2(log.fileno(), 2)
+            os.environ["TMPDIR"] = own
             os.environ["TT_COMPILE_ONLY_SYSTEM_DESC"] = str(question["descriptor"])
             message = _ask(api, str(question["text"]).encode())
             os.write(said.fileno(), json.dumps(message).encode())

@@ -1,0 +1,71 @@
+"""Programs that tt-mlir is asked about: JAX's corpus on many meshes, models, examples."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from tests.differential.corpus import programs
+from tests.differential.partitioning import MESHES, sharded_program
+from tests.differential.sharded_models import MODELS, sharded_models
+from ttxdsl.dialects import sdy
+from ttxdsl.program import parse_program
+from ttxdsl.sharding.mesh import Mesh
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+FIRST = "2x4"
+"""The mesh that all programs of the corpus are split on."""
+
+OTHERS = {
+    "2x2x2": MESHES["2x2x2"],
+    "4x2": Mesh((("x", 4), ("y", 2))),
+    "2x4 reordered": MESHES["2x4 reordered"],
+    "1x8": MESHES["1x8"],
+    "8": Mesh((("x", 8),)),
+    "1x2": MESHES["1x2"],
+}
+"""Those that every fourth is split on, each by other programs."""
+
+OWN = "their own"
+"""Stands for the mesh of programs that bring one."""
+
+Named = tuple[str, str]
+"""A program of the corpus, a model or an example, and the mesh that it is split on."""
+
+
+@cache
+def all_programs() -> dict[Named, str]:
+    """The text of every program that has no dynamic shapes."""
+    found: dict[Named, str] = {}
+    for place, one in enumerate(programs()):
+        if "symbolic" in one.name:
+            continue
+        if sdy.mesh_table(parse_program(one.pretty)):
+            found[one.name, OWN] = one.pretty
+            continue
+        meshes = {FIRST: MESHES[FIRST]} | {
+            name: mesh
+            for shift, (name, mesh) in enumerate(OTHERS.items())
+            if not (place + shift) % 4
+        }
+        for name, mesh in meshes.items():
+            module = sharded_program(one.pretty, mesh, f"{one.name} {name} 0")
+            assert module is not None
+            found[one.name, name] = str(module)
+    return found | some_models()
+
+
+@cache
+def some_models() -> dict[Named, str]:
+    """Models and examples, which have meshes of their own."""
+    texts = {(name, OWN): sharded_models()[name] for name in MODELS}
+    for path in sorted(EXAMPLES.glob("*.mlir")):
+        texts[path.name, OWN] = path.read_text()
+    return texts
+
+
+def some_programs() -> dict[Named, str]:
+    """Few programs, on every mesh, and all models."""
+    every = list(all_programs().items())
+    return dict(every[::40]) | some_models()

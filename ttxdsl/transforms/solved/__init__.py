@@ -1,0 +1,1 @@
+"""Per-device StableHLO as tt-mlir takes it: `prepare-for-tt-mlir`, one idea a file."""
