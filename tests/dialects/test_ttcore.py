@@ -53,7 +53,10 @@ def test_presharded_stays():
     ("attribute", "message"),
     [
         ("#ttcore.argument_type<weight>", "input, parameter, constant, default"),
-        ("#ttcore.shard_status<split>", "expected one of sharded, unsharded"),
+        (
+            "#ttcore.shard_status<split>",
+            "expected one of sharded, presharded, unsharded",
+        ),
         ("#ttcore.shard_type<maximal>", "identity, replicate, devices"),
         ("#ttcore.shard_direction<in>", "full_to_shard, shard_to_full"),
         ("#ttcore.reduce_type<xor>", "sum, mean, max, min, std, var, prod"),
