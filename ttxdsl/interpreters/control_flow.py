@@ -54,7 +54,8 @@ def run_while(
     active: Array | None = None
     while True:
         (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
-        holds = _scalar(np.asarray(holds), rank)
+        # tt-mlir's ttnn has numbers for truth
+        holds = _scalar(np.asarray(holds), rank).astype(bool, copy=False)
         active = holds if active is None else active & holds
         if not bool(active.any()):
             return state
