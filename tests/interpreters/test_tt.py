@@ -135,10 +135,20 @@ def test_typecast_and_bitcast(dialect):
     np.testing.assert_array_equal(found, x.view(np.int32))
 
 
+NOT_RUN = {
+    "distributed_layer_norm", "distributed_rms_norm", "fill_cache", "prepare_conv2d_bias",
+    "prepare_conv2d_weights", "prepare_conv_transpose2d_bias",
+    "prepare_conv_transpose2d_weights",
+}  # fmt: skip
+"""Ops of tt-mlir that are read and verified only: docs/reference/limits.md."""
+
+
 @pytest.mark.parametrize("base", [ttir.TTIROp, ttnn.TTNNOp], ids=lambda b: b.DIALECT)
 def test_every_op_of_both_dialects_runs(base):
     names = {op.mnemonic() for op in base.OPS}
-    assert names - {"yield", "get_device"} <= {*tt.RUNS, *MESH_RUNS}
+    wanted = names - {"yield", "get_device"} - NOT_RUN
+    assert wanted <= {*tt.RUNS, *MESH_RUNS}
+    assert not NOT_RUN & {*tt.RUNS, *MESH_RUNS}
 
 
 REDUCTION_MEANINGS = {

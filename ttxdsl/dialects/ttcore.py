@@ -1,8 +1,8 @@
 """The ttcore dialect: what ttir and ttnn share about meshes, shards and arguments.
 
-Five enumerations and eight attributes, no ops. The spelling is tt-mlir's
-(`TTCoreOpsEnums.td`, `TTCoreOpsTypes.td`), so that its parser and ours read each
-other's text. One difference is deliberate: the status of an argument whose data
+Five enumerations, eight attributes, and what tt-mlir writes around programs
+(`_tt/modules.py`). The spelling is tt-mlir's (`TTCoreOpsEnums.td`,
+`TTCoreOpsTypes.td`), so that its parser and ours read each other's text. One difference is deliberate: the status of an argument whose data
 already lies on the devices is `sharded`, as in the design request; tt-mlir's
 `presharded` means the same thing.
 """
@@ -29,7 +29,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ttxdsl.dialects._tt.verbatim import SpacedVerbatim, verbatim
+from ttxdsl.dialects._tt import modules
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.mesh import MOST_DEVICES
 
@@ -84,11 +84,12 @@ class MeshShardType(StrEnum):
 class ReduceType(StrEnum):
     """How a reducing collective combines the values of the devices.
 
-    `prod` and `invalid` are tt-mlir's additions to the six kinds of the design
-    request. `invalid` combines nothing: in a scatter the last value stands; no
-    collective takes it.
+    `prod`, `invalid` and `logsumexp` are tt-mlir's additions to the six kinds of the
+    design request. `invalid` combines nothing: in a scatter the last value stands;
+    `logsumexp` is for what accumulates along a dimension. No collective takes them.
     """
 
+    LOGSUMEXP = "logsumexp"
     SUM = "sum"
     MEAN = "mean"
     MAX = "max"
@@ -317,14 +318,15 @@ class TensorMeshAttr(ParametrizedAttribute):
             printer.print_string_literal(self.mesh_name.data)
 
 
-(LocalShapeAttr,) = verbatim("ttcore", ["local_shape"], SpacedVerbatim)
+LocalShapeAttr = modules.LOCAL_SHAPE
 """`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: what one device has of it."""
 
 
 TTCore = Dialect(
     "ttcore",
-    [],
+    [*modules.OPS],
     [
+        *modules.TEXTS.values(),
         ArgumentTypeAttr,
         LocalShapeAttr,
         MeshAttr,

@@ -28,17 +28,19 @@ from functools import cache
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import I32, I64, AnyTensorTypeConstr, IntegerAttr, TensorType
-from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     VariadicDef,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait
 from xdsl.utils.exceptions import VerifyException
@@ -54,6 +56,7 @@ from ttxdsl.dialects._tt import (
     indexing,
     quantization,
     reduction,
+    today,
 )
 from ttxdsl.dialects._tt.additions import Addition, AdditionOp, sources
 from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
@@ -316,16 +319,50 @@ class DotGeneralOp(ComputeOp, Destination):
         expect_shape(result, wanted, "batch, lhs and rhs dimensions")
 
 
-class Conv2dOp(contraction.Conv2d, Destination):
+class Biased(DPSOp):
+    """Base of ops that end with perhaps a bias, and perhaps a destination."""
+
+    rest = var_operand_def(AnyTensorTypeConstr)
+
+    @property
+    def bias(self) -> SSAValue | None:
+        """What is added to each window."""
+        return self.reads[2] if len(self.reads) > 2 else None
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the last operand is the destination, not the bias."""
+        return bool(self.rest) and self.rest[-1].type == self.results[0].type
+
+
+class Conv2dOp(contraction.Conv2d, Biased):
     """Windows of an image times a kernel, summed: no kernel is flipped.
 
     Input `[n, h, w, c]`, weight `[o, c / groups, kh, kw]`, result `[n, h', w', o]`.
     `padding` is [top, left, bottom, right] of zeros; `dilation` spreads the kernel.
-    The sum accumulates at least in f32 for floats.
+    The sum accumulates at least in f32 for floats. tt-mlir may add a bias
+    `[1, 1, 1, o]`, and says where batch, height, width and channels are.
     """
+
+    batch_dim = opt_prop_def(IntegerAttr[I64])
+    height_dim = opt_prop_def(IntegerAttr[I64])
+    width_dim = opt_prop_def(IntegerAttr[I64])
+    channel_dim = opt_prop_def(IntegerAttr[I64])
+    flattened_compat_info = opt_prop_def(Attribute)
+
+    def image_dims(self) -> tuple[int, ...]:
+        """Where batch, height, width and channels are."""
+        said = (self.batch_dim, self.height_dim, self.width_dim, self.channel_dim)
+        return tuple(
+            at if dim is None else dim.value.data for at, dim in enumerate(said)
+        )
 
     def verify_shapes(self) -> None:
         """Channels fit the groups; windows give the result."""
+        if sorted(self.image_dims()) != [0, 1, 2, 3]:
+            raise VerifyException(
+                "batch, height, width and channels are all dimensions"
+            )
         top, left, bottom, right = exactly(4, "padding", ints(self.padding))
         self.verify_windows(((top, bottom), (left, right)), ints(self.dilation))
 
@@ -334,9 +371,18 @@ class Conv2dOp(contraction.Conv2d, Destination):
 
 
 class EmptyOp(creation.CreationOp, TTIROp):
-    """Room for a result; its contents are never read."""
+    """Room for a result; its contents are never read. tt-mlir writes it pretty."""
 
     name = "empty"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> EmptyOp:
+        """Read `ttir.empty() : tensor<4x8xf32>`."""
+        parser.parse_punctuation("(")
+        parser.parse_punctuation(")")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(result_types=[parser.parse_type()], attributes=attributes)
 
 
 class ArangeOp(creation.Arange, TTIROp):
@@ -397,6 +443,14 @@ def _with_destinations(addition: Addition) -> type[AdditionOp]:
     if any(isinstance(one, VariadicDef) for _, one in source.operands):
         options["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
     return additions.op_of_line(addition, Destinations, **options)
+
+
+TODAY_OPS = {
+    one.name: today.op_of_line(one, TTIROp, None)
+    for one in today.TODAY
+    if one.only != "ttnn"
+}
+"""The classes of tt-mlir's other ops, by mnemonic."""
 
 
 ADDITION_OPS = {one.source: _with_destinations(one) for one in additions.ADDITIONS}

@@ -32,8 +32,10 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntAttr,
     IntegerAttr,
+    StringAttr,
 )
 from xdsl.ir import (
+    Attribute,
     Dialect,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
@@ -63,6 +65,7 @@ from ttxdsl.dialects._tt import (
     indexing,
     quantization,
     reduction,
+    today,
 )
 from ttxdsl.dialects._tt.attributes import (
     SI8,
@@ -84,7 +87,7 @@ from ttxdsl.dialects._tt.tensors import (
     tensor_type,
     tensor_types,
 )
-from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, verbatim
+from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, SpacedVerbatim, verbatim
 
 # --- types and attributes ---------------------------------------------------
 
@@ -117,28 +120,32 @@ class TTNNOp(TTOp):
     DIALECT: ClassVar[str] = "ttnn"
     OPS: ClassVar[list[type[TTOp]]] = []
 
-
-class OnDevice(TTNNOp):
-    """Base of ops whose last operand is the device handle, which tt-mlir leaves out."""
-
-    device = opt_operand_def(DeviceType)
+    # how tt-mlir configures kernels, which says nothing about numbers
+    compute_config = opt_prop_def(Attribute)
+    dtype = opt_prop_def(Attribute)
+    layout = opt_prop_def(Attribute)
+    memory_config = opt_prop_def(Attribute)
 
     @property
     def reads(self) -> Sequence[SSAValue]:
-        """The operands before the handle."""
-        last = self.operands[-1:]
-        return self.operands[:-1] if last and last[0].type == _HANDLE else self.operands
+        """The operands before the device handle."""
+        operands = self.operands
+        named = bool(operands) and isinstance(operands[-1].type, DeviceType)
+        return operands[:-1] if named else operands
+
+
+class OnDevice(TTNNOp):
+    """Base of ops whose last operand is the device handle, if they name it."""
+
+    device = opt_operand_def(DeviceType)
 
 
 class Linked(OnDevice):
-    """Base of collectives, which use `num_links` ethernet links (at least one).
-
-    tt-mlir may leave that to its runtime.
-    """
+    """Base of collectives, which may say how many ethernet links they use."""
 
     num_links = opt_prop_def(IntegerAttr[UI32])
-    topology = opt_prop_def()
-    sub_device_id = opt_prop_def(IntegerAttr[UI32])
+    topology = opt_prop_def(Attribute)
+    sub_device_id = opt_prop_def(Attribute)
 
     def verify_(self) -> None:
         """A positive number of links, then the op's own constraints."""
@@ -156,6 +163,7 @@ class Parametrized(TTNNOp):
     """
 
     axis = opt_prop_def(IntegerAttr[I32])
+    output_dtype = opt_prop_def(Attribute)
 
     def verify_(self) -> None:
         """The op's own constraints, then parameters of the axis' size."""
@@ -194,6 +202,7 @@ class GetDeviceOp(TTNNOp):
 
     name = "get_device"
     mesh_shape = prop_def(MeshShapeAttr)
+    mesh_offset = opt_prop_def(Attribute)
     device = result_def(DeviceType)
 
     traits = traits_def(Pure())
@@ -249,10 +258,8 @@ class ArgMaxOp(reduction.ArgMax, TTNNOp):
 
 # fmt: off
 class ReshapeOp(data_movement.Reshape, TTNNOp): ...
-class PermuteOp(data_movement.Permute, TTNNOp): ...
 class ConcatOp(data_movement.Concat, TTNNOp): ...
 class SliceStaticOp(data_movement.SliceStatic, TTNNOp): ...
-class SliceDynamicOp(data_movement.SliceDynamic, TTNNOp): ...
 
 class EmbeddingOp(indexing.Embedding, TTNNOp): ...
 class GatherOp(indexing.Gather[IntegerAttr[SI32]], TTNNOp): ...
@@ -262,7 +269,6 @@ class TopKOp(indexing.TopK[IntegerAttr[SI32]], TTNNOp): ...
 class CumSumOp(indexing.CumSum[IntegerAttr[SI32]], TTNNOp): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[SI32]], TTNNOp): ...
 
-class MatmulOp(contraction.Matmul, TTNNOp): ...
 class Conv3dOp(contraction.Conv3d, OnDevice):
     batch_size = opt_prop_def(IntegerAttr[I32])
     in_channels = opt_prop_def(IntegerAttr[I32])
@@ -278,9 +284,9 @@ class ConstantOp(creation.Constant, OnDevice):
             self, operands=[None], properties={"value": value}, result_types=[type]
         )
 
-class ZerosOp(creation.Zeros[ShapeAttr], TTNNOp): ...
-class OnesOp(creation.Ones[ShapeAttr], TTNNOp): ...
-class FullOp(creation.Full[ShapeAttr], TTNNOp): ...
+class ZerosOp(creation.Zeros[ShapeAttr], OnDevice): ...
+class OnesOp(creation.Ones[ShapeAttr], OnDevice): ...
+class FullOp(creation.Full[ShapeAttr], OnDevice): ...
 class RandOp(creation.Rand[ShapeAttr], OnDevice): ...
 
 class QuantizeOp(quantization.Quantize, Scaled): ...
@@ -323,6 +329,14 @@ class RepeatOp(OneInputOp, TTNNOp):
         verify_repetition(*self.types, self.repeat_dims.values())
 
 
+class PermuteOp(data_movement.Permute, TTNNOp):
+    pad_value = opt_prop_def(Attribute)
+
+
+class SliceDynamicOp(data_movement.SliceDynamic, TTNNOp):
+    step = opt_prop_def(Attribute)
+
+
 class PadOp(data_movement.Pad, TTNNOp):
     use_multicore = prop_def(BoolAttr)
 
@@ -330,13 +344,27 @@ class PadOp(data_movement.Pad, TTNNOp):
 # --- contraction ------------------------------------------------------------
 
 
-class Conv2dOp(contraction.Conv2d, OnDevice):
+class MatmulOp(contraction.Matmul, TTNNOp):
+    activation = opt_prop_def(StringAttr)
+    matmul_program_config = opt_prop_def(Attribute)
+
+
+class Biased(TTNNOp):
+    """Base of ops with perhaps a bias, and then the device handle."""
+
+    bias = opt_operand_def(AnyTensorTypeConstr)
+    device = operand_def(DeviceType)
+
+
+class Conv2dOp(contraction.Conv2d, Biased):
     """See `ttir.conv2d`; here the image is flattened.
 
     Input `[1, 1, n * h * w, c]`, weight `[o, c / groups, kh, kw]`, result
     `[1, 1, n * h' * w', o]`. `padding` is [top, bottom, left, right].
     """
 
+    conv2d_config = opt_prop_def(Attribute)
+    conv2d_slice_config = opt_prop_def(Attribute)
     in_channels = prop_def(IntegerAttr[I32])
     out_channels = prop_def(IntegerAttr[I32])
     batch_size = prop_def(IntegerAttr[I32])
@@ -401,7 +429,7 @@ def _expect(name: str, value: SSAValue, wanted: Sequence[int]) -> None:
 # --- creation ---------------------------------------------------------------
 
 
-class ArangeOp(creation.Arange, TTNNOp):
+class ArangeOp(creation.Arange, OnDevice):
     """`start`, `start + step`, … below `end`, in one dimension."""
 
     def verify_shapes(self) -> None:
@@ -412,6 +440,14 @@ class ArangeOp(creation.Arange, TTNNOp):
 
 
 # --- what tt-mlir has no op for ------------------------------------------------
+
+
+TODAY_OPS = {
+    one.name: today.op_of_line(one, TTNNOp, operand_def(DeviceType))
+    for one in today.TODAY
+    if one.only != "ttir"
+}
+"""The classes of tt-mlir's other ops, by mnemonic."""
 
 
 ADDITION_OPS = {
@@ -429,7 +465,13 @@ ADDITION_OPS = {
 """Their classes by the name of the op that they stand for."""
 
 
-TEXTS = {one.name: one for one in verbatim("ttnn", TTNN_TEXTS)}
+TEXTS = {
+    one.name: one
+    for one in (
+        *verbatim("ttnn", TTNN_TEXTS),
+        *verbatim("ttnn", ["mesh_offset"], SpacedVerbatim),
+    )
+}
 """ttnn's attributes that are kept as text, by name."""
 
 

@@ -6,6 +6,7 @@ from ttxdsl.interpreters import (
     parallel as parallel,
     sdy as sdy,
     tt_ops as tt_ops,
+    ttcore as ttcore,
 )
 from ttxdsl.interpreters.func import FuncFunctions
 from ttxdsl.interpreters.implementing import implementations

@@ -163,8 +163,13 @@ def gather(
     ranks: tuple[int, int],
     dims: GatherDims,
     sizes: Sequence[int],
+    *,
+    outside_is_zero: bool = False,
 ) -> Array:
-    """Slices of `x` at the (clamped) indices, in the places of `offset_dims`."""
+    """Slices of `x` at the (clamped) indices, in the places of `offset_dims`.
+
+    With `outside_is_zero` a slice that would have to be moved is zeros instead.
+    """
     lead, (x, indices) = _lifted([(x, ranks[0]), (indices, ranks[1])])
     vectors = _index_vectors(indices, ranks[1], dims.index_vector_dim)
     batch = ranks[1] - (dims.index_vector_dim < ranks[1])
@@ -188,6 +193,11 @@ def gather(
     if dims.index_vector_dim < ranks[1]:
         del shape[dims.index_vector_dim]
     taken = np.broadcast_to(taken, (*leads, *shape, *taken.shape[lead + batch :]))
+    if outside_is_zero:
+        for d, vector in zip(dims.start_index_map, vectors, strict=True):
+            inside = (vector >= 0) & (vector <= local[d] - sizes[d])
+            inside = inside.reshape((*inside.shape, *(1,) * ranks[0]))
+            taken = np.where(inside, taken, np.zeros((), taken.dtype))
     gone = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
     kept = [sizes[d] for d in range(ranks[0]) if d not in gone]
     taken = taken.reshape((*taken.shape[: lead + batch], *kept))

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 
+from ttxdsl.dialects._tt.modules import device_module
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
@@ -160,6 +161,7 @@ class Runner:
         self, module: ModuleOp, entry: str | None = None, limits: Limits = NO_LIMITS
     ) -> None:
         """Find the entry function: `entry`, or `main` or the only public one."""
+        module = device_module(module)
         self.function = entry_function(module, entry)
         require_structured(module)
         if self.function.is_declaration:

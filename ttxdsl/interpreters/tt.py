@@ -19,6 +19,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
+from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
@@ -28,7 +29,6 @@ from ttxdsl.interpreters import (
     kernels,
     quantized,
     random,
-    special,
 )
 from ttxdsl.interpreters.control_flow import run_branches, run_while
 from ttxdsl.interpreters.elements import (
@@ -37,72 +37,16 @@ from ttxdsl.interpreters.elements import (
     rank_of,
     tensor_of,
     widen,
-    widened,
 )
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import BINARY, UNARY, Array, Kernel
+from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
 from ttxdsl.interpreters.reduction import Reducer, reduce_named
 from ttxdsl.interpreters.regions import Values, constant_value, session
+from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
+from ttxdsl.interpreters.tt_fused import FUSED_RUNS, activated_by
+from ttxdsl.interpreters.tt_today import TODAY_RUNS
 
 # element by element
-
-
-def _gelu(x: Array) -> Array:
-    half, root = x.dtype.type(0.5), x.dtype.type(np.sqrt(0.5))
-    return x * half * (x.dtype.type(1) + special.erf(x * root))
-
-
-def _relu(x: Array) -> Array:
-    return np.maximum(x, x.dtype.type(0))
-
-
-def _silu(x: Array) -> Array:
-    return x * UNARY["logistic"](x)
-
-
-ELEMENTWISE: Mapping[str, Kernel] = {
-    **{name: UNARY[name] for name in ("abs", "cbrt", "ceil", "floor", "log", "rsqrt")},
-    **{name: UNARY[name] for name in ("sign", "sqrt", "tan", "tanh")},
-    **{name: BINARY[name] for name in ("add", "atan2", "maximum", "minimum")},
-    **{name: BINARY[name] for name in ("multiply", "remainder", "subtract")},
-    **{
-        name: partial(kernels.compare, direction=name.upper())
-        for name in ("eq", "ge", "gt", "le", "lt", "ne")
-    },
-    "acos": widened(np.arccos),
-    "asin": widened(np.arcsin),
-    "asinh": widened(np.arcsinh),
-    "atan": widened(np.arctan),
-    "bitwise_and": BINARY["and"],
-    "bitwise_not": UNARY["not"],
-    "bitwise_or": BINARY["or"],
-    "bitwise_xor": BINARY["xor"],
-    "clamp_tensor": kernels.clamp,
-    "cos": UNARY["cosine"],
-    "div": BINARY["divide"],
-    "erf": widened(special.erf),
-    "erfc": special.erfc,
-    "exp": UNARY["exponential"],
-    "expm1": UNARY["exponential_minus_one"],
-    "gelu": widened(_gelu),
-    "isfinite": UNARY["is_finite"],
-    "log1p": UNARY["log_plus_one"],
-    "logical_and": BINARY["and"],
-    "logical_left_shift": BINARY["shift_left"],
-    "logical_not": UNARY["not"],
-    "logical_or": BINARY["or"],
-    "logical_right_shift": BINARY["shift_right_logical"],
-    "logical_xor": BINARY["xor"],
-    "neg": UNARY["negate"],
-    "pow": BINARY["power"],
-    "reciprocal": widened(np.reciprocal),
-    "relu": widened(_relu),
-    "sigmoid": UNARY["logistic"],
-    "silu": widened(_silu),
-    "sin": UNARY["sine"],
-    "where": kernels.select,
-}
-"""Kernels of the elementwise ops, by ttir mnemonic; conversions need the type too."""
 
 
 def _stretched(op: Any, result: Array) -> Array:
@@ -134,6 +78,13 @@ _PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 def _elementwise(
     kernel: Kernel, ufunc: np.ufunc | None, at: Interpreter, op: Any, args: Values
 ) -> Values:
+    rank = rank_of(op.results[0].type)
+    args = tuple(
+        kernels.expand_scalar(x, rank) if rank and not rank_of(one.type) else x
+        for x, one in zip(args, op.operands, strict=False)
+    )
+    if op.DIALECT == "ttnn":
+        return (_of_tt_mlir(kernel, op, args),)
     room = session(at).room
     if room and ufunc is not None and args[0].dtype in _PLAIN:
         shape = np.broadcast_shapes(*(x.shape for x in args))
@@ -141,6 +92,27 @@ def _elementwise(
             if array.shape == shape and array.dtype == args[0].dtype:
                 return (_stretched(op, ufunc(*args, out=array)),)
     return (_stretched(op, np.asarray(kernel(*args))),)
+
+
+_TRUTH = (Typing.LOGICAL, Typing.SELECT)
+
+
+def _of_tt_mlir(kernel: Kernel, op: Any, args: Values) -> Array:
+    """What tt-mlir says beside: activations, and numbers that stand for truth."""
+    values = list(args)
+    if op.SPEC.arity == 2:
+        for at, where in enumerate(ACTIVATIONS[:2]):
+            values[at] = activated_by(values[at], op.properties.get(where))
+    for at in range(1 if op.SPEC.typing == Typing.SELECT else len(values)):
+        if op.SPEC.typing in _TRUTH and values[at].dtype.kind != "b":
+            values[at] = values[at] != 0
+    result = np.asarray(kernel(*values))
+    if op.SPEC.arity == 2:
+        result = activated_by(result, op.properties.get(ACTIVATIONS[2]))
+    dtype = tensor_of(op.results[0].type)[1]
+    if result.dtype != dtype:
+        result = kernels.convert(result, dtype)
+    return _stretched(op, result)
 
 
 def _converted(
@@ -344,17 +316,6 @@ def _dot_general(_: Interpreter, op: Any, args: Values) -> Values:
     )
 
 
-def _matmul(_: Interpreter, op: Any, args: Values) -> Values:
-    a, b = args
-    ranks = rank_of(op.a.type), rank_of(op.b.type)
-    batch = list(range(ranks[0] - 2))
-    left = ranks[0] - (2 if bool(op.transpose_a) else 1)
-    right = ranks[1] - (1 if bool(op.transpose_b) else 2)
-    dtype = tensor_of(op.results[0].type)[1]
-    batches, sums = (batch, batch), ([left], [right])
-    return (contraction.dot_general(a, b, batches, sums, ranks, dtype),)
-
-
 def _convolution(
     op: Any,
     x: Array,
@@ -378,16 +339,23 @@ def _convolution(
 
 
 def _conv2d(_: Interpreter, op: Any, args: Values) -> Values:
-    x, weight = args
+    x, weight, *bias = args
+    order = op.image_dims()
     if hasattr(op, "image_shape"):
         # ttnn flattens the image
         x = kernels.reshape(x, 4, op.image_shape())
         top, bottom, left, right = ints(op.padding)
     else:
         top, left, bottom, right = ints(op.padding)
+        x = kernels.transpose(x, order)
     padding = ((top, bottom), (left, right))
     result = _convolution(op, x, weight, padding, ints(op.dilation))
+    if bias:
+        # one number a channel, the last dimension
+        result = BINARY["add"](result, kernels.convert(bias[0], result.dtype))
     shape, _dtype = tensor_of(op.results[0].type)
+    if order != (0, 1, 2, 3):
+        return (kernels.transpose(result, sorted(range(4), key=order.__getitem__)),)
     return (kernels.reshape(result, 4, shape),)
 
 
@@ -497,6 +465,8 @@ def _case(interpreter: Interpreter, op: Any, args: Values) -> Values:
 
 
 RUNS: dict[str, Run] = {
+    **TODAY_RUNS,
+    **FUSED_RUNS,
     **{addition.mnemonic: _addition for addition in ADDITIONS},
     **{
         name: partial(_elementwise, kernel, _IN_PLACE.get(name))
@@ -521,7 +491,6 @@ RUNS: dict[str, Run] = {
     "full": _full,
     "gather": _gather,
     "if": _if,
-    "matmul": _matmul,
     "ones": partial(_filled, 1),
     "pad": _pad,
     "permute": _permute,

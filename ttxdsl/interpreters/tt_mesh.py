@@ -25,9 +25,10 @@ from ttxdsl.dialects.ttcore import (
     meshes_of,
 )
 from ttxdsl.errors import CompileError
-from ttxdsl.interpreters.elements import is_integer, rank_of, widen
+from ttxdsl.interpreters.elements import constant, is_integer, rank_of, widen
 from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.mesh import Array, DeviceMesh, Groups, Reduce
+from ttxdsl.interpreters.mesh_axes import Dims
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import Values
@@ -190,42 +191,64 @@ def _collective_permute(_: Interpreter, op: Any, args: Values) -> Values:
     return (mesh.collective_permute(args[0], _rank(op), pairs),)
 
 
-def _point_to_point(_: Interpreter, op: Any, args: Values) -> Values:
+def _groups(op: Any) -> Groups:
+    """Groups of devices by number, a row each."""
+    table = constant(op.replica_groups)
+    return tuple(tuple(int(one) for one in row if one >= 0) for row in table)
+
+
+def _collective_broadcast(_: Interpreter, op: Any, args: Values) -> Values:
+    return (device_mesh(op).collective_broadcast(args[0], _rank(op), _groups(op)),)
+
+
+_PLACEMENT = re.compile(r"<(shard|replicate)(?:,\s*(-?\d+))?")
+_NUMBER = re.compile(r"(-?\d+) :")
+
+
+def _placed(op: Any, mesh: DeviceMesh, dims: Sequence[int | None]) -> Dims:
+    """The axes that split each dimension, of the dimension that each axis splits."""
+    if len(dims) != mesh.rank:
+        raise CompileError(f"{len(dims)} placements for a mesh of {mesh.rank} axes", op)
+    split: list[list[AxisRef]] = [[] for _ in range(_rank(op))]
+    for name, dim in zip(mesh.names, dims, strict=True):
+        if dim is not None:
+            split[dim].append(AxisRef(name))
+    return split
+
+
+def _distribute_tensor(_: Interpreter, op: Any, args: Values) -> Values:
+    """`placements`: along each mesh axis, the dimension that it splits, if any."""
     mesh = device_mesh(op)
-    sender, receiver = ints(op.sender_coord), ints(op.receiver_coord)
-    value, into = args[0], args[-1]
-    lifted = [mesh.lift(x, _rank(op)) for x in (value, into)]
-    value, into = (
-        np.broadcast_to(x, (*mesh.sizes, *x.shape[mesh.rank :])) for x in lifted
+    placements = _PLACEMENT.findall(op.mapper_config.text.data.partition("]")[0])
+    dims = [int(dim) if kind == "shard" else None for kind, dim in placements]
+    return (mesh.shard(args[0], _placed(op, mesh, dims)),)
+
+
+def _aggregate_tensor(_: Interpreter, op: Any, args: Values) -> Values:
+    """`dims`: along each axis of `mesh_shape_override`, where its devices' parts join.
+
+    An axis that the shape has once is not joined: its devices hold the same.
+    """
+    mesh = device_mesh(op)
+    dims, sizes = (
+        [int(one) for one in _NUMBER.findall(part)]
+        for part in op.composer_config.text.data.split("]")[:2]
     )
-    result = into.copy()
-    result[receiver] = value[sender]
-    return (result,)
-
-
-_PLACEMENT = re.compile(r"<(?:shard, (\d+)[^>]*|replicate)>")
-_DIMS = re.compile(r"dims = \[([^\]]*)\]")
-_OVERRIDE = re.compile(r"mesh_shape_override = \[([^\]]*)\]")
-
-
-def _distribute(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh = device_mesh(op)
-    text = op.mapper_config.text.data
-    dims = [int(dim) if dim else -1 for dim in _PLACEMENT.findall(text)]
-    return (mesh.shard(args[0], _split_by(mesh, op, dims)),)
-
-
-def _same(_: Interpreter, op: Any, args: Values) -> Values:
-    return (args[0],)
-
-
-def _aggregate(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh = device_mesh(op)
-    text = op.composer_config.text.data
-    dims, sizes = _numbers(_DIMS, text), _numbers(_OVERRIDE, text) or mesh.sizes
-    joined = [dim if n > 1 else -1 for dim, n in zip(dims, sizes, strict=True)]
+    if all(size == 1 for size in sizes):
+        joined: list[int | None] = [None] * mesh.rank
+    else:
+        joined = [
+            dim if size > 1 else None for dim, size in zip(dims, sizes, strict=True)
+        ]
+        wrong = [
+            (size, own)
+            for size, (_name, own) in zip(sizes, mesh.axes, strict=False)
+            if size not in (1, own)
+        ]
+        if wrong or len(sizes) != mesh.rank:
+            raise CompileError("mesh_shape_override is not the shape of the mesh", op)
     try:
-        whole = mesh.unshard(args[0], _split_by(mesh, op, joined))
+        whole = mesh.unshard(args[0], _placed(op, mesh, joined))
     except ReplicaMismatchError as error:
         error.value_name = f"the operand of '{op.name}'"
         error.value = op.results[0]
@@ -233,22 +256,32 @@ def _aggregate(_: Interpreter, op: Any, args: Values) -> Values:
     return (whole.reshape(whole.shape[mesh.rank :]),)
 
 
-def _numbers(pattern: re.Pattern[str], text: str) -> list[int]:
-    found = pattern.search(text)
-    return [int(one.split(":")[0]) for one in found[1].split(",")] if found else []
+def _point_to_point(_: Interpreter, op: Any, args: Values) -> Values:
+    """The receiver's part of the second operand (zeros without) becomes the sender's."""
+    mesh, rank = device_mesh(op), _rank(op)
+    sender, receiver = ints(op.sender_coord), ints(op.receiver_coord)
+    axes = tuple(range(mesh.rank))
+    source = mesh.spread(args[0], rank, axes)
+    result = (
+        mesh.spread(args[1], rank, axes).copy()
+        if len(args) > 1
+        else np.zeros_like(source)
+    )
+    result[receiver] = source[sender]
+    return (result,)
 
 
 MESH_RUNS: dict[str, Run] = {
-    "aggregate_tensor": _aggregate,
+    "aggregate_tensor": _aggregate_tensor,
+    "collective_broadcast": _collective_broadcast,
+    "distribute_tensor": _distribute_tensor,
+    "point_to_point": _point_to_point,
     "all_gather": _all_gather,
     "all_reduce": _all_reduce,
     "all_to_all": _all_to_all,
     "collective_permute": _collective_permute,
-    "distribute_tensor": _distribute,
-    "from_device": _same,
     "mesh_partition": _mesh_partition,
     "mesh_shard": _mesh_shard,
-    "point_to_point": _point_to_point,
     "reduce_scatter": _reduce_scatter,
 }
 """How mesh_shard and the collectives are computed, by mnemonic."""

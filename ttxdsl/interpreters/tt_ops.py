@@ -12,11 +12,12 @@ from xdsl.interpreter import Interpreter
 from ttxdsl.dialects import ttnn
 from ttxdsl.dialects._tt.control_flow import Yield
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.dialects.ttir import TTIROp
+from ttxdsl.dialects.ttir import TODAY_OPS, TTIROp
 from ttxdsl.interpreters.implementing import Run, implement_returns, implements
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt import RUNS
 from ttxdsl.interpreters.tt_mesh import MESH_RUNS
+from ttxdsl.interpreters.tt_today import TTIR_REPEAT
 
 
 def _on_inputs(known: Run) -> Run:
@@ -42,3 +43,4 @@ def _get_device(_: Interpreter, op: ttnn.GetDeviceOp, args: Values) -> Values:
 
 
 _implement()
+implements(TODAY_OPS["repeat"])(TTIR_REPEAT)

@@ -10,3 +10,8 @@ from ttxdsl.tt.compiler import (
     parse_text as parse_text,
 )
 from ttxdsl.tt.library import find_library as find_library
+from ttxdsl.tt.simulating import (
+    DifferentOp as DifferentOp,
+    StageCheck as StageCheck,
+    check_stages as check_stages,
+)

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
-    NoneAttr,
 )
 from xdsl.irdl import opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
@@ -102,11 +101,13 @@ class MeshShard(MeshOp):
         full, shard = (input, result) if to_shard else (result, input)
         if device_mesh_name(full) is not None:
             raise VerifyException("the full tensor of a mesh_shard lives on the host")
-        name = device_mesh_name(shard)
+        name = device_mesh_name(shard) or only_mesh(self)
         if name is None:
             raise VerifyException("the shard of a mesh_shard lives on a mesh")
         rank = len(full.get_shape())
         shard_shape, shard_dims = ints(self.shard_shape), ints(self.shard_dims)
+        if self.shard_type.data == MeshShardType.REPLICATE and shard_shape == (1,):
+            shard_shape = (1,) * rank  # as tt-mlir writes it
         if len(shard_shape) != rank:
             raise VerifyException(
                 f"shard_shape has {len(shard_shape)} entries for a tensor of rank {rank}"
@@ -139,6 +140,8 @@ class MeshShard(MeshOp):
         """The mesh's axes split the tensor as `shard_shape` says."""
         sizes = mesh.get_shape()
         shard_shape, shard_dims = ints(self.shard_shape), ints(self.shard_dims)
+        if self.shard_type.data == MeshShardType.REPLICATE:
+            return
         if len(shard_dims) != len(sizes):
             raise VerifyException(
                 f'shard_dims has {len(shard_dims)} entries, mesh "{mesh.mesh_name.data}" '
@@ -202,9 +205,7 @@ class CollectiveOp(MeshOp):
         Raises:
             VerifyException: the tensors are not on a mesh, or not on one of the module.
         """
-        name = self.mesh_name()
-        if name is None and not isinstance(self.types[0].encoding, NoneAttr):
-            name = only_mesh(self)  # a memory layout says no name
+        name = self.mesh_name() or only_mesh(self)
         if name is None:
             raise VerifyException("a collective works on tensors that live on a mesh")
         return name, self.mesh(name)
@@ -266,7 +267,7 @@ class ReducingOp(AxisCollectiveOp):
 
     def verify_shapes(self) -> None:
         """Any kind but `invalid`, which only replaces."""
-        if self.reduce_type.data == ReduceType.INVALID:
+        if self.reduce_type.data in (ReduceType.INVALID, ReduceType.LOGSUMEXP):
             raise VerifyException(
                 f"a collective cannot reduce with {self.reduce_type.data.value}"
             )

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I32, AnyTensorTypeConstr, BoolAttr, IntegerAttr
+from xdsl.dialects.builtin import (
+    I32,
+    AnyTensorTypeConstr,
+    BoolAttr,
+    IntegerAttr,
+    TensorType,
+)
 from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
 from ttxdsl.dialects._tt.op import ComputeOp
-from ttxdsl.dialects._tt.tensors import exactly, expect_shape, shape_text, tensor_types
+from ttxdsl.dialects._tt.tensors import (
+    exactly,
+    expect_shape,
+    shape_text,
+    tensor_type,
+    tensor_types,
+)
 
 
 class Matmul(ComputeOp):
@@ -57,6 +69,10 @@ class ConvolutionOp(ComputeOp):
     groups = prop_def(IntegerAttr[I32])
     result = result_def(AnyTensorTypeConstr)
 
+    def image_dims(self) -> tuple[int, ...]:
+        """Where batch, spatial dimensions and channels are in the image."""
+        return tuple(range(len(tensor_type(self.input).get_shape())))
+
     def verify_windows(
         self, padding: Sequence[tuple[int, int]], dilation: Sequence[int]
     ) -> None:
@@ -66,6 +82,11 @@ class ConvolutionOp(ComputeOp):
         exactly(spatial, "dilation", dilation)
         input, weight, result = tensor_types(self.input, self.weight, self.result)
         image, kernel = input.get_shape(), weight.get_shape()
+        order = self.image_dims()
+        if len(image) == len(order) == len(result.get_shape()):
+            image = tuple(image[dim] for dim in order)
+            made = tuple(result.get_shape()[dim] for dim in order)
+            result = TensorType(result.element_type, made)
         groups = self.groups.value.data
         if len(image) != spatial + 2 or len(kernel) != spatial + 2:
             raise VerifyException(

@@ -171,7 +171,7 @@ class SliceDynamic(ComputeOp):
 class Pad(OneInputOp):
     """The input with `value` around: `padding` is [low0, high0, low1, high1, …].
 
-    `value` is converted to the element type; padding is never negative.
+    `value` is converted to the element type; negative padding takes away.
     """
 
     name = "pad"
@@ -188,8 +188,6 @@ class Pad(OneInputOp):
                 f"padding has {len(padding)} entries, expected a low and a high for "
                 f"each of {len(shape)} dimensions"
             )
-        if any(amount < 0 for amount in padding):
-            raise VerifyException("padding is negative; a slice does that")
         amounts = zip(shape, padding[0::2], padding[1::2], strict=True)
         expect_shape(
             result, [sum(of) for of in amounts], "the operand with its padding"

@@ -13,13 +13,27 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import AnyTensorTypeConstr, ArrayAttr, ComplexType, i1
+from xdsl.dialects.builtin import (
+    AnyTensorTypeConstr,
+    ArrayAttr,
+    BoolAttr,
+    ComplexType,
+    NoneAttr,
+    i1,
+)
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.op import ComputeOp, TTOp, op_of
-from ttxdsl.dialects._tt.tensors import bit_width, shape_text, tensor_type, tensor_types
+from ttxdsl.dialects._tt.tensors import (
+    Tensor,
+    bit_width,
+    shape_text,
+    tensor_type,
+    tensor_types,
+)
+from ttxdsl.dialects.ttcore import TensorMeshAttr
 
 
 class Typing(Enum):
@@ -165,21 +179,41 @@ class ElementwiseOp(ComputeOp):
         wanted = result.get_shape()
         for number, operand in enumerate(operands):
             shape = operand.get_shape()
-            if len(shape) != len(wanted) or any(
-                size not in (1, full) for size, full in zip(shape, wanted, strict=True)
+            # tt-mlir lets a scalar stand for all elements
+            if shape and (
+                len(shape) != len(wanted)
+                or any(
+                    size not in (1, full)
+                    for size, full in zip(shape, wanted, strict=True)
+                )
             ):
                 raise VerifyException(
                     f"operand {number} of shape {shape_text(operand)} does not stretch "
-                    f"to the result of shape {shape_text(result)}: same rank, each "
-                    "dimension 1 or equal"
+                    f"to the result of shape {shape_text(result)}: a scalar, or same "
+                    "rank, each dimension 1 or equal"
                 )
         elements = [operand.element_type for operand in operands]
-        _expect_elements(elements, result.element_type, self.SPEC.typing)
+        _expect_elements(
+            elements, result.element_type, self.SPEC.typing, _has_layout(result)
+        )
+
+
+def _has_layout(type: Tensor) -> bool:
+    """Whether a tensor lies where tt-mlir's ttnn says, and not on a mesh by name."""
+    return not isinstance(type.encoding, NoneAttr | TensorMeshAttr)
 
 
 def _expect_elements(
-    operands: Sequence[Attribute], result: Attribute, typing: Typing
+    operands: Sequence[Attribute], result: Attribute, typing: Typing, numbers: bool
 ) -> None:
+    """Element types relate as the op's typing says.
+
+    Args:
+        operands: those of the operands.
+        result: that of the result.
+        typing: what the op demands.
+        numbers: whether numbers may stand for truth, as in tt-mlir's ttnn: 0 is false.
+    """
     if typing == Typing.CONVERT:
         return
     if typing == Typing.BITCAST:
@@ -188,16 +222,17 @@ def _expect_elements(
                 f"{operands[0]} and {result} have different bit widths"
             )
         return
-    if typing in (Typing.COMPARE, Typing.LOGICAL) and result != i1:
+    truth = typing in (Typing.COMPARE, Typing.LOGICAL)
+    if truth and result != i1 and not numbers:
         raise VerifyException(f"the result has elements of {result}, expected i1")
-    if typing == Typing.SELECT and operands[0] != i1:
+    if typing == Typing.SELECT and operands[0] != i1 and not numbers:
         raise VerifyException(
             f"the condition has elements of {operands[0]}, expected i1"
         )
     same = operands[1:] if typing == Typing.SELECT else operands
     if typing == Typing.MAGNITUDE:
         same = [_magnitude(one) for one in same]
-    if typing != Typing.COMPARE:
+    if not truth or (typing == Typing.LOGICAL and not numbers):
         same = [*same, result]
     if len(set(same)) > 1:
         names = ", ".join(str(type) for type in same)
@@ -249,4 +284,6 @@ def op_of_line(
     said["__annotations__"] = {"SPEC": "ClassVar[Elementwise]"}
     if dialect.DIALECT == "ttnn" and spec.arity == 2 and not spec.composite:
         said |= {where: opt_prop_def(ArrayAttr) for where in ACTIVATIONS}
+    elif spec.typing == Typing.CONVERT:
+        said["conservative_folding"] = opt_prop_def(BoolAttr)
     return op_of(base, dialect, name, spec.summary, **said)

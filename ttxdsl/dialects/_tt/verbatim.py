@@ -96,3 +96,10 @@ TTNN_TEXTS = (
     "tensor_memory_layout", "trace_id", "ttnn_layout", "ttnn_nd_layout", "write_kernel",
 )  # fmt: skip
 """Of ttnn: where tensors lie and how kernels are run."""
+
+TTCORE_TEXTS = (
+    "arch", "chip_channel", "chip_coord", "chip_desc", "chip_physical_helper_cores",
+    "cpu_desc", "data_type", "supportedDataTypes", "device", "grid", "iterator_type",
+    "memory_space", "metal_layout", "system_desc", "tile_size", "topology",
+)  # fmt: skip
+"""Of ttcore: the machine."""

@@ -18,12 +18,17 @@ from ttxdsl.interpreters.stablehlo.data_movement import shape_value
 
 @implements(hlo.GatherOp)
 def _gather(_: Interpreter, op: hlo.GatherOp, args: Values) -> Values:
-    """Slices at indices, which are clamped."""
+    """Slices at indices, which are clamped; where tt-mlir marks it, zeros outside."""
     ranks = (rank_of(op.operand.type), rank_of(op.start_indices.type))
     sizes = op.slice_sizes.get_values()
     x, indices = args
     dims = op.dimension_numbers.data
-    return (indexing.gather(x, indices, ranks, dims, sizes),)
+    zeros = _FILL_OUT_OF_BOUNDS in op.attributes
+    return (indexing.gather(x, indices, ranks, dims, sizes, outside_is_zero=zeros),)
+
+
+_FILL_OUT_OF_BOUNDS = "tt.fill_out_of_bounds"
+"""On a gather of what tt-mlir made of a split operand: each device has some rows."""
 
 
 @implements(hlo.DynamicGatherOp)

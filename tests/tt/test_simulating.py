@@ -1,0 +1,197 @@
+"""tt-mlir's own programs on the virtual mesh, stage by stage against the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.differential.corpus import programs
+from tests.differential.sharded_models import sharded_models
+from tests.tt.oracle import ask, needs_tt
+from ttxdsl.checking.trials import exact_results
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.inputs import random_inputs, tagged_inputs
+from ttxdsl.interpreters.run import Runner
+from ttxdsl.program import parse_program, program_text
+from ttxdsl.tt import Answer, StageCheck, check_stages
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NEWEST_JAX = Path(__file__).parents[1] / "frontends" / "jax_0_12"
+
+pytestmark = needs_tt
+
+CHEAP = (
+    "all_gather", "all_to_all", "ppermute", "sharded_matmul",
+    "reduce_scatter", "shard_map_partial", "constraint_open", "pmax", "abs_complex64", "cond", "fori",
+    "conv2d_grad", "avg_pool", "max_pool_grad", "take_fill", "sort_descending",
+    "cumlogsumexp_reverse", "reduce_any", "select_scalar", "constant_u64",
+)  # fmt: skip
+"""Programs that between them have every collective, and most of the ops."""
+
+DIFFERENT = {
+    # 64-bit unsigned constants lose their upper half
+    "bernoulli": "ttir", "randint": "ttir", "uniform": "ttir",
+    # the second key of a sort is dropped
+    "sort_keys": "ttir",
+    # the form with tanh becomes the exact one
+    "gelu": "ttnn", "gelu_grad": "ttnn",
+    "model_mlp_data_parallel": "ttnn", "model_mlp_tensor_parallel": "ttnn",
+    # padding in the order of ttir
+    "conv2d_stride_grad": "ttnn", "conv2d_transposed": "ttnn",
+    # numbers that i32 cannot hold, or that it can and i8 cannot
+    "clz_int64": "ttnn", "constant_i64": "ttnn", "int_pow_int8": "ttnn",
+    # division by zero, which StableHLO leaves open
+    "divmod_int32": "ttnn", "divmod_int64": "ttnn", "divmod_int8": "ttnn",
+    "divmod_uint32": "ttnn", "divmod_uint8": "ttnn",
+    # random bits of a state of two halves, which we do not read
+    "rng_bits": "ttir", "rng_bits_philox": "ttir",
+}  # fmt: skip
+"""Programs of which a stage differs, and the first that does; see
+`docs/evidence/tt-mlir.md`."""
+
+
+def checked(text: str) -> list[StageCheck] | None:
+    """Every stage with random inputs, and with tagged ones if data is only moved.
+
+    None if tt-mlir made nothing of it, or we cannot run the program itself.
+    """
+    answer = ask(text)
+    if "shlo_compiler" not in answer.stages:
+        return None
+    try:
+        module = parse_program(text)
+        function = Runner(module).function
+        trials = [random_inputs(function, 0)]
+        if all(exact_results(function)):
+            trials.append(tagged_inputs(function))
+        return [
+            check for inputs in trials for check in check_stages(answer, module, inputs)
+        ]
+    except CompileError:
+        return None
+
+
+def first_different(checks: list[StageCheck]) -> str | None:
+    """The first stage that differs."""
+    stages = ("shlo_compiler", "ttir", "ttnn")
+    wrong = {check.stage for check in checks if not check.ok}
+    return next((stage for stage in stages if stage in wrong), None)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_what_tt_mlir_makes_computes_the_same(name: str):
+    (program,) = programs(name)
+    checks = checked(program.pretty)
+    assert checks is not None
+    assert {check.stage for check in checks} == {"shlo_compiler", "ttir", "ttnn"}
+    assert [str(check) for check in checks if not check.ok] == []
+
+
+@pytest.mark.parametrize("name", ["gelu", "sort_keys", "uniform"])
+def test_what_differs_is_found(name: str):
+    (program,) = programs(name)
+    checks = checked(program.pretty)
+    assert checks is not None
+    assert first_different(checks) == DIFFERENT[name]
+
+
+@pytest.mark.parametrize("name", ["all_to_all", "sharded_matmul", "cond", "conv2d"])
+@pytest.mark.parametrize("stage", ["shlo_compiler", "ttir", "ttnn"])
+def test_what_we_print_is_read_by_tt_mlir(name: str, stage: str):
+    (program,) = programs(name)
+    printed = program_text(parse_program(ask(program.pretty).stages[stage]))
+    assert program_text(parse_program(printed)) == printed
+    again = ask(printed)
+    assert again.parsed, again.error
+
+
+MATMUL = """
+module {
+  sdy.mesh @mesh = <["x"=2, "y"=4]>
+  func.func public @main(
+      %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+      %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}
+  ) -> tensor<8x8xf32> {
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+      : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+    %1 = stablehlo.negate %0 : tensor<8x8xf32>
+    return %1 : tensor<8x8xf32>
+  }
+}
+"""
+
+
+def _matmul_with(stage: str, old: str, new: str) -> tuple[StageCheck, ...]:
+    """The stages of a product, one text of which somebody broke."""
+    answer = ask(MATMUL)
+    assert old in answer.stages[stage]
+    stages = answer.stages | {stage: answer.stages[stage].replace(old, new, 1)}
+    function = Runner(parse_program(MATMUL)).function
+    return check_stages(Answer(stages, None, True), MATMUL, random_inputs(function, 0))
+
+
+def test_a_wrong_axis_is_blamed_on_its_stage_and_op():
+    sound, ttir, ttnn = _matmul_with(
+        "ttir",
+        "reduce_type = #ttcore.reduce_type<sum>",
+        "reduce_type = #ttcore.reduce_type<max>",
+    )
+    assert sound.ok and ttnn.ok
+    assert not ttir.ok and "elements differ" in str(ttir.why)
+    assert ttir.ops and ttir.ops[0].op == "ttir.all_reduce"
+    assert ttir.ops[0].line == 8
+
+
+def test_a_use_after_deallocation_is_an_error():
+    answer = ask(MATMUL)
+    text = answer.stages["ttnn"]
+    line = next(one for one in text.splitlines() if '"ttnn.deallocate"' in one)
+    with pytest.raises(CompileError, match="uses a tensor that is deallocated before"):
+        parse_program(text.replace(line, f"{line}\n{line}", 1))
+
+
+def _corpus() -> Iterator[tuple[str, str]]:
+    for program in programs():
+        yield program.name, program.pretty
+    for name, text in sharded_models().items():
+        yield f"model_{name}", text
+    for path in (*sorted(EXAMPLES.glob("*.mlir")), *sorted(NEWEST_JAX.glob("*.mlir"))):
+        yield path.name, path.read_text()
+
+
+@pytest.mark.fuzz
+def test_every_program_of_the_corpus():
+    """All that tt-mlir makes, and what we print of it: `DIFFERENT` is all there is."""
+    different: dict[str, str] = {}
+    refused: dict[str, str] = {}
+    ran = ops = 0
+    for name, text in _corpus():
+        checks = checked(text)
+        if checks is None:
+            continue
+        ran += 1
+        stage = first_different(checks)
+        if stage is not None:
+            different[name] = stage
+        for stage in ("ttir", "ttnn"):
+            made = ask(text).stages.get(stage)
+            if made is None or name.startswith("rng_bits"):
+                continue
+            ops += len(set(re.findall(r'"(tt\w+\.\w+)"', made)))
+            again = ask(program_text(parse_program(made)))
+            if not again.parsed:
+                refused[f"{name} {stage}"] = str(again.error)
+    report = os.environ.get("FUZZ_REPORT")
+    if report:
+        with Path(report).open("a") as file:
+            print(
+                json.dumps({"tt-mlir's programs": ran, "differ": different}), file=file
+            )
+    assert refused == {}
+    assert different == DIFFERENT
+    assert ran > 400

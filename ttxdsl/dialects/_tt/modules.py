@@ -1,0 +1,232 @@
+"""What tt-mlir puts around and between functions: its modules, and calls it remembers.
+
+`module > ttcore.device_module > builtin.module > func.func` is a program for the
+devices. Functions that depend on constants alone are called once, with
+`ttcore.load_cached`.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import (
+    AnyTensorTypeConstr,
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    SymbolNameConstraint,
+    SymbolRefAttr,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsolatedFromAbove,
+    NoTerminator,
+    Pure,
+    SymbolOpInterface,
+    SymbolTable,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.dialects._tt.lifetimes import verify_lifetimes
+from ttxdsl.dialects._tt.verbatim import (
+    TTCORE_TEXTS,
+    SpacedVerbatim,
+    Verbatim,
+    verbatim,
+)
+
+TEXTS = {one.name: one for one in verbatim("ttcore", TTCORE_TEXTS)}
+"""ttcore's attributes that are kept as text, by name."""
+
+LOCAL_SHAPE = verbatim("ttcore", ["local_shape"], SpacedVerbatim)[0]
+"""`#ttcore<local_shape local_shape = tensor<4x8xf32>>`: what one device has of it."""
+
+
+class _WrapperOp(IRDLOperation):
+    """Base of ops around one module."""
+
+    body = region_def("single_block")
+
+    assembly_format = "attr-dict-with-keyword $body"
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolTable())
+
+    def verify_(self) -> None:
+        """It holds one module."""
+        ops = list(self.body.block.ops)
+        if len(ops) != 1 or not isinstance(ops[0], ModuleOp):
+            raise VerifyException(f"{self.name} holds one module")
+
+    @property
+    def module(self) -> ModuleOp:
+        """The module inside."""
+        (op,) = self.body.block.ops
+        assert isinstance(op, ModuleOp)
+        return op
+
+
+@irdl_op_definition
+class DeviceModuleOp(_WrapperOp):
+    """The module of what the devices run."""
+
+    name = "ttcore.device_module"
+
+    def verify_(self) -> None:
+        """It holds one module, which uses no tensor after its deallocation."""
+        super().verify_()
+        verify_lifetimes(self)
+
+
+@irdl_op_definition
+class CPUModuleOp(_WrapperOp):
+    """The module of what the host runs."""
+
+    name = "ttcore.cpu_module"
+
+
+@irdl_op_definition
+class DeviceOp(IRDLOperation):
+    """A machine by name: `ttcore.device @default_device = <workerGrid = …>`."""
+
+    name = "ttcore.device"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    device_attr = prop_def(Attribute)
+
+    traits = traits_def(SymbolOpInterface())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DeviceOp:
+        """Read `@name = <…>`."""
+        name = parser.parse_symbol_name()
+        parser.parse_punctuation("=")
+        device = TEXTS["ttcore.device"]
+        machine = device.new(device.parse_parameters(parser))
+        attributes = parser.parse_optional_attr_dict()
+        return cls.create(
+            properties={"sym_name": name, "device_attr": machine}, attributes=attributes
+        )
+
+    def print(self, printer: Printer) -> None:
+        """Write `@name = <…>`."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" = ")
+        assert isinstance(self.device_attr, Verbatim)
+        self.device_attr.print_parameters(printer)
+        printer.print_op_attributes(self.attributes)
+
+
+@irdl_op_definition
+class LoadCachedOp(IRDLOperation):
+    """The results of a function of constants, which is called the first time only."""
+
+    name = "ttcore.load_cached"
+
+    callee = prop_def(SymbolRefAttr)
+    inputs = var_operand_def(AnyTensorTypeConstr)
+    res = var_result_def(AnyTensorTypeConstr)
+
+    assembly_format = (
+        "`(` $callee `,` `[` $inputs `]` `)` attr-dict `:` "
+        "functional-type($inputs, $res)"
+    )
+
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class OptimizationBarrierOp(IRDLOperation):
+    """Its operands, which nothing is moved across."""
+
+    name = "ttcore.optimization_barrier"
+
+    inputs = var_operand_def(AnyTensorTypeConstr)
+    res = var_result_def(AnyTensorTypeConstr)
+
+    def verify_(self) -> None:
+        """Results are the operands."""
+        if [one.type for one in self.inputs] != [one.type for one in self.res]:
+            raise VerifyException("results have the types of the operands")
+
+
+@irdl_op_definition
+class CompositeOp(IRDLOperation):
+    """What the function `decomposition` computes, under a name of its own."""
+
+    name = "ttcore.composite"
+
+    inputs = var_operand_def(AnyTensorTypeConstr)
+    composite_name = prop_def(StringAttr)
+    decomposition = prop_def(SymbolRefAttr)
+    composite_attributes = opt_prop_def(DictionaryAttr)
+    res = var_result_def(AnyTensorTypeConstr)
+
+
+@irdl_op_definition
+class CaseOp(IRDLOperation):
+    """The function number `selector` of `branch_programs` on the other operands.
+
+    The last when there is no such; of a truth value the first when it is false.
+    """
+
+    name = "ttcore.case"
+
+    selector = operand_def(AnyTensorTypeConstr)
+    inputs = var_operand_def(AnyTensorTypeConstr)
+    branch_programs = prop_def(ArrayAttr[SymbolRefAttr])
+    res = var_result_def(AnyTensorTypeConstr)
+
+
+@irdl_op_definition
+class WhileLoopOp(IRDLOperation):
+    """While `condition_program` holds of the operands, `body_program` makes new ones.
+
+    The first `state_count` operands are replaced, the others stay; the results are
+    those that `output_indices` names.
+    """
+
+    name = "ttcore.while_loop"
+
+    inputs = var_operand_def(AnyTensorTypeConstr)
+    condition_program = prop_def(SymbolRefAttr)
+    body_program = prop_def(SymbolRefAttr)
+    output_indices = prop_def(DenseArrayBase[IntegerType])
+    state_count = prop_def(IntegerAttr)
+    res = var_result_def(AnyTensorTypeConstr)
+
+
+OPS = (
+    CaseOp,
+    CPUModuleOp,
+    CompositeOp,
+    DeviceModuleOp,
+    DeviceOp,
+    LoadCachedOp,
+    OptimizationBarrierOp,
+    WhileLoopOp,
+)
+"""Those of ttcore."""
+
+
+def device_module(module: ModuleOp) -> ModuleOp:
+    """The module that the devices run: inside tt-mlir's wrapper, or itself."""
+    for op in module.ops:
+        if isinstance(op, DeviceModuleOp):
+            return op.module
+    return module
