@@ -444,7 +444,7 @@ class PointToPoint(CollectiveOp):
     """One device's tensor copied to another; elsewhere what the output holds.
 
     `sender_coord` and `receiver_coord` are coordinates, one a mesh axis. Without an
-    output all devices but the receiver keep theirs.
+    output tt-mlir leaves open what the other devices get; our simulation has zeros.
     """
 
     name = "point_to_point"

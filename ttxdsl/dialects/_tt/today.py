@@ -67,18 +67,10 @@ _NORM = "epsilon? compute_config? program_config? memory_config?"
 
 TODAY: tuple[Today, ...] = (
     # where tensors are
-    Today("aggregate_tensor", "input", "composer_config", only="ttnn", on_device=True),
     Today("assign", only="ttnn"),
     Today(
         "deallocate", properties="force?", results="", only="ttnn", pure=False
     ),
-    Today(
-        "distribute_tensor",
-        properties="mapper_config cq_id?",
-        only="ttnn",
-        on_device=True,
-    ),
-    Today("from_device", only="ttnn"),
     Today("to_device", properties="memory_config?", only="ttnn", on_device=True),
     Today(
         "to_layout", properties="layout? dtype? memory_config?", only="ttnn"
@@ -87,12 +79,6 @@ TODAY: tuple[Today, ...] = (
     Today("empty", "", "shape dtype? layout? memory_config?", only="ttnn", on_device=True),
     # between devices
     Today("collective_broadcast", properties="replica_groups", only="ttir"),
-    Today(
-        "point_to_point",
-        "input optional_output_tensor?",
-        "sender_coord receiver_coord",
-        only="ttnn",
-    ),
     # element by element
     Today(
         "bitwise_right_shift",
