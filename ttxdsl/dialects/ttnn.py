@@ -140,6 +140,12 @@ class OnDevice(TTNNOp):
     device = opt_operand_def(DeviceType)
 
 
+class Made(TTNNOp):
+    """Base of ops that make a tensor; tt-mlir says on which devices."""
+
+    device = opt_operand_def(DeviceType)
+
+
 class Linked(OnDevice):
     """Base of collectives, which may say how many ethernet links they use."""
 
@@ -284,9 +290,9 @@ class ConstantOp(creation.Constant, OnDevice):
             self, operands=[None], properties={"value": value}, result_types=[type]
         )
 
-class ZerosOp(creation.Zeros[ShapeAttr], OnDevice): ...
-class OnesOp(creation.Ones[ShapeAttr], OnDevice): ...
-class FullOp(creation.Full[ShapeAttr], OnDevice): ...
+class ZerosOp(creation.Zeros[ShapeAttr], Made): ...
+class OnesOp(creation.Ones[ShapeAttr], Made): ...
+class FullOp(creation.Full[ShapeAttr], Made): ...
 class RandOp(creation.Rand[ShapeAttr], OnDevice): ...
 
 class QuantizeOp(quantization.Quantize, Scaled): ...
@@ -429,7 +435,7 @@ def _expect(name: str, value: SSAValue, wanted: Sequence[int]) -> None:
 # --- creation ---------------------------------------------------------------
 
 
-class ArangeOp(creation.Arange, OnDevice):
+class ArangeOp(creation.Arange, Made):
     """`start`, `start + step`, … below `end`, in one dimension."""
 
     def verify_shapes(self) -> None:

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
-from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing
+from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing, has_layout
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
@@ -83,7 +83,7 @@ def _elementwise(
         kernels.expand_scalar(x, rank) if rank and not rank_of(one.type) else x
         for x, one in zip(args, op.operands, strict=False)
     )
-    if op.DIALECT == "ttnn":
+    if has_layout(op.results[0].type):
         return (_of_tt_mlir(kernel, op, args),)
     room = session(at).room
     if room and ufunc is not None and args[0].dtype in _PLAIN:

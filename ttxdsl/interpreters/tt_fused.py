@@ -348,8 +348,8 @@ def _attention(decode: bool, _: Interpreter, op: Any, args: Values) -> Values:
         mask = widen(by["attention_mask"])
         # of a decoded token: [b, 1, heads, s]
         scores = scores + (np.swapaxes(mask, -3, -2) if decode else mask)
-    hidden: Array = np.where(seen, scores, dtype.type(-np.inf))
-    y = np.matmul(_softened(hidden, -1), value)
+    scores = kernels.select(seen, scores, np.asarray(-np.inf, dtype))
+    y = np.matmul(_softened(scores, -1), value)
     return (result_of(op, np.moveaxis(y, -2, -4) if decode else y),)
 
 

@@ -352,6 +352,7 @@ def check_stages(
 
     Raises:
         CompileError: the program itself cannot be read or run with these inputs.
+        ReplicaMismatchError: it says that devices hold the same, and they do not.
     """
     module = parse_program(program) if isinstance(program, str) else program
     reference = _reference(module, inputs)

@@ -194,11 +194,11 @@ class ElementwiseOp(ComputeOp):
                 )
         elements = [operand.element_type for operand in operands]
         _expect_elements(
-            elements, result.element_type, self.SPEC.typing, _has_layout(result)
+            elements, result.element_type, self.SPEC.typing, has_layout(result)
         )
 
 
-def _has_layout(type: Tensor) -> bool:
+def has_layout(type: Tensor) -> bool:
     """Whether a tensor lies where tt-mlir's ttnn says, and not on a mesh by name."""
     return not isinstance(type.encoding, NoneAttr | TensorMeshAttr)
 
