@@ -49,9 +49,9 @@ is there with `version=2026`, whose stages have the same numbers:
 - `replicate-non-splittable-values` and `insert-reshards-for-unpropagated-ops` before stage
   8 make whole what code that is the same on every device cannot make parts of.
 - `shardy-ccl-canonicalization` behind stage 10 joins collectives.
+- It lacks what this pipeline has besides: nothing propagates through loops, branches and
+  barriers, sharding groups say nothing, and reshards are not shared.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
@@ -297,7 +297,7 @@ class TTStableHLOPipelinePass(ModulePass):
         ]
 
     def _before(
-        self, number: int, module: ModuleOp, written: _WrittenShardings
+        self, number: int, module: ModuleOp, written: "_WrittenShardings"
     ) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
@@ -312,6 +312,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [LiftInlinedMeshesPass()] if written.meshes else []
             case 5 if self.version == TODAY:
                 return [DecoupleConstFanoutPass()]
+            case 6 if self.version == TODAY:
+                return [SupplyShardingRulesPass(), ManualAxesCleanupPass()]
             case 6:
                 return [
                     SupplyShardingRulesPass(),
@@ -330,7 +332,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 return []
 
     def _has_several_devices(
-        self, module: ModuleOp, written: _WrittenShardings
+        self, module: ModuleOp, written: "_WrittenShardings"
     ) -> bool:
         """Whether the program will be split, as far as that is known at its start."""
         return prod(self.mesh_shape) > 1 or any(
@@ -345,6 +347,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [FoldTuplesPass(), DropIdleShardingsPass()]
             case 6:
                 return [SinkDataFlowEdgesPass(), RemoveShardingGroupsPass()]
+            case 8 if self.version == TODAY:
+                return [EvenOutShardingsPass(self.strict)]
             case 8:
                 return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
             case 10 if self.version == TODAY:

@@ -41,7 +41,9 @@ class ShardyCCLCanonicalizationPass(ModulePass):
         for kind in _REWRITTEN:
             trait = kind.get_trait(HasCanonicalizationPatternsTrait)
             patterns += trait.get_patterns(kind) if trait else ()
-        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        PatternRewriteWalker(
+            GreedyRewritePatternApplier(patterns, dce_enabled=False)
+        ).rewrite_module(op)
         for collective in reversed(list(ops_of_type(op, sdy.CollectiveOp))):
             if not any(result.uses for result in collective.results):
                 Rewriter.erase_op(collective)
