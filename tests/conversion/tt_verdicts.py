@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 
 from tests.tt.oracle import ask
-from ttxdsl.dialects.ttcore import meshes_of
+from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 
 
 def alone(op: Operation, name: str = "f") -> FuncOp:
