@@ -12,9 +12,11 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.reporting.collectives import CountedCollective
-from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.reporting.side_by_side import Label, match_collectives
+from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.xla.comparing import Label, ResultRow, compare_with_xla, match_collectives
+from ttxdsl.sharding.replica_groups import axes_of_groups
+from ttxdsl.xla.comparing import ResultRow, compare_with_xla
 from ttxdsl.xla.execute import run_with_xla
 from ttxdsl.xla.hlo import HloCollective
 
@@ -27,6 +29,10 @@ def ours(kind: str, size: int) -> CountedCollective:
     return CountedCollective(
         kind, (AxisRef("model"),), 4, "8xf32", size, "because", None
     )
+
+
+def axes_of(one: HloCollective) -> Axes | None:
+    return axes_of_groups(MESH, one.groups)
 
 
 def xla(kind: str, size: int) -> HloCollective:
@@ -42,25 +48,25 @@ def xla(kind: str, size: int) -> HloCollective:
         ((12,), (24,), Label.LESS),
         ((24,), (12,), Label.MORE),
         ((24,), (), Label.OURS_ONLY),
-        ((), (24,), Label.XLA_ONLY),
+        ((), (24,), Label.THEIRS_ONLY),
     ],
 )
 def test_labels(our_sizes: tuple[int, ...], xla_sizes: tuple[int, ...], label: Label):
     (row,) = match_collectives(
         [ours("all_reduce", size) for size in our_sizes],
         [xla("all_reduce", size) for size in xla_sizes],
-        [MESH],
+        axes_of,
     )
     assert (row.kind, row.among, row.label) == ("all_reduce", "model", label)
 
 
 def test_kinds_are_rows_of_their_own_and_nothing_moved_is_none():
     rows = match_collectives(
-        [ours("all_gather", 8), ours("all_reduce", 0)], [xla("all_to_all", 8)], [MESH]
+        [ours("all_gather", 8), ours("all_reduce", 0)], [xla("all_to_all", 8)], axes_of
     )
     assert [(row.kind, row.label) for row in rows] == [
         ("all_gather", Label.OURS_ONLY),
-        ("all_to_all", Label.XLA_ONLY),
+        ("all_to_all", Label.THEIRS_ONLY),
     ]
 
 
@@ -105,8 +111,8 @@ def test_a_program_through_both():
     assert all(
         one.op_name
         for row in comparison.collectives
-        for one in row.xla
-        if len(row.xla) == len(row.ours)
+        for one in row.theirs
+        if len(row.theirs) == len(row.ours)
     )
 
 

@@ -7,26 +7,28 @@ from typing import Any
 from rich.table import Table
 
 from ttxdsl.interpreters.run import Runner
+from ttxdsl.reporting.side_by_side import CollectiveRow
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.programs import read_as_program
-from ttxdsl.xla.comparing import CollectiveRow, XlaComparison, compare_with_xla
+from ttxdsl.xla.comparing import XlaComparison, compare_with_xla
+from ttxdsl.xla.hlo import HloCollective
 
 
-def _row_json(row: CollectiveRow) -> dict[str, Any]:
+def _row_json(row: CollectiveRow[HloCollective]) -> dict[str, Any]:
     return {
         "kind": row.kind,
         "among": row.among,
-        "label": str(row.label),
+        "label": row.label.said_of("XLA"),
         "ours": [
             {"bytes": one.bytes_per_device, "why": one.reason, "at": one.position}
             for one in row.ours
         ],
         "xla": [
             {"bytes": one.bytes_per_device, "op": one.op_name, "at": one.position}
-            for one in row.xla
+            for one in row.theirs
         ],
     }
 
@@ -73,12 +75,12 @@ def _result_table(comparison: XlaComparison) -> Table:
     return table
 
 
-def _side(row: CollectiveRow, *, ours: bool) -> str:
+def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     if ours:
         total = f"{len(row.ours)}: {row.our_bytes} B" if row.ours else "none"
         return "\n".join([total, *sorted({one.reason for one in row.ours})])
-    total = f"{len(row.xla)}: {row.xla_bytes} B" if row.xla else "none"
-    names = sorted({one.op_name for one in row.xla if one.op_name})
+    total = f"{len(row.theirs)}: {row.their_bytes} B" if row.theirs else "none"
+    names = sorted({one.op_name for one in row.theirs if one.op_name})
     return "\n".join([total, *names])
 
 
@@ -89,7 +91,7 @@ def _collective_table(comparison: XlaComparison) -> Table:
     table.title_justify = "left"
     for row in comparison.collectives:
         sides = (_side(row, ours=True), _side(row, ours=False))
-        table.add_row(row.kind, row.among, *sides, str(row.label))
+        table.add_row(row.kind, row.among, *sides, row.label.said_of("XLA"))
     ours, xla = comparison.bytes
     table.add_section()
     table.add_row("in all", "", f"{ours} B", f"{xla} B", "")
