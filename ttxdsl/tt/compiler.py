@@ -31,6 +31,8 @@ _SUMMARY = re.compile(r"; (Failed to [^;]*)$")
 
 _DIAGNOSTIC = re.compile(r"^(?:loc\((.*?)\)|(\S+:\d+:\d+)): error: (.*)$", re.MULTILINE)
 
+_LINE = re.compile(r'^loc\((?:.*)"-":(\d+):\d+\)*: error: ', re.MULTILINE)
+
 _CRASH = re.compile(
     r"(Assertion .* failed|TT_FATAL.*|TT_THROW.*|LLVM ERROR.*|what\(\):.*|.*FATAL\| .*)"
 )
@@ -47,12 +49,14 @@ class Answer:
         error: why it did not compile the program, in its own words; None if it did.
         parsed: whether it read and verified the text at all.
         crashed: whether its process ended before it answered.
+        line: of the text, of the op that its first complaint names.
     """
 
     stages: dict[str, str]
     error: str | None
     parsed: bool
     crashed: bool = False
+    line: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -142,13 +146,16 @@ def compile_text(
     if code is None:
         raise CompileError(f"tt-mlir did not answer within {timeout:g} seconds")
     stages = dict(_SHOWN.findall(log))
+    named = _LINE.search(log)
+    line = int(named.group(1)) if named else None
     if code:
-        return Answer(stages, _end(log, code), "vhlo" in stages, crashed=True)
+        parsed = "vhlo" in stages
+        return Answer(stages, _end(log, code), parsed, crashed=True, line=line)
     if message is None:
         return Answer(stages, None, parsed=True)
     if "system desc schema mismatch" in message.lower():
         raise CompileError(f"tt-mlir does not take the system descriptor: {message}")
-    return Answer(stages, _said(message), parsed=_NOT_READ not in message)
+    return Answer(stages, _said(message), _NOT_READ not in message, line=line)
 
 
 def parse_text(text: str, *, timeout: float = 300) -> str | None:

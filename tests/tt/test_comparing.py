@@ -1,0 +1,100 @@
+"""`compare-tt`: verdicts, numbers, collectives and memory of the real tt-mlir."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
+from tests.tt.oracle import needs_tt
+from ttxdsl.tools.main import main
+from ttxdsl.tt.comparing import compare_with_tt
+
+pytestmark = needs_tt
+
+MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
+
+# positions of the vocabulary that another device has: tt-mlir adds up what they clamp to
+LOOKUP = f"""{MESH}
+  func.func public @main(
+      %table: tensor<16x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}},
+      %ids: tensor<6xi32>
+  ) -> tensor<6x4xf32> {{
+    %0 = stablehlo.reshape %ids : (tensor<6xi32>) -> tensor<6x1xi32>
+    %1 = "stablehlo.gather"(%table, %0) <{{
+      dimension_numbers = #stablehlo.gather<offset_dims = [1],
+        collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, 4>}}> : (tensor<16x4xf32>, tensor<6x1xi32>) -> tensor<6x4xf32>
+    return %1 : tensor<6x4xf32>
+  }}"""
+
+THREE_AXES = """sdy.mesh @mesh = <["a"=2, "b"=2, "c"=2]>
+  func.func public @main(
+      %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b", "c"}]>}
+  ) -> tensor<8xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+      : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }"""
+
+
+def test_a_wrong_number_of_its_own_is_told_with_the_op():
+    comparison = compare_with_tt(ttxdsl.load(LOOKUP))
+    assert comparison.through.ok
+    assert comparison.alone.verdict == "compiles, and shlo_compiler is wrong"
+    assert "gather" in str(comparison.alone.checks[0])
+    assert not comparison.agree
+
+
+def test_a_mesh_that_it_does_not_take_alone():
+    comparison = compare_with_tt(ttxdsl.load(THREE_AXES))
+    assert comparison.alone.verdict.startswith("refused: Pass expects a 0D, 1D, or 2D")
+    assert comparison.through.ok and comparison.agree
+    assert [one.stage for one in comparison.through.checks] == [
+        "shlo_compiler",
+        "ttir",
+        "ttnn",
+    ]
+    assert comparison.collectives is None and comparison.bytes is None
+    assert comparison.memory[0] is not None and comparison.memory[1] is None
+
+
+def test_the_op_that_stops_it_is_found_in_the_file(tmp_path: Path):
+    file = tmp_path / "call.mlir"
+    file.write_text(
+        f"""{MESH}
+          func.func public @main(
+              %x: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}
+          ) -> tensor<8xf32> {{
+            %0 = stablehlo.custom_call @nobody_knows_me(%x) : (tensor<8xf32>) -> tensor<8xf32>
+            return %0 : tensor<8xf32>
+          }}"""
+    )
+    alone = compare_with_tt(ttxdsl.load(file)).alone
+    assert alone.verdict.startswith("refused: ")
+    assert alone.stopped_by == ("stablehlo.custom_call", f"{file}:5:13")
+    assert alone.not_run and "no implementation of custom call" in alone.not_run
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "lookup.mlir"
+    file.write_text(LOOKUP)
+    assert main(["compare-tt", str(file)]) == 1
+    shown = capsys.readouterr().out
+    assert "tt-mlir alone: compiles, and shlo_compiler is wrong" in shown
+    assert "through ttxdsl: compiles" in shown
+    assert main(["compare-tt", str(file), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["through"]["compiles"] and told["through"]["stages"][2]["ok"]
+    assert told["bytes_per_device"] == {"ours": 144, "tt_mlir": 144}
+
+
+def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "lookup.mlir"
+    file.write_text(LOOKUP)
+    nowhere = str(tmp_path / "none.ttsys")
+    assert main(["compare-tt", str(file), "--system-desc", nowhere]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: cannot read the system descriptor")
+    assert "Traceback" not in said
