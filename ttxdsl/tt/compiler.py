@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,7 @@ _SUMMARY = re.compile(r"; (Failed to [^;]*)$")
 
 _DIAGNOSTIC = re.compile(r"^(?:loc\((.*?)\)|(\S+:\d+:\d+)): error: (.*)$", re.MULTILINE)
 
-_LINE = re.compile(r'^loc\((?:.*)"-":(\d+):\d+\)*: error: ', re.MULTILINE)
+_LINE = re.compile(r'^loc\(.*?"-":(\d+):\d+.*: error: ', re.MULTILINE)
 
 _CRASH = re.compile(
     r"(Assertion .* failed|TT_FATAL.*|TT_THROW.*|LLVM ERROR.*|what\(\):.*|.*FATAL\| .*)"
@@ -81,23 +82,40 @@ def _end(log: str, code: int) -> str:
     return f"{how}: {found[-1].strip()}" if found else how
 
 
+_LOADS = 3
+"""Times that the library is loaded if it ends its process: it does where another process
+unpacks its files at the same moment."""
+
+
 class _Worker:
     """A process that has loaded the library."""
 
     def __init__(self, library: Path) -> None:
-        # -I: Python imports nothing from the folder that it is called in, nor a user's
-        command = [sys.executable, "-I", str(_WORKER), str(library)]
-        try:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise CompileError(f"cannot run tt-mlir: {reason}") from error
-        atexit.register(self._end)
-        failed = self._read().get("failed")
-        if failed is not None:
-            raise CompileError(failed)
+        # as long as the process lives
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        for attempt in range(_LOADS):
+            # -I: Python imports nothing from the folder that it is called in, nor a user's
+            command = [sys.executable, "-I", str(_WORKER), str(library)]
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                )
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise CompileError(f"cannot run tt-mlir: {reason}") from error
+            try:
+                failed = self._read().get("failed")
+            except CompileError:
+                if attempt + 1 == _LOADS:
+                    raise
+                continue
+            if failed is not None:
+                raise CompileError(failed)
+            atexit.register(self._end)
+            return
 
     def ask(self, **question: Any) -> dict[str, Any]:
         """Put a question and wait for its answer."""
@@ -106,15 +124,21 @@ class _Worker:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise CompileError("tt-mlir's process has ended") from error
+            raise self._ended() from error
         return self._read()
 
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise CompileError("tt-mlir's process has ended")
+            raise self._ended()
         return json.loads(line)
+
+    def _ended(self) -> CompileError:
+        code = self._process.wait()
+        _worker.cache_clear()  # the next question starts another
+        self._log.seek(0)
+        return CompileError(_end(self._log.read().decode(errors="replace"), code))
 
     def _end(self) -> None:
         if self._process.stdin is not None:

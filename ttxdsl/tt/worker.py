@@ -12,6 +12,7 @@ what the library said against the program, or null.
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import select
@@ -19,6 +20,7 @@ import signal
 import sys
 import tempfile
 from ctypes import POINTER, c_char_p, c_size_t, c_void_p
+from pathlib import Path
 
 # what `PJRT_Api` holds behind its size, its extensions and its version, in order
 _FIRST_FUNCTION = 5
@@ -154,6 +156,18 @@ def _answered(api: _Api, question: dict[str, object]) -> dict[str, object]:
         }
 
 
+def _loaded(library: str) -> _Api:
+    """Load the library, one process of a user at a time.
+
+    It unpacks what it needs into a folder that all its processes share, and ends one
+    that finds another at it.
+    """
+    lock = Path(tempfile.gettempdir(), f"ttxdsl-tt-{os.getuid()}.lock")
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        return _Api(library)
+
+
 def main() -> None:
     """Load the library, say so, and answer until nobody asks any more."""
     # a fork is asked to end by whoever started this, not by a key that they press
@@ -161,7 +175,7 @@ def main() -> None:
     # the library reads this while it loads: show all modules
     os.environ["TTXLA_LOGGER_LEVEL"] = "DEBUG"
     try:
-        api = _Api(sys.argv[1])
+        api = _loaded(sys.argv[1])
     except (OSError, AttributeError) as error:
         print(json.dumps({"failed": f"cannot load {sys.argv[1]}: {error}"}), flush=True)
         return
