@@ -157,6 +157,15 @@ class _Worker:
 _worker = cache(_Worker)
 
 
+def _asked(library: Path, **question: Any) -> dict[str, Any]:
+    """Put a question until its process does not end it."""
+    for _ in range(_QUESTIONS - 1):
+        answer = _worker(library).ask(**question)
+        if answer["code"] in (0, None):
+            return answer
+    return _worker(library).ask(**question)
+
+
 def compile_text(
     text: str, *, descriptor: Path = LLMBOX, timeout: float = 300
 ) -> Answer:
@@ -172,11 +181,8 @@ def compile_text(
         CompileError: the library or the descriptor is missing, or it took too long.
     """
     library, machine = require_library(), str(require_descriptor(descriptor))
-    for _ in range(_QUESTIONS):
-        answer = _worker(library).ask(text=text, descriptor=machine, timeout=timeout)
-        log, code, message = answer["log"], answer["code"], answer["message"]
-        if code in (0, None):
-            break
+    answer = _asked(library, text=text, descriptor=machine, timeout=timeout)
+    log, code, message = answer["log"], answer["code"], answer["message"]
     if code is None:
         raise CompileError(f"tt-mlir did not answer within {timeout:g} seconds")
     stages = dict(_SHOWN.findall(log))
