@@ -11,6 +11,7 @@ import pytest
 
 from tests.checking.faults import forget
 from tests.docs.pages import ROOT, blocks, in_folder_of_its_own, matches, run_page
+from tests.tt.oracle import needs_tt
 
 PAGES = [
     page
@@ -20,7 +21,17 @@ PAGES = [
 """propagation.md has doctests, and a test of its own."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+NEEDS = {"tt-mlir.md": needs_tt}
+"""What a page's commands need besides."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=NEEDS.get(page.name, ()))
+        for page in PAGES
+    ],
+)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_folder_of_its_own(tmp_path)
     monkeypatch.chdir(tmp_path)
