@@ -82,45 +82,29 @@ def _end(log: str, code: int) -> str:
     return f"{how}: {found[-1].strip()}" if found else how
 
 
-_LOADS = 3
-"""Times that the library is loaded if it ends its process: it does where another process
-unpacks its files at the same moment."""
-
-
-_QUESTIONS = 4
-"""Times that a question is put if it ends its process: one in sixty does so by chance."""
-
-
 class _Worker:
     """A process that has loaded the library."""
 
     def __init__(self, library: Path) -> None:
         # as long as the process lives
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        for attempt in range(_LOADS):
-            # -I: Python imports nothing from the folder that it is called in, nor a user's
-            command = [sys.executable, "-I", str(_WORKER), str(library)]
-            try:
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=self._log,
-                )
-            except OSError as error:
-                reason = error.strerror or str(error)
-                raise CompileError(f"cannot run tt-mlir: {reason}") from error
-            try:
-                failed = self._read().get("failed")
-            except CompileError:
-                if attempt + 1 == _LOADS:
-                    raise
-                continue
-            if failed is not None:
-                self._end()
-                raise CompileError(failed)
-            atexit.register(self._end)
-            return
+        # -I: Python imports nothing from the folder that it is called in, nor a user's
+        command = [sys.executable, "-I", str(_WORKER), str(library)]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise CompileError(f"cannot run tt-mlir: {reason}") from error
+        failed = self._read().get("failed")
+        if failed is not None:
+            self._end()
+            raise CompileError(failed)
+        atexit.register(self._end)
 
     def ask(self, **question: Any) -> dict[str, Any]:
         """Put a question and wait for its answer."""
@@ -157,15 +141,6 @@ class _Worker:
 _worker = cache(_Worker)
 
 
-def _asked(library: Path, **question: Any) -> dict[str, Any]:
-    """Put a question until its process does not end it."""
-    for _ in range(_QUESTIONS - 1):
-        answer = _worker(library).ask(**question)
-        if answer["code"] in (0, None):
-            return answer
-    return _worker(library).ask(**question)
-
-
 def compile_text(
     text: str, *, descriptor: Path = LLMBOX, timeout: float = 300
 ) -> Answer:
@@ -181,7 +156,7 @@ def compile_text(
         CompileError: the library or the descriptor is missing, or it took too long.
     """
     library, machine = require_library(), str(require_descriptor(descriptor))
-    answer = _asked(library, text=text, descriptor=machine, timeout=timeout)
+    answer = _worker(library).ask(text=text, descriptor=machine, timeout=timeout)
     log, code, message = answer["log"], answer["code"], answer["message"]
     if code is None:
         raise CompileError(f"tt-mlir did not answer within {timeout:g} seconds")
