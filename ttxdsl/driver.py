@@ -4,8 +4,6 @@ Whoever compiles a program runs its steps here and looks on: `ttxdsl.api`, `comp
 `check` and `report`; `why`, which lowers nothing, runs the stages alone.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 

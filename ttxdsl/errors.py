@@ -6,8 +6,6 @@ Everything that the compiler refuses is a `CompileError` (or an xDSL
 command print them as diagnostics and not as tracebacks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Writing files: whole or not at all, never over what is read, tried before the work."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Programs as text and modules: our dialects, reading, printing, and the way down."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from io import StringIO

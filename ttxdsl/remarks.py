@@ -5,8 +5,6 @@ may collect them with `collect_remarks`; otherwise they go to standard error in 
 form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ All that we print through `rich` goes through a `Terminal`, so that no caller ha
 remember to escape: strings are no markup, and what a terminal would obey is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import IO, Any
 

@@ -4,8 +4,6 @@ Tuples, lists and dictionaries, and whatever else JAX knows as a tree once it is
 dataclasses, train states, typed random keys. This module does not load it.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

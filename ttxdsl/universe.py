@@ -4,8 +4,6 @@ Everything is a `name -> "module:Class"` line, imported when first used, so that
 `xdsl-opt` starts no slower because ttxdsl is installed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points

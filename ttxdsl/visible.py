@@ -5,8 +5,6 @@ what makes text read as something else (bidirectional overrides, invisible chara
 Whatever prints for people writes such characters as Python would in a string: `\\x1b`.
 """
 
-from __future__ import annotations
-
 
 def visible(text: str) -> str:
     """One line: every character that has no shape of its own, line breaks too, escaped.

@@ -20,8 +20,6 @@ If hardly any work can be shared so, a candidate that communicates in between is
 as long as it is worth its price (a batch norm's mean).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -4,8 +4,6 @@ Source: MLIR's `CallGraph`; Shardy's `walkCalls`, `iterateFuncs` and
 `cloneFuncRecursively` for orders and names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr

@@ -6,8 +6,6 @@ branches tie those of the values that they hand on. Joined over a whole function
 gives groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -95,7 +93,7 @@ class JoinedDimensions:
     touches: list[Touch] = field(default_factory=list[Touch])
 
     @staticmethod
-    def of(function: FuncOp, rule_of: RuleOf, *, least: int = 0) -> JoinedDimensions:
+    def of(function: FuncOp, rule_of: RuleOf, *, least: int = 0) -> "JoinedDimensions":
         """Join the dimensions of a function.
 
         Args:

@@ -4,8 +4,6 @@ MLIR keeps them as one optional array of dictionaries beside the function type; 
 helpers let passes speak of one entry at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr

@@ -4,8 +4,6 @@ Source: DESIGN section 5. A stage looks at the module and never remembers what a
 earlier stage did.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult

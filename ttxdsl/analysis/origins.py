@@ -7,8 +7,6 @@ printed program nor the positions in messages, and calls that are inlined keep b
 sides: the number of the op in the callee, and that of the call.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, cast
 

@@ -3,8 +3,6 @@
 Source: MLIR's `SymbolTable` and `symbol-dce`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ MLIR bytecode, StableHLO's portable artifacts, and what `jax.export.Exported.ser
 gives. There is no reader of ours: the `jax` extra brings one.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

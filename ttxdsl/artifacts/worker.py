@@ -8,8 +8,6 @@ The argument has the sizes of symbolic dimensions. Standard output gets one JSON
 `text`, or `error` and `hint` with what is wrong with the program.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -3,8 +3,6 @@
 `assert_budget` is imported when first used, so that pytest starts as fast as before.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -3,8 +3,6 @@
 assert_budget(program, "all_gather<=2, bytes<=4MiB")
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -25,8 +25,6 @@ may be along any. `mesh` says how many devices a program without shardings is sp
 over, as `--mesh-shape` does, and holds for the whole program.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable

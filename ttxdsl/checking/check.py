@@ -2,8 +2,6 @@
 that changes a result, and cut the program down to what shows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A value whose op is cut becomes an argument of the function, split over the mesh
 value was, so that what used it stays as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, ShapedType, SymbolRefAttr

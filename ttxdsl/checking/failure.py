@@ -1,7 +1,5 @@
 """What a step did wrong, in words that lead to the place."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum

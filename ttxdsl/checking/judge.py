@@ -1,7 +1,5 @@
 """Taking one step, and holding what it made against what it should compute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 

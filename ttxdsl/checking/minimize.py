@@ -4,8 +4,6 @@ Delta debugging: cut results, then runs of ops, halving their length, and keep e
 cut after which the failure is still there.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The steps of a compilation, each a pass that can be run and named alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

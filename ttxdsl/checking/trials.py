@@ -5,8 +5,6 @@ that came from the wrong place, exactly: what is only moved, compared or selecte
 to be equal to the bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

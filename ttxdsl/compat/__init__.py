@@ -5,8 +5,6 @@ mend comes with a probe that shows the fault on the unmended xDSL;
 `tests/compat` fails when xDSL no longer needs one.
 """
 
-from __future__ import annotations
-
 from ttxdsl.compat.faults import (
     aliases,
     dense,

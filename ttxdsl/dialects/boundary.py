@@ -4,8 +4,6 @@ Other types of StableHLO and of MLIR are values between ops only. Whoever compil
 here first, since a stage that meets one later can say less about it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import cast
 

@@ -5,9 +5,7 @@ Each op also exists as a custom call, `stablehlo.custom_call @check.expect_eq(â€
 Source: StableHLO's CheckOps, the op descriptions.
 """
 
-from __future__ import annotations
-
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
@@ -47,32 +45,30 @@ _TENSOR = AnyAttr()
 class CheckOp(IRDLOperation, ABC):
     """An assertion; it has operands and no results."""
 
-    NUMBERS: ClassVar[tuple[tuple[str, str, Attribute], ...]] = ()
-    """Keyword, property and type of the numbers that may follow the operands."""
+    NUMBERS: ClassVar[dict[str, Attribute]] = {}
+    """The types of the numbers that may follow the operands, by property."""
 
     def _print_numbers(self, printer: Printer) -> None:
-        for keyword, name, _ in self.NUMBERS:
+        for name in self.NUMBERS:
             value = self.properties.get(name)
             if isinstance(value, IntegerAttr):
-                printer.print_string(f", {keyword} = {value.value.data}")
+                printer.print_string(f", {name} = {value.value.data}")
             elif isinstance(value, FloatAttr):
-                printer.print_string(f", {keyword} = {value.value.data:e}")
+                printer.print_string(f", {name} = {value.value.data:e}")
 
     @classmethod
     def _parse_numbers(cls, parser: Parser) -> dict[str, Attribute]:
         found: dict[str, Attribute] = {}
         while parser.parse_optional_punctuation(",") is not None:
-            keyword = parser.parse_identifier()
-            known = [n for n in cls.NUMBERS if n[0] == keyword]
-            if not known:
-                parser.raise_error(f"unexpected field {keyword}")
+            name = parser.parse_identifier()
+            if name not in cls.NUMBERS:
+                parser.raise_error(f"unexpected field {name}")
             parser.parse_punctuation("=")
-            _, name, type_ = known[0]
-            if type_ == f64:
+            if cls.NUMBERS[name] == f64:
                 found[name] = FloatAttr(float(parser.parse_number()), f64)
             else:
                 number = parser.parse_integer(allow_boolean=False)
-                found[name] = IntegerAttr(number, cast(IntegerType, type_))
+                found[name] = IntegerAttr(number, cast(IntegerType, cls.NUMBERS[name]))
         return found
 
     @classmethod
@@ -81,7 +77,7 @@ class CheckOp(IRDLOperation, ABC):
     ) -> dict[str, Attribute]:
         """An attribute dictionary, whose inherent entries become properties."""
         attributes = parser.parse_optional_attr_dict()
-        for _, name, _ in cls.NUMBERS:
+        for name in cls.NUMBERS:
             if name in attributes:
                 properties[name] = attributes.pop(name)
         return attributes
@@ -139,10 +135,8 @@ class _PairOp(CheckOp, ABC):
 class _ConstOp(CheckOp, ABC):
     """A tensor and a constant, written `%a, dense<â€¦> : type, field = 1`."""
 
-    @property
-    @abstractmethod
-    def expected(self) -> DenseIntOrFPElementsAttr:
-        """The constant."""
+    lhs = operand_def(_TENSOR)
+    value = prop_def(DenseIntOrFPElementsAttr)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -168,15 +162,15 @@ class _ConstOp(CheckOp, ABC):
         printer.print_string(" ")
         printer.print_ssa_value(self.operands[0])
         printer.print_string(", ")
-        printer.print_attribute(self.expected)
+        printer.print_attribute(self.value)
         self._print_numbers(printer)
         printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
         """The constant has the operand's type."""
-        if self.operands[0].type != self.expected.type:
+        if self.operands[0].type != self.value.type:
             raise VerifyException(
-                f"compares {self.operands[0].type} with {self.expected.type}"
+                f"compares {self.operands[0].type} with {self.value.type}"
             )
 
 
@@ -196,14 +190,6 @@ class ExpectEqConstOp(_ConstOp):
 
     name = "check.expect_eq_const"
 
-    lhs = operand_def(_TENSOR)
-    value = prop_def(DenseIntOrFPElementsAttr)
-
-    @property
-    def expected(self) -> DenseIntOrFPElementsAttr:
-        """The constant."""
-        return self.value
-
 
 @irdl_op_definition
 class ExpectAlmostEqOp(_PairOp):
@@ -215,7 +201,7 @@ class ExpectAlmostEqOp(_PairOp):
     rhs = operand_def(_TENSOR)
     tolerance = opt_prop_def(_Tolerance)
 
-    NUMBERS: ClassVar = (("tolerance", "tolerance", f64),)
+    NUMBERS: ClassVar = {"tolerance": f64}
 
 
 @irdl_op_definition
@@ -224,16 +210,10 @@ class ExpectAlmostEqConstOp(_ConstOp):
 
     name = "check.expect_almost_eq_const"
 
-    lhs = operand_def(_TENSOR)
-    value = prop_def(DenseIntOrFPElementsAttr)
+    value = prop_def(DenseIntOrFPElementsAttr)  # as in the base, before the tolerance
     tolerance = opt_prop_def(_Tolerance)
 
-    NUMBERS: ClassVar = (("tolerance", "tolerance", f64),)
-
-    @property
-    def expected(self) -> DenseIntOrFPElementsAttr:
-        """The constant."""
-        return self.value
+    NUMBERS: ClassVar = {"tolerance": f64}
 
 
 @irdl_op_definition
@@ -248,10 +228,7 @@ class ExpectCloseOp(_PairOp):
     min_ulp_difference = opt_prop_def(_Number)
 
     BOTH_TYPES: ClassVar = True
-    NUMBERS: ClassVar = (
-        ("max_ulp_difference", "max_ulp_difference", _UI64),
-        ("min_ulp_difference", "min_ulp_difference", _UI64),
-    )
+    NUMBERS: ClassVar = {"max_ulp_difference": _UI64, "min_ulp_difference": _UI64}
 
 
 @irdl_op_definition

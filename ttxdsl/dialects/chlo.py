@@ -4,8 +4,6 @@ JAX emits its special functions; other frontends also the ops that broadcast.
 Source: ChloOps.td in the StableHLO repository.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,6 +52,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import Elementwise
+from ttxdsl.dialects.stablehlo import _infer as infer, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
     Integer,
@@ -63,13 +62,6 @@ from ttxdsl.dialects.stablehlo._base import (
     PrettyOp,
     StableHLOOp,
 )
-from ttxdsl.dialects.stablehlo._infer import (
-    elements_fit,
-    require_results,
-    require_shape,
-    require_sizes,
-    require_type,
-)
 from ttxdsl.dialects.stablehlo._regions import block_of, returned_types
 from ttxdsl.dialects.stablehlo._shapes import (
     dot_general,
@@ -77,17 +69,6 @@ from ttxdsl.dialects.stablehlo._shapes import (
     require_dims,
     require_unique,
     sizes_fit,
-)
-from ttxdsl.dialects.stablehlo._syntax import (
-    Types,
-    parse_attr_dict,
-    parse_operands,
-    parse_signature,
-    parse_type_list,
-    print_attr_dict,
-    print_signature,
-    print_type_list,
-    print_values,
 )
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
@@ -192,7 +173,9 @@ class ChloUnaryOp(PrettyOp, ABC):
         return operand_type
 
     @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
         """Parse `type -> type`."""
         operand = parser.parse_type()
         parser.parse_punctuation("->")
@@ -206,7 +189,7 @@ class ChloUnaryOp(PrettyOp, ABC):
 
     def verify_(self) -> None:
         """The result's type is the one that follows from the operand's."""
-        require_type(self.result.type, self.infer_type(self.operand.type))
+        infer.require_type(self.result.type, self.infer_type(self.operand.type))
 
 
 class _ComplexUnaryOp(ChloUnaryOp, ABC):
@@ -275,22 +258,24 @@ class ChloBinaryOp(PrettyOp, ABC):
     traits = traits_def(Pure(), Elementwise())
 
     @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
         """Parse `type, type -> type`."""
-        types = parse_type_list(parser)
+        types = syntax.parse_type_list(parser)
         parser.parse_punctuation("->")
         return tuple(types), (parser.parse_type(),)
 
     def print_types(self, printer: Printer) -> None:
         """Print `type, type -> type`."""
-        print_type_list(printer, (self.lhs.type, self.rhs.type))
+        syntax.print_type_list(printer, (self.lhs.type, self.rhs.type))
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         """Operands and result have one type."""
-        require_type(self.rhs.type, self.lhs.type, "rhs")
-        require_type(self.result.type, self.lhs.type)
+        infer.require_type(self.rhs.type, self.lhs.type, "rhs")
+        infer.require_type(self.result.type, self.lhs.type)
 
 
 class _IntBinaryOp(ChloBinaryOp, ABC):
@@ -363,10 +348,10 @@ class ChloBroadcastOp(PrettyOp, ABC):
     def verify_(self) -> None:
         """Operands of one element type, broadcast to the result's shape."""
         lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
-        if not elements_fit(element_of(lhs), element_of(rhs)):
+        if not infer.elements_fit(element_of(lhs), element_of(rhs)):
             raise VerifyException(f"operands are {lhs} and {rhs}")
         expected = self.infer_element(element_of(lhs))
-        if not elements_fit(element_of(result), expected):
+        if not infer.elements_fit(element_of(result), expected):
             raise VerifyException(
                 f"the result must have elements {expected}, got {result}"
             )
@@ -377,7 +362,7 @@ class ChloBroadcastOp(PrettyOp, ABC):
                 shape_of(rhs),
                 None if dims is None else dims.get_values(),
             )
-            require_sizes(result, shape)
+            infer.require_sizes(result, shape)
 
 
 class _CommutativeBroadcastOp(ChloBroadcastOp, ABC):
@@ -473,12 +458,12 @@ class BroadcastSelectOp(PrettyOp):
         on_true, on_false = self.on_true.type, self.on_false.type
         result = self.result.type
         for one in (on_false, result):
-            if not elements_fit(element_of(one), element_of(on_true)):
+            if not infer.elements_fit(element_of(one), element_of(on_true)):
                 raise VerifyException(f"on_true is {on_true}, but another value {one}")
         if all(map(is_tensor, (on_true, on_false, result))):
             values = broadcast(shape_of(on_true), shape_of(on_false), None)
             shape = broadcast(shape_of(self.pred.type), values, None)
-            require_sizes(result, shape)
+            infer.require_sizes(result, shape)
 
 
 # --- others ------------------------------------------------------------------------
@@ -497,7 +482,7 @@ class ConstantOp(StableHLOOp):
 
     def verify_(self) -> None:
         """The result has the value's type."""
-        require_type(self.output.type, self.value.get_type())
+        infer.require_type(self.output.type, self.value.get_type())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -516,7 +501,7 @@ class ConstantOp(StableHLOOp):
 
     def print(self, printer: Printer) -> None:
         """Print `dense<…> : type`."""
-        print_attr_dict(printer, self, ("value",))
+        syntax.print_attr_dict(printer, self, ("value",))
         printer.print_string(" ")
         printer.print_attribute(self.value)
 
@@ -541,7 +526,7 @@ class ConstantLikeOp(StableHLOOp):
                 f"the value is {self.value}, the result {self.result.type}"
             )
         if is_tensor(self.operand.type) and is_tensor(self.result.type):
-            require_shape(self.result.type, self.operand.type)
+            infer.require_shape(self.result.type, self.operand.type)
 
 
 @irdl_op_definition
@@ -572,12 +557,12 @@ class TopKOp(StableHLOOp):
                 parser.parse_keyword("is_stable")
                 parser.parse_punctuation("=")
                 properties["is_stable"] = BoolAttr.from_bool(parser.parse_boolean())
-        attributes = parse_attr_dict(parser, cls, properties)
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         operand_type = parser.parse_type()
         parser.parse_punctuation("->")
         with parser.in_parens():
-            result_types = parse_type_list(parser)
+            result_types = syntax.parse_type_list(parser)
         return cls.create(
             operands=[parser.resolve_operand(operand, operand_type)],
             result_types=result_types,
@@ -593,12 +578,12 @@ class TopKOp(StableHLOOp):
             if "is_stable" in self.properties:
                 stable = "true" if self.is_stable.value.data else "false"
                 printer.print_string(f", is_stable = {stable}")
-        print_attr_dict(printer, self, ("k", "is_stable"))
+        syntax.print_attr_dict(printer, self, ("k", "is_stable"))
         printer.print_string(" : ")
         printer.print_attribute(self.operand.type)
         printer.print_string(" -> ")
         with printer.in_parens():
-            print_type_list(printer, self.result_types)
+            syntax.print_type_list(printer, self.result_types)
 
     def verify_(self) -> None:
         """The last dimension has at least k elements; results have k."""
@@ -613,7 +598,7 @@ class TopKOp(StableHLOOp):
             f"the last dimension has {shape[-1]} elements, fewer than k = {k}",
         )
         values = with_shape(operand, (*shape[:-1], k))
-        require_results(self, [values, with_element(values, i32)], "results")
+        infer.require_results(self, [values, with_element(values, i32)], "results")
 
 
 def ragged_dot(
@@ -704,7 +689,7 @@ class RaggedDotOp(StableHLOOp):
             shape_of(self.group_sizes.type),
             self.ragged_dot_dimension_numbers.data,
         )
-        require_sizes(self.result.type, shape)
+        infer.require_sizes(self.result.type, shape)
 
 
 _SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
@@ -738,10 +723,10 @@ class ScanOp(StableHLOOp):
     def parse(cls, parser: Parser) -> Self:
         """Parse `(%x) inits (%y) dimension=0 attributes {…} {…} : (…) -> …`."""
         with parser.in_parens():
-            inputs, _ = parse_operands(parser)
+            inputs, _ = syntax.parse_operands(parser)
         parser.parse_keyword("inits")
         with parser.in_parens():
-            inits, _ = parse_operands(parser)
+            inits, _ = syntax.parse_operands(parser)
         parser.parse_keyword("dimension")
         parser.parse_punctuation("=")
         properties: dict[str, Attribute] = {
@@ -749,11 +734,11 @@ class ScanOp(StableHLOOp):
         }
         attributes: dict[str, Attribute] = {}
         if parser.parse_optional_keyword("attributes") is not None:
-            attributes = parse_attr_dict(parser, cls, properties)
+            attributes = syntax.parse_attr_dict(parser, cls, properties)
         body = parser.parse_region()
         parser.parse_punctuation(":")
         position = parser.pos
-        operand_types, result_types = parse_signature(parser)
+        operand_types, result_types = syntax.parse_signature(parser)
         outputs = len(result_types) - len(inits)
         if outputs < 0:
             parser.raise_error("fewer results than inits", position)
@@ -774,16 +759,16 @@ class ScanOp(StableHLOOp):
     def print(self, printer: Printer) -> None:
         """Print `(%x) inits (%y) dimension=0 attributes {…} {…} : (…) -> …`."""
         with printer.in_parens():
-            print_values(printer, self.inputs)
+            syntax.print_values(printer, self.inputs)
         printer.print_string(" inits ")
         with printer.in_parens():
-            print_values(printer, self.inits)
+            syntax.print_values(printer, self.inits)
         printer.print_string(f" dimension={self.dimension.value.data} ")
-        print_attr_dict(printer, self, ("dimension", *_SEGMENTS), keyword=True)
+        syntax.print_attr_dict(printer, self, ("dimension", *_SEGMENTS), keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body)
         printer.print_string(" : ")
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
 
     def verify_(self) -> None:
         """The dimension is one of every input; the body takes slices and carries."""
@@ -820,7 +805,7 @@ class ScanOp(StableHLOOp):
             if index < outputs:
                 shape = (*shape[:dim], length, *shape[dim:])
             results.append(with_shape(one, shape))
-        require_results(self, results, "results")
+        infer.require_results(self, results, "results")
 
 
 def _segments(first: int, second: int) -> DenseArrayBase:

@@ -5,8 +5,6 @@ lines and more ops than any machine holds. Whoever copies the bodies of function
 here first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ModuleOp

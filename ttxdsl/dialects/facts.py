@@ -6,8 +6,6 @@ lowerings, kernels, trials, counters of collectives. Ask by class and keep the a
     EXACT = ops_with(RoundsOnce, StableHLO)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.ir import Dialect, Operation

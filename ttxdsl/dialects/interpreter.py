@@ -3,8 +3,6 @@
 Source: StableHLO's InterpreterOps, the op descriptions.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr

@@ -8,8 +8,6 @@ batches.
 Source: `jax.lax.linalg` and what it writes for each platform.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Operation
 
 from ttxdsl.ir.tensors import shape_of

@@ -3,8 +3,6 @@
 Source: MLIR's `quant` dialect; StableHLO specification, section "Types".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import IntegerType
@@ -36,7 +34,7 @@ class Quantization:
     zero_points: tuple[int, ...]
     axis: int | None = None
 
-    def without_scales(self) -> Quantization:
+    def without_scales(self) -> "Quantization":
         """What two types must share for their values to be of one kind."""
         axis = None if self.axis is None else 0
         return replace(self, scales=(), zero_points=(), axis=axis)

@@ -7,8 +7,6 @@ axes of a mesh may say them. Whoever runs, counts or lowers a collective asks he
 Source: StableHLO specification, "Collective ops" and one section an op.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import combinations
 from typing import cast

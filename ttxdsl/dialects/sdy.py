@@ -15,8 +15,6 @@ Everything is imported from here.
 Source: Shardy's dialect documentation.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect
 

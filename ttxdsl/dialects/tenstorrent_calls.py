@@ -10,8 +10,6 @@ a fixed order, and an option `has_…` tells of each whether it is there.
 Source: tt-xla's custom ops for PyTorch, and tt-mlir's conversion of them to ttir.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 

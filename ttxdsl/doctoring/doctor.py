@@ -7,8 +7,6 @@ Candidates are put in order by an estimate from the sharding rules, and then com
 many as `limit` says; every row was really compiled and counted.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

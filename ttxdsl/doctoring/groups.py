@@ -8,8 +8,6 @@ arguments have the same shapes and that share no argument are one *family* and a
 alike: in a chain of square layers this takes every second one, as Megatron does.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

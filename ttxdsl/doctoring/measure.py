@@ -8,8 +8,6 @@ nothing is fused and a loop's body counts once, so the time compares meshes and 
 nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import isfinite, prod

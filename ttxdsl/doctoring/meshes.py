@@ -9,8 +9,6 @@ The order of the axes of a mesh changes no figure of the ring model, so each set
 is tried in one order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

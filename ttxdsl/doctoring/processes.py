@@ -1,7 +1,5 @@
 """Processes to compile in: they start clean, and end with the work that they are for."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -4,8 +4,6 @@ All answers are frozen and hold text and numbers only, so that they can be kept,
 and written as JSON (`dataclasses.asdict`) after the modules they speak of are gone.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
@@ -240,7 +238,7 @@ class Figures:
         """How many collectives there are."""
         return sum(count for _, count in self.collectives)
 
-    def difference(self, base: Figures) -> tuple[tuple[str, int], ...]:
+    def difference(self, base: "Figures") -> tuple[tuple[str, int], ...]:
         """Kinds of which there are more (positive) or fewer than in `base`."""
         mine, theirs = Counter(dict(self.collectives)), dict(base.collectives)
         mine.subtract(theirs)

@@ -5,8 +5,6 @@ the factor along which an axis came, and what else wanted it in the same step, a
 off the step itself.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Literal
 

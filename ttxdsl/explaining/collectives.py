@@ -6,8 +6,6 @@ inserted the reshard. What that op demanded, and how its tensors were sharded in
 the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 In place of stages 6 and 8 is what does the same and takes notes (`recording.py`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp

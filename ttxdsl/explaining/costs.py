@@ -4,8 +4,6 @@ Collectives are counted as they stand in the program: one inside a loop counts o
 however often the loop runs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from xdsl.dialects.builtin import ModuleOp

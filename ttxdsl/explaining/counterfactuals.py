@@ -6,8 +6,6 @@ caused a side could be another or none, a shared constant could be copied. Nothi
 said of a change that was not compiled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ explainer.collective(3)
 explainer.program()
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 

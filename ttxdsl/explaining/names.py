@@ -4,8 +4,6 @@ xDSL keeps names of letters as hints and forgets numbers, so `%42` has to be tak
 the parser while it reads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 

@@ -5,8 +5,6 @@ axes do its other operands and results have on the factors of the value's dimens
 which condition of the step (`ttxdsl.sharding.step`) keeps them away?
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import gcd

@@ -1,7 +1,5 @@
 """How ops, values and factors are called in answers."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, UnregisteredOp

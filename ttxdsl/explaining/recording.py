@@ -5,8 +5,6 @@ that tells what it inserts for whom, and between the stages every op gets a numb
 which its successors are found. `compiling.py` puts these in their places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,7 +1,5 @@
 """The whole answer about one value: each dimension, what splits it, and what does not."""
 
-from __future__ import annotations
-
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 

@@ -8,8 +8,6 @@ The arguments carry the shardings: arrays on a mesh, or `jax.ShapeDtypeStruct`s 
 `NamedSharding`, which need no memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module

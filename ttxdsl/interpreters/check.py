@@ -3,8 +3,6 @@
 Source: StableHLO's CheckOps, the op descriptions.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

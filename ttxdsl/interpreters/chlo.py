@@ -3,8 +3,6 @@
 Source: the op descriptions of StableHLO's chlo dialect.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -15,18 +13,7 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters import contraction, kernels, special
-from ttxdsl.interpreters.elements import (
-    BITS,
-    DType,
-    compute_dtype,
-    is_float,
-    is_signed,
-    rank_of,
-    tensor_of,
-    widen,
-    widened,
-)
+from ttxdsl.interpreters import contraction, elements, kernels, special
 from ttxdsl.interpreters.implementing import (
     implement_by_kernels,
     implements,
@@ -44,7 +31,7 @@ def _asin_acos_kernel(z: Array) -> Array:
 
 def _is_inf(sign: int) -> Kernel:
     def run(x: Array) -> Array:
-        x = widen(x)
+        x = elements.widen(x)
         return np.isinf(x) if sign == 0 else x == sign * np.inf
 
     return run
@@ -56,19 +43,19 @@ def _square(x: Array) -> Array:
 
 def _mulhi(x: Array, y: Array) -> Array:
     """The upper half of the bits of the product."""
-    bits = BITS[x.dtype]
+    bits = elements.BITS[x.dtype]
     if bits < 64:
-        wide = np.int64 if is_signed(x.dtype) else np.uint64
-        product = widen(x).astype(wide) * widen(y).astype(wide)
+        wide = np.int64 if elements.is_signed(x.dtype) else np.uint64
+        product = elements.widen(x).astype(wide) * elements.widen(y).astype(wide)
         high = product >> product.dtype.type(bits)
-        return high.astype(compute_dtype(x.dtype)).astype(x.dtype)
+        return high.astype(elements.compute_dtype(x.dtype)).astype(x.dtype)
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     a, b = kernels.unsigned_view(x), kernels.unsigned_view(y)
     a_low, a_high, b_low, b_high = a & mask, a >> half, b & mask, b >> half
     middle = a_high * b_low + (a_low * b_low >> half)
     carry = a_low * b_high + (middle & mask)
     high = a_high * b_high + (middle >> half) + (carry >> half)
-    if is_signed(x.dtype):
+    if elements.is_signed(x.dtype):
         # a signed factor below zero counts 2**64 too much of the other one
         high = (
             high - np.where(x < 0, b, np.uint64(0)) - np.where(y < 0, a, np.uint64(0))
@@ -77,27 +64,27 @@ def _mulhi(x: Array, y: Array) -> Array:
 
 
 _UNARY: dict[str, Kernel] = {
-    "acos": widened(special.precise(np.arccos)),
-    "acosh": widened(special.precise(np.arccosh)),
+    "acos": elements.widened(special.precise(np.arccos)),
+    "acosh": elements.widened(special.precise(np.arccosh)),
     "_asin_acos_kernel": _asin_acos_kernel,
-    "asin": widened(special.precise(np.arcsin)),
-    "asinh": widened(special.precise(np.arcsinh)),
-    "atan": widened(special.precise(np.arctan)),
-    "atanh": widened(special.precise(np.arctanh)),
+    "asin": elements.widened(special.precise(np.arcsin)),
+    "asinh": elements.widened(special.precise(np.arcsinh)),
+    "atan": elements.widened(special.precise(np.arctan)),
+    "atanh": elements.widened(special.precise(np.arctanh)),
     "bessel_i1e": special.bessel_i1e,
     "conj": np.conj,
-    "cosh": widened(special.cosh),
+    "cosh": elements.widened(special.cosh),
     "digamma": special.digamma,
     "erf_inv": special.erf_inv,
-    "erf": widened(special.erf),
+    "erf": elements.widened(special.erf),
     "erfc": special.erfc,
     "is_inf": _is_inf(0),
     "is_neg_inf": _is_inf(-1),
     "is_pos_inf": _is_inf(1),
     "lgamma": special.lgamma,
-    "sinh": widened(special.sinh),
-    "square": widened(_square),
-    "tan": widened(special.precise(np.tan)),
+    "sinh": elements.widened(special.sinh),
+    "square": elements.widened(_square),
+    "tan": elements.widened(special.precise(np.tan)),
 }
 
 _BINARY: dict[str, Kernel] = {
@@ -122,7 +109,7 @@ def _aligned(x: Array, rank: int, to: int, dims: tuple[int, ...] | None) -> Arra
 
 def _broadcast(op: Operation, args: Values, kernel: Kernel) -> Array:
     """`kernel` of two operands whose dimensions of size 1 stretch."""
-    ranks = [rank_of(value.type) for value in op.operands]
+    ranks = [elements.rank_of(value.type) for value in op.operands]
     found: Any = op.properties.get("broadcast_dimensions")
     dims = None if found is None else tuple(found.get_values())
     to = max(ranks)
@@ -137,7 +124,7 @@ def _run_broadcast(
     return (_broadcast(op, args, kernel),)
 
 
-def _number(attribute: object, dtype: DType) -> Array:
+def _number(attribute: object, dtype: elements.DType) -> Array:
     """An attribute's number (or the one element of a dense one) of a type."""
     match attribute:
         case FloatAttr():
@@ -169,8 +156,8 @@ def _broadcast_compare(
 def _constant_like(_: Interpreter, op: chlo.ConstantLikeOp, args: Values) -> Values:
     """One number in the operand's shape."""
     x: Array = args[0]
-    shape = x.shape[x.ndim - rank_of(op.operand.type) :]
-    number = _number(op.value, tensor_of(op.result.type)[1])
+    shape = x.shape[x.ndim - elements.rank_of(op.operand.type) :]
+    number = _number(op.value, elements.tensor_of(op.result.type)[1])
     return (np.broadcast_to(number, shape),)
 
 
@@ -178,10 +165,12 @@ def _constant_like(_: Interpreter, op: chlo.ConstantLikeOp, args: Values) -> Val
 def _top_k(_: Interpreter, op: chlo.TopKOp, args: Values) -> Values:
     """The largest of the last dimension, NaN first, and where they were."""
     x: Array = args[0]
-    key = kernels.total_order_key(x) if is_float(x.dtype) else widen(x)
+    key = (
+        kernels.total_order_key(x) if elements.is_float(x.dtype) else elements.widen(x)
+    )
     # the complement turns the order around and keeps equals in theirs
     order = np.argsort(~key, axis=-1, kind="stable")[..., : op.k.value.data]
-    indices = order.astype(tensor_of(op.indices.type)[1])
+    indices = order.astype(elements.tensor_of(op.indices.type)[1])
     return np.take_along_axis(x, order, -1), indices
 
 
@@ -190,7 +179,7 @@ def _ragged_dot(_: Interpreter, op: chlo.RaggedDotOp, args: Values) -> Values:
     """A product for each group of rows."""
     lhs, rhs, sizes = args
     dims = op.ragged_dot_dimension_numbers.data
-    if rank_of(op.group_sizes.type) != 1:
+    if elements.rank_of(op.group_sizes.type) != 1:
         raise UnsupportedError("group sizes that differ by batch", op)
     return (
         contraction.ragged_dot(
@@ -201,8 +190,8 @@ def _ragged_dot(_: Interpreter, op: chlo.RaggedDotOp, args: Values) -> Values:
             (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
             dims.lhs_ragged_dimensions[0],
             dims.rhs_group_dimensions,
-            (rank_of(op.lhs.type), rank_of(op.rhs.type)),
-            tensor_of(op.result.type)[1],
+            (elements.rank_of(op.lhs.type), elements.rank_of(op.rhs.type)),
+            elements.tensor_of(op.result.type)[1],
         ),
     )
 
@@ -214,7 +203,7 @@ def _scan(interpreter: Interpreter, op: chlo.ScanOp, args: Values) -> Values:
     arrays, carries = args[:count], args[count:]
     dim = op.dimension.value.data
     axes = [
-        x.ndim - rank_of(value.type) + dim
+        x.ndim - elements.rank_of(value.type) + dim
         for x, value in zip(arrays, op.inputs, strict=True)
     ]
     size = arrays[0].shape[axes[0]] if arrays else 0
@@ -232,7 +221,7 @@ def _scan(interpreter: Interpreter, op: chlo.ScanOp, args: Values) -> Values:
         slices.reverse()
     stacked: list[Array] = []
     for at, value in enumerate(op.outputs):
-        shape, dtype = tensor_of(value.type)
+        shape, dtype = elements.tensor_of(value.type)
         if not slices:
             stacked.append(np.zeros(shape, dtype))
             continue

@@ -5,8 +5,6 @@ were summed to make an element: each addition may round once, and errors of eith
 grow as the root of their number.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any

@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections dot_general and convolution.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +15,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.elements import (
-    DType,
-    compute_dtype,
-    element_dtype,
-    is_complex,
-    is_integer,
-    widen,
-)
+from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.kernels import pad, reverse, transpose
 
 Array = NDArray[Any]
@@ -42,18 +33,20 @@ def _matrix(x: Array) -> Array:
     return np.ascontiguousarray(x)
 
 
-def _product(x: Array, y: Array, dtype: DType) -> Array:
+def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
     """The matrix product [B, M, K] x [B, K, N] in the type that `dtype` computes in.
 
     Raises:
         ValueError: complex numbers are to become real ones, which nobody defines.
     """
-    if not is_complex(dtype) and (is_complex(x.dtype) or is_complex(y.dtype)):
+    if not elements.is_complex(dtype) and (
+        elements.is_complex(x.dtype) or elements.is_complex(y.dtype)
+    ):
         raise ValueError(f"a product of complex numbers is no {dtype}")
-    accumulator = compute_dtype(dtype)
-    if is_integer(dtype):
+    accumulator = elements.compute_dtype(dtype)
+    if elements.is_integer(dtype):
         # BLAS has no integers, but f64 is exact while the sums stay below 2**53
-        x, y = widen(x), widen(y)
+        x, y = elements.widen(x), elements.widen(y)
         bound = _magnitude(x) * _magnitude(y) * x.shape[-1]
         if bound < 1 << 53:
             exact = np.matmul(x.astype(np.float64), y.astype(np.float64))
@@ -61,7 +54,9 @@ def _product(x: Array, y: Array, dtype: DType) -> Array:
         return np.matmul(x.astype(accumulator), y.astype(accumulator))
     if dtype.kind == "b":
         return np.matmul(x, y)
-    common = np.result_type(compute_dtype(x.dtype), compute_dtype(y.dtype), accumulator)
+    common = np.result_type(
+        elements.compute_dtype(x.dtype), elements.compute_dtype(y.dtype), accumulator
+    )
     if common.kind == "c" and x.shape[0] * x.shape[1] * y.size <= _FEW:
         # one product after the other, as XLA does: BLAS fuses parts of complex ones
         products = x.astype(common)[..., None] * y.astype(common)[:, None]
@@ -88,7 +83,7 @@ def dot_general(
     batching: tuple[Sequence[int], Sequence[int]],
     contracting: tuple[Sequence[int], Sequence[int]],
     ranks: tuple[int, int],
-    dtype: DType,
+    dtype: elements.DType,
 ) -> Array:
     """Sums of products over the contracting dimensions, for each batch.
 
@@ -151,7 +146,7 @@ def dot_general(
 def rounded(x: Array, precision: Attribute) -> Array:
     """`x` with the precision that an algorithm reads operands with."""
     try:
-        dtype = element_dtype(precision)
+        dtype = elements.element_dtype(precision)
     except UnsupportedError:
         # a type without values of its own (tf32): read as it is
         return x
@@ -159,7 +154,7 @@ def rounded(x: Array, precision: Attribute) -> Array:
 
 
 def einsum(
-    config: str, lhs: Array, rhs: Array, ranks: tuple[int, int], dtype: DType
+    config: str, lhs: Array, rhs: Array, ranks: tuple[int, int], dtype: elements.DType
 ) -> Array:
     """The product that `ij,jk->ik` and the like say."""
     left, right, out = re.split(",|->", config.replace(" ", ""))
@@ -184,7 +179,7 @@ def einsum(
 def unary_einsum(config: str, x: Array) -> Array:
     """The sum, transposition or diagonal that `ij->i` and the like say."""
     source, out = config.replace(" ", "").split("->")
-    result: Array = np.einsum(f"...{source}->...{out}", widen(x))
+    result: Array = np.einsum(f"...{source}->...{out}", elements.widen(x))
     return result.astype(x.dtype)
 
 
@@ -242,7 +237,7 @@ def convolution(
     window: Window,
     feature_groups: int,
     batch_groups: int,
-    dtype: DType,
+    dtype: elements.DType,
 ) -> Array:
     """Products of the kernel with every window of the input, summed."""
     spatial = len(dims.input_spatial)
@@ -301,7 +296,7 @@ def ragged_dot(
     ragged: int,
     group: Sequence[int],
     ranks: tuple[int, int],
-    dtype: DType,
+    dtype: elements.DType,
 ) -> Array:
     """Products of groups of rows of `lhs`, whose sizes are given.
 

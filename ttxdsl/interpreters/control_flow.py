@@ -5,8 +5,6 @@ run on all values and each place keeps its own: programs are pure, so what a pla
 not keep does no harm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

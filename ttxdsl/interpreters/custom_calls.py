@@ -3,8 +3,6 @@
 Add to `CUSTOM_CALLS` to teach the interpreter another target.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What runs the ops of every dialect: each module here adds its functions to the table."""
 
-from __future__ import annotations
-
 from ttxdsl.interpreters import (
     check as check,
     chlo as chlo,

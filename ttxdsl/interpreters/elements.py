@@ -5,8 +5,6 @@ computed in: an operation widens them (bf16, f16, f8… to f32; i2 and i4 to i8)
 there and rounds once, which is what the hardware and XLA on the CPU do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

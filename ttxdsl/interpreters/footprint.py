@@ -18,8 +18,6 @@ last one that uses it. What counts:
 Values of dynamic shape count nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod

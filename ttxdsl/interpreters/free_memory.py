@@ -1,7 +1,5 @@
 """How much memory the operating system would still give this process."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

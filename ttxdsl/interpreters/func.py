@@ -4,8 +4,6 @@ Unlike xDSL's own implementation of the dialect this one frees values after thei
 use and checks every result against its type (see `regions.run_region`).
 """
 
-from __future__ import annotations
-
 from xdsl.dialects import func
 from xdsl.interpreter import (
     Interpreter,

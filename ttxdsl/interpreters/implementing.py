@@ -7,8 +7,6 @@
 A function gets the values of the operands and answers with those of the results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

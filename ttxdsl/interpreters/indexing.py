@@ -7,8 +7,6 @@ Source: StableHLO specification, sections dynamic_slice, dynamic_update_slice, g
 scatter and sort.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A tag is the place of an element in its argument, counted row-major: data that i
 moved then says in the result where it came from, exactly.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any, cast
 
@@ -16,14 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters.elements import (
-    DType,
-    epsilon,
-    integer_range,
-    is_complex,
-    is_float,
-    tensor_of,
-)
+from ttxdsl.interpreters import elements
 
 Array = NDArray[Any]
 
@@ -31,13 +22,13 @@ INTEGER_BOUND = 8
 """Random integers are below this: they are often indices or token ids."""
 
 
-def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], DType]]:
+def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DType]]:
     """Shape and element type of every argument.
 
     Raises:
         UnsupportedError: an argument that is no tensor of static shape.
     """
-    types: list[tuple[tuple[int, ...], DType]] = []
+    types: list[tuple[tuple[int, ...], elements.DType]] = []
     for index, type in enumerate(function.function_type.inputs):
         if not isinstance(type, TensorType) or not type.has_static_shape():
             raise UnsupportedError(
@@ -45,7 +36,7 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], DType]]:
                 " only tensors of static shape can be given values",
                 function,
             )
-        types.append(tensor_of(cast(Attribute, type)))
+        types.append(elements.tensor_of(cast(Attribute, type)))
     return types
 
 
@@ -84,7 +75,7 @@ def tagged_inputs(function: FuncOp) -> list[Array]:
     return inputs
 
 
-def tag_modulus(dtype: DType) -> int:
+def tag_modulus(dtype: elements.DType) -> int:
     """How many tags the element type can tell apart.
 
     It is a prime for small types: shards whose sizes are powers of two would all look
@@ -92,10 +83,10 @@ def tag_modulus(dtype: DType) -> int:
     """
     if dtype.kind == "b":
         return 2
-    if is_float(dtype) or is_complex(dtype):
-        numbers = round(2 / epsilon(dtype))
+    if elements.is_float(dtype) or elements.is_complex(dtype):
+        numbers = round(2 / elements.epsilon(dtype))
     else:
-        numbers = integer_range(dtype)[1] + 1
+        numbers = elements.integer_range(dtype)[1] + 1
     return numbers if numbers > 1 << 20 else _prime_up_to(numbers)
 
 

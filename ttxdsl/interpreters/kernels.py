@@ -10,8 +10,6 @@ result open (integer division by zero, float to integer out of range) XLA's CPU
 backend decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 

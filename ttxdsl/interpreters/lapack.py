@@ -9,8 +9,6 @@ Sources: LAPACK's descriptions of its routines; `jax.lax.linalg` for the order o
 operands and results, and for the options.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module

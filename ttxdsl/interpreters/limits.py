@@ -1,7 +1,5 @@
 """How far a run may go: the memory that it holds, and the turns of its loops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
@@ -37,7 +35,9 @@ class Limits:
     steps: int | None = None
 
     @staticmethod
-    def of(max_memory: int | str | None = None, max_steps: int | None = None) -> Limits:
+    def of(
+        max_memory: int | str | None = None, max_steps: int | None = None
+    ) -> "Limits":
         """Limits as people write them: `"8GiB"`, or a number of bytes.
 
         Raises:

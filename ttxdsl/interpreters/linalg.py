@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections cholesky, triangular_solve and fft.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

@@ -3,8 +3,6 @@
 What is computed of one matrix is in `lapack.py`.
 """
 
-from __future__ import annotations
-
 from inspect import signature
 from typing import Any
 

@@ -14,8 +14,6 @@ partition `p % num_partitions`.
 Source: DESIGN.md section 7; StableHLO specification, "Collective ops".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod

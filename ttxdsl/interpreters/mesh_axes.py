@@ -6,8 +6,6 @@ found out once for each mesh and remembered.
 Source: DESIGN.md section 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -6,8 +6,6 @@ another way to step through the same memory.
 Source: DESIGN.md section 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """The error of devices that should hold the same value and do not."""
 
-from __future__ import annotations
-
 from xdsl.utils.exceptions import InterpretationError
 
 

@@ -9,8 +9,6 @@ Source: StableHLO specification, "Parallel execution" and "Point-to-point
 communication"; StableHLO's InterpreterOps.
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

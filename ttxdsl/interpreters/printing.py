@@ -8,8 +8,6 @@ tensor<2x2xi8> {
 }
 """
 
-from __future__ import annotations
-
 from io import StringIO
 from typing import Any, cast
 

@@ -7,8 +7,6 @@ operands dequantized, the op on floats, the result quantized.
 Source: StableHLO specification, sections "Quantized types", "quantize", "dequantize".
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, cast
 

@@ -9,8 +9,6 @@ are given to elements, which the specification leaves open, is found from what X
 CPU backend answers, and tested against it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import Any

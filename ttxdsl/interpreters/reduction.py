@@ -7,8 +7,6 @@ order of operands is kept, as the specification's in-order tree demands.
 Source: StableHLO specification, sections reduce, reduce_window, select_and_scatter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -57,7 +55,7 @@ class Reducer:
     names: tuple[str, ...] | None = None
 
     @staticmethod
-    def named(name: str) -> Reducer:
+    def named(name: str) -> "Reducer":
         """The reduction of one operand by a StableHLO op."""
         kernel = BINARY[name]
         return Reducer(lambda a, b: (kernel(a[0], b[0]),), (name,))

@@ -6,8 +6,6 @@ scatters are tensors of rank 0 in the program; here they run once on whole array
 whose dimensions are leading ones to them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager

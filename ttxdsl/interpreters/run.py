@@ -9,8 +9,6 @@ or, inside an interpreter of one's own:
     results = interpreter.call_op("main", (x, w))
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast

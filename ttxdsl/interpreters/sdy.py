@@ -8,8 +8,6 @@ along the others values stay global inside.
 Source: Shardy's dialect documentation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

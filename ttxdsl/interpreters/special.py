@@ -8,8 +8,6 @@ interpolated once from the f64 function answers.
 Sources: DLMF chapters 5 (gamma), 7 (error function), 10 (Bessel), 25 (zeta).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -7,8 +7,6 @@ Source: tt-xla's custom ops for PyTorch, which compute the same on a CPU, and tt
 description of its ttir ops. Blocks that a mask leaves out of a product are 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

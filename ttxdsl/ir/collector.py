@@ -9,8 +9,6 @@ Passes that write a body anew know what is garbage then, the old one, and free i
 once where nobody keeps ops from before a pass: `freeing_old_bodies`.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager

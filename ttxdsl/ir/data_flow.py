@@ -12,8 +12,6 @@ Source: Shardy's propagation document ("Data flow ops") and its
 `ShardableDataFlowOpInterface`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

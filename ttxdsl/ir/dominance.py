@@ -12,8 +12,6 @@ never reached may use what they like; the ops inside them may not, if it comes l
 Source: MLIR's language reference, "Control Flow and SSACFG Regions", "Graph Regions".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ Source: Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowg
 1979, in its simple form.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Block
 
 

@@ -4,8 +4,6 @@ Attributes are hashed by all that is in them; an identity is a number. It stands
 object only as long as that lives, so the objects are kept with the answers.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 V = TypeVar("V")

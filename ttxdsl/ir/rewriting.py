@@ -5,8 +5,6 @@ touched. Where few ops are meant, and what a pattern makes is not to be rewritte
 one walk does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from xdsl.ir import Operation

@@ -1,7 +1,5 @@
 """Types of values that are known, or hoped, to be tensors."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.dialects.builtin import ShapedType, TensorType

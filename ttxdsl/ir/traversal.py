@@ -8,8 +8,6 @@ module waits for the memory that they lie in: `ops_of_type` looks at each op onc
 while it is there, where a list of all that is filtered afterwards comes by again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, cast

@@ -12,8 +12,6 @@ Attributes never change, so a signature is known by the identities of its attrib
 are equal is found by their values, which takes longer but less than the rules do.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from threading import local
 from typing import Any

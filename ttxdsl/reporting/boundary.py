@@ -4,8 +4,6 @@ A global program says it in `sdy.sharding` attributes, a partitioned one in the
 shardings of its manual computation, ttir and ttnn in their `mesh_shard`s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Reads StableHLO with local shapes, as stage 13 leaves it or as somebody wrote it
 hand, so it tells the same about both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -143,7 +141,7 @@ def _reason(op: Operation) -> str:
             return f"{_consumer(op)} needs other parts of {_producer(op)}"
 
 
-def _collective(op: Operation, where: _Devices) -> CountedCollective:
+def _collective(op: Operation, where: "_Devices") -> CountedCollective:
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
     groups = where.groups(op)
     if permutes:

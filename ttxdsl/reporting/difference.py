@@ -6,8 +6,6 @@ place of the source, then without the place, then without the axes. Op means wha
 collective is there for, as `CountedCollective.reason` says it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

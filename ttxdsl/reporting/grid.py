@@ -6,8 +6,6 @@ has a grid for each slice of the others. Cells with the same colour are held by 
 first device; without colours nothing is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -25,8 +25,6 @@ the other (a value that they split differently counts with its larger shard); a 
 that is not partitioned is counted as it stands, with global shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -196,7 +194,7 @@ class _Step:
 
     op: Operation
     made: list[_Allocation]
-    inside: _Peak
+    inside: "_Peak"
     exclusive: bool
     """Whether the results are made inside, and are not there beside it."""
     ends: list[_Allocation] = field(default_factory=list[_Allocation])

@@ -6,8 +6,6 @@ those of the data classes of `ai-edge-model-explorer` (`graph_builder.GraphColle
 `node_data_builder.ModelNodeData`), whose JSON files these are.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 GRAPH_ID = "program"

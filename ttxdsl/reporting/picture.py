@@ -5,20 +5,13 @@ has the colour of the first of them. Two dimensions can be drawn; a tensor that 
 along more has cells that name the devices of several shards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from itertools import product
 
 from xdsl.dialects.func import FuncOp
 
-from ttxdsl.reporting.boundary import (
-    BoundaryValue,
-    TensorLayout,
-    arguments_of,
-    results_of,
-)
+from ttxdsl.reporting import boundary
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.sharding.mesh import mesh_positions
 
@@ -56,7 +49,7 @@ def _drawn(parts: Sequence[int]) -> tuple[int | None, int | None]:
 
 
 def _cells(
-    layout: TensorLayout, rows: int | None, columns: int | None
+    layout: boundary.TensorLayout, rows: int | None, columns: int | None
 ) -> dict[tuple[int, int], list[int]]:
     """The device ids of each cell, by row and column."""
     cells: dict[tuple[int, int], list[int]] = {}
@@ -69,7 +62,7 @@ def _cells(
     return cells
 
 
-def sharding_svg(layout: TensorLayout) -> str:
+def sharding_svg(layout: boundary.TensorLayout) -> str:
     """The grid of a tensor's shards with the devices that hold them, as SVG text.
 
     A grid of more than 16 cells a side is not drawn; the answer is then empty.
@@ -104,7 +97,7 @@ def sharding_svg(layout: TensorLayout) -> str:
     return "".join(lines)
 
 
-def _axes_text(layout: TensorLayout | None) -> str:
+def _axes_text(layout: boundary.TensorLayout | None) -> str:
     if layout is None:
         return "not decided"
     dims = ("+".join(map(str, axes)).replace('"', "") or "-" for axes in layout.dims)
@@ -112,7 +105,7 @@ def _axes_text(layout: TensorLayout | None) -> str:
     return f"[{text}]" if any(layout.dims) else "whole on every device"
 
 
-def _row(value: BoundaryValue) -> str:
+def _row(value: boundary.BoundaryValue) -> str:
     layout = value.layout
     picture = sharding_svg(layout) if layout is not None else ""
     cells = (
@@ -124,7 +117,7 @@ def _row(value: BoundaryValue) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _mesh_text(values: Sequence[BoundaryValue]) -> str:
+def _mesh_text(values: Sequence[boundary.BoundaryValue]) -> str:
     for value in values:
         if value.layout is not None:
             axes = value.layout.mesh.axes
@@ -149,7 +142,7 @@ def program_html(
     function: FuncOp, title: str, collectives: Sequence[CountedCollective] | None
 ) -> str:
     """A program's boundary with its shardings, and its collectives if they are known."""
-    values = [*arguments_of(function), *results_of(function)]
+    values = [*boundary.arguments_of(function), *boundary.results_of(function)]
     rows = "".join(_row(value) for value in values[:_MOST_VALUES])
     more = len(values) - _MOST_VALUES
     rest = f"<p>… and {more} more values</p>" if more > 0 else ""

@@ -1,7 +1,5 @@
 """How many numbers a program adds up: what rounding in its results has to be held to."""
 
-from __future__ import annotations
-
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp

@@ -11,8 +11,6 @@ turns the description around, to one mapping a tensor:
 is `([i, k], [k, j])->([i, j]) {i=8, j=16, k=4} reduction={k}`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -87,7 +85,7 @@ class Shapes:
     results: tuple[Shape, ...]
 
     @staticmethod
-    def of(op: Operation) -> Shapes | None:
+    def of(op: Operation) -> "Shapes | None":
         """The shapes around `op`, or None when one is not static."""
         operands = _static_shapes(op.operands)
         results = _static_shapes(op.results)

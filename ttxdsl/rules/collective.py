@@ -1,7 +1,5 @@
 """Sharding rules of StableHLO collectives in a program that is still global."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from xdsl.ir import Operation

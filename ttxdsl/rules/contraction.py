@@ -1,7 +1,5 @@
 """Sharding rules of matrix products, decompositions and triangular solves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ttxdsl.dialects import stablehlo

@@ -1,7 +1,5 @@
 """Sharding rules of ops that make values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo

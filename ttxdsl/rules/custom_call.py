@@ -4,8 +4,6 @@ Sources: Shardy's list of targets; `jax.lax.linalg` and `jax.lax` for what those
 JAX compute. Those of tt-mlir are in `tenstorrent.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation

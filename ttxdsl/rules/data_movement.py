@@ -1,7 +1,5 @@
 """Sharding rules of ops that move elements and compute nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from math import prod
 

@@ -4,8 +4,6 @@ Shardings mostly travel along the factors along which devices can share the work
 the families' tables say it once, and of each op where the two differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -30,7 +28,7 @@ class Division:
     local: frozenset[int]
 
     @staticmethod
-    def of(shapes: Shapes, factors: Iterable[Factor]) -> Division:
+    def of(shapes: Shapes, factors: Iterable[Factor]) -> "Division":
         """Number the factors; a dimension that no factor names is needed whole."""
         listed = tuple(factors)
         local = (index for index, factor in enumerate(listed) if factor.is_local)

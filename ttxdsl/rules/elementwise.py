@@ -1,7 +1,5 @@
 """Sharding rules of elementwise ops: operands and results alike, dimension by dimension."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from xdsl.ir import Operation

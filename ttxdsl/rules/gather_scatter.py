@@ -7,8 +7,6 @@ counts the windows, with a partner in the indices and, if it is a batching dimen
 in the input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast

@@ -1,7 +1,5 @@
 """How an op of any dialect answers for itself: its sharding rule, whether it is elementwise."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 from xdsl.ir import Operation

@@ -1,7 +1,5 @@
 """Sharding rules of batch normalizations; Shardy has one for inference only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo

@@ -6,8 +6,6 @@ dimensions, as many and of the same sizes in every tensor that has it. A dimensi
 belongs to no other. Factors are numbered in alphabetical order, those of `...` first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -71,7 +69,7 @@ class RuleText:
     blocked_propagation: tuple[Symbol, ...] = ()
 
     @staticmethod
-    def parse(text: str) -> RuleText:
+    def parse(text: str) -> "RuleText":
         """Read a rule.
 
         Raises:

@@ -11,8 +11,6 @@ Source: Shardy's sharding rule registry. Every StableHLO op without a line in th
 has no rule there either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ factor of operand and result exists where a cut of one is a cut of the other; be
 such places, each side has factors of its own, which cannot be propagated through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from math import gcd, prod

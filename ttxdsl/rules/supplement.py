@@ -8,8 +8,6 @@ answers are Shardy's; `supply-sharding-rules` writes them on the ops, where ever
 also a C++ one, finds them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation

@@ -1,7 +1,5 @@
 """The lines of a family's table: which function describes which op."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar

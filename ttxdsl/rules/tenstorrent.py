@@ -17,8 +17,6 @@ most stay whole, which no longer fits what is split.
 Source: tt-mlir's registration of custom sharding rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xdsl.dialects.builtin import IntegerAttr

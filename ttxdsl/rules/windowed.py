@@ -1,7 +1,5 @@
 """Sharding rules of ops with sliding windows, and of Fourier transforms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerType

@@ -4,8 +4,6 @@ Propagation does not pass through them, and their values are whole on every devi
 unless something else shards them, as data-flow edges do.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo

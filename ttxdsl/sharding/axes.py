@@ -21,9 +21,6 @@ from typing import TypeAlias
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.text import quoted
 
-Axes: TypeAlias = "tuple[AxisRef, ...]"
-"""Axis references, major to minor where they shard a dimension."""
-
 _END_OF_FULL_AXIS = float("inf")
 
 
@@ -168,6 +165,10 @@ class AxisRef:
         if size == mesh.axis_size(self.name):
             return AxisRef(self.name)
         return AxisRef(self.name, self.pre_size, size)
+
+
+Axes: TypeAlias = tuple[AxisRef, ...]
+"""Axis references, major to minor where they shard a dimension."""
 
 
 def total_size(axes: Iterable[AxisRef], mesh: Mesh) -> int:

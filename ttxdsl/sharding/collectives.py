@@ -8,8 +8,6 @@ why it cannot be applied there.
 Source: the collective ops of the `sdy` dialect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

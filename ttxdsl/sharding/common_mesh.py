@@ -4,8 +4,6 @@ Two meshes meet where the axes of each are runs of axes of a third, in whatever 
 `<["x"=2, "y"=4]>` and `<["z"=8]>` in the former, `"z"` being `"x", "y"`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, count

@@ -12,8 +12,6 @@ are weighed by the sizes of the tensors that are already sharded that way.
 Source: Shardy's `sdy-insert-explicit-reshards`, whose choices these are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

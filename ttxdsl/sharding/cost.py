@@ -19,8 +19,6 @@ Fractions of a byte are rounded up.
 Source: the usual bandwidth-optimal ring algorithms (Patarasuk and Yuan, 2009).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import Enum
 from math import prod

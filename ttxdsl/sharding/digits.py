@@ -6,8 +6,6 @@ and another begins are borders between axes. The borders of several such arrays 
 give the finest axes that are needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Disjoint sets of anything, such as the dimensions that must be split alike."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 

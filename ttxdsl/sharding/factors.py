@@ -6,8 +6,6 @@ to factors, major to minor, like einsum text: `([i, k], [k, j])->([i, j])`.
 Source: Shardy's `OpShardingRuleAttr` and its textual form.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -78,7 +76,7 @@ class OpShardingRule:
     is_custom: bool = False
 
     @staticmethod
-    def identity(shape: Sequence[int], operands: int = 1) -> OpShardingRule:
+    def identity(shape: Sequence[int], operands: int = 1) -> "OpShardingRule":
         """The rule of `operands` tensors and one result of one shape, all alike."""
         mapping: TensorMapping = tuple((factor,) for factor in range(len(shape)))
         return OpShardingRule(tuple(shape), (mapping,) * operands, (mapping,))

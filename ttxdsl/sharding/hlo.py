@@ -12,8 +12,6 @@ of a sum, or are on their own. Devices are listed tile by tile, the last dimensi
 Source: XLA's `HloSharding` and its text form; `OpSharding` in `xla_data.proto`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -23,8 +23,6 @@ Source: the alpha-beta (Hockney) model; Thakur, Rabenseifner and Gropp, "Optimiz
 of Collective Communication Operations in MPICH", 2005, for the rounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isfinite
 

@@ -6,8 +6,6 @@ first. Inside, tensors are local along the manual axes, so only the free ones ar
 Source: the compiler API document, "Manual Computation".
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from ttxdsl.sharding.axes import Axes

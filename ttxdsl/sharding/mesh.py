@@ -3,8 +3,6 @@
 Source: Shardy's `MeshAttr`; the sharding representation document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
@@ -84,11 +82,11 @@ class Mesh:
                 return index
         raise ValueError(self._no_axis(name))
 
-    def same_axes(self, other: Mesh) -> bool:
+    def same_axes(self, other: "Mesh") -> bool:
         """Whether the two are equal but for the order of devices."""
         return self.axes == other.axes and self.is_maximal == other.is_maximal
 
-    def without_device_ids(self) -> Mesh:
+    def without_device_ids(self) -> "Mesh":
         """The same axes with devices in their natural order."""
         return Mesh(self.axes)
 

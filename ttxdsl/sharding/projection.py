@@ -11,8 +11,6 @@ Source: the LLVM talk ("Propagate shardings in reshape"), Shardy's propagation
 document, and Shardy's `ShardingProjection`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd

@@ -9,8 +9,6 @@ A device is a process of a grid of replicas and partitions: process p is replica
 Source: StableHLO specification, "Collective ops"; Shardy's mesh device order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from math import prod

@@ -20,24 +20,13 @@ Where the sizes of all axes divide each other one round does it; else two do. So
 Shardy's `sdy-reshard-to-collectives`, whose choices these are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd
 
+from ttxdsl.sharding import collectives
 from ttxdsl.sharding.axes import AxisRef, common_prefix, concatenate_merged, total_size
-from ttxdsl.sharding.collectives import (
-    AllGather,
-    AllSlice,
-    AllToAll,
-    AllToAllParam,
-    AxesPerDim,
-    Collective,
-    CollectivePermute,
-    suffix_behind,
-)
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -124,7 +113,7 @@ class _Planner:
         self.target = target
         self.shape = shape
         self.must_reorder_devices = self.mesh.devices() != target_mesh.devices()
-        self.steps: list[Collective] = []
+        self.steps: list[collectives.Collective] = []
         self.surplus: list[list[AxisRef]] = _cut_alike(
             source.axes_per_dim, target.sharding_axes, self.mesh
         )
@@ -146,7 +135,7 @@ class _Planner:
         return len(self.settled)
 
     @property
-    def current(self) -> AxesPerDim:
+    def current(self) -> collectives.AxesPerDim:
         """The axes that shard each dimension now."""
         return tuple(
             concatenate_merged((), [*settled, *surplus], self.mesh)
@@ -178,7 +167,7 @@ class _Planner:
             for place, axis in enumerate(axes)
         }
 
-    def run(self) -> tuple[Collective, ...]:
+    def run(self) -> tuple[collectives.Collective, ...]:
         rounds, taken = 0, -1
         while not self.is_done and (
             rounds < _ROUNDS or (self.is_far and len(self.steps) > taken)
@@ -193,7 +182,7 @@ class _Planner:
             self.gather()
         return tuple(self.steps)
 
-    def merged(self, lists: Sequence[Sequence[AxisRef]]) -> AxesPerDim:
+    def merged(self, lists: Sequence[Sequence[AxisRef]]) -> collectives.AxesPerDim:
         return tuple(concatenate_merged((), axes, self.mesh) for axes in lists)
 
     def spread(
@@ -261,7 +250,7 @@ class _Planner:
         for dim, axes in enumerate(elsewhere):
             sliced[dim] += axes
         if any(sliced):
-            self.steps.append(AllSlice(self.merged(sliced)))
+            self.steps.append(collectives.AllSlice(self.merged(sliced)))
 
     def slice_ahead(self, dim: int, room: list[int]) -> list[AxisRef]:
         """Axes to slice here although they belong elsewhere, to move with others.
@@ -340,7 +329,7 @@ class _Planner:
         elif not self.must_reorder_devices:
             return
         self.must_reorder_devices = False
-        self.steps.append(CollectivePermute(self.current, self.target.mesh))
+        self.steps.append(collectives.CollectivePermute(self.current, self.target.mesh))
 
     def permute_helps(self) -> bool:
         """Whether exchanging or reordering axes brings the target nearer."""
@@ -444,9 +433,11 @@ class _Planner:
         """
         for dim in range(self.rank):
             while (move := self.next_move(dim, in_order=in_order)) is not None:
-                self.steps.append(AllToAll((move,)))
+                self.steps.append(collectives.AllToAll((move,)))
 
-    def next_move(self, dim: int, *, in_order: bool) -> AllToAllParam | None:
+    def next_move(
+        self, dim: int, *, in_order: bool
+    ) -> collectives.AllToAllParam | None:
         """Take the last axes that share a home off a dimension and bring them there."""
         surplus, homes = self.surplus[dim], self.homes()
         if not surplus or surplus[-1] not in homes:
@@ -467,7 +458,9 @@ class _Planner:
                 self.settled[target].append(missing.pop(0))
             else:
                 self.surplus[target].append(axis)
-        return AllToAllParam(concatenate_merged((), moved, self.mesh), dim, target)
+        return collectives.AllToAllParam(
+            concatenate_merged((), moved, self.mesh), dim, target
+        )
 
     # 4. Gathers
 
@@ -482,12 +475,12 @@ class _Planner:
             else:
                 gathered.append([])
         if any(gathered):
-            self.steps.append(AllGather(self.merged(gathered)))
+            self.steps.append(collectives.AllGather(self.merged(gathered)))
 
 
 def gather_and_slice(
     source: TensorSharding, target: TensorSharding, mesh: Mesh
-) -> tuple[Collective, ...]:
+) -> tuple[collectives.Collective, ...]:
     """The plain way that is always there: gather what differs, then slice anew.
 
     Both shardings must be over the same mesh. Takes the memory of the axes gathered.
@@ -498,16 +491,16 @@ def gather_and_slice(
     ]
     gathered, sliced = (
         tuple(
-            suffix_behind(prefix, axes, mesh)
+            collectives.suffix_behind(prefix, axes, mesh)
             for prefix, axes in zip(shared, sharding.axes_per_dim, strict=True)
         )
         for sharding in (source, target)
     )
-    steps: list[Collective] = []
+    steps: list[collectives.Collective] = []
     if any(gathered):
-        steps.append(AllGather(gathered))
+        steps.append(collectives.AllGather(gathered))
     if any(sliced):
-        steps.append(AllSlice(sliced))
+        steps.append(collectives.AllSlice(sliced))
     return tuple(steps)
 
 
@@ -529,7 +522,7 @@ def plan_reshard(
     target: TensorSharding,
     meshes: tuple[Mesh, Mesh],
     shape: tuple[int, ...],
-) -> tuple[Collective, ...]:
+) -> tuple[collectives.Collective, ...]:
     """The collectives that bring a tensor from one sharding to another.
 
     Args:
@@ -556,7 +549,7 @@ def plan_reshard(
         )
     if mesh.devices() == target_mesh.devices():
         source = source.with_mesh(target.mesh)  # perhaps another name for it
-    steps: list[Collective] = []
+    steps: list[collectives.Collective] = []
     for step in _Planner(source, target, meshes, shape).run():
         try:
             source = step.after(source, mesh)
@@ -564,7 +557,7 @@ def plan_reshard(
             break
         steps.append(step)
     if source.mesh != target.mesh:
-        steps.append(CollectivePermute(source.axes_per_dim, target.mesh))
+        steps.append(collectives.CollectivePermute(source.axes_per_dim, target.mesh))
         source = source.with_mesh(target.mesh)
     if not reaches(source, target, mesh):
         steps += gather_and_slice(source, target, mesh)

@@ -17,8 +17,6 @@ Source: the LLVM talk ("Conflict resolution", steps 0 to 3), Shardy's propagatio
 document, its `BasicFactorPropagation` and `AggressiveFactorPropagation`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum

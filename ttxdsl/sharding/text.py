@@ -1,7 +1,5 @@
 """Names as MLIR writes them: string literals and symbol references."""
 
-from __future__ import annotations
-
 import re
 
 _BARE_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII)

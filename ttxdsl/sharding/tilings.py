@@ -8,8 +8,6 @@ Source: XLA's import of shardings into Shardy finds such a mesh for devices in t
 natural order; here they may be in another, the same for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

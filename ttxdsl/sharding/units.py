@@ -1,7 +1,5 @@
 """Bytes and seconds as people write them: `4MiB`, `1.5 ms`."""
 
-from __future__ import annotations
-
 import re
 
 _UNITS = {

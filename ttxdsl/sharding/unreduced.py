@@ -8,8 +8,6 @@ Source: Shardy's `sdy.replicated_to_unreduced` and `sdy.sharded_to_unreduced`, a
 `sdy-insert-explicit-reshards` puts them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ttxdsl.sharding.axes import (

@@ -1,7 +1,5 @@
 """`ttxdsl budget`: hold programs to the `COMM:` lines written in them."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 from pathlib import Path

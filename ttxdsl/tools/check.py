@@ -1,7 +1,5 @@
 """`ttxdsl check`: run a program after every stage and name the first that is wrong."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any
@@ -11,29 +9,20 @@ from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.terminal import heading, styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_error, progress, report_console
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    add_limit_options,
-    limits_of,
-    pipeline_of,
-    print_json,
-    require_outputs,
-)
 from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a stage changes a result."""
-    require_outputs(options, options.reproducer)
+    flags.require_outputs(options, options.reproducer)
     module = read_module(options.file, options)
     if options.passes is not None:
         steps = steps_of(options.passes, module)
     else:
-        steps = pipeline_steps(module, pipeline_of(options), options.num_links)
+        steps = pipeline_steps(module, flags.pipeline_of(options), options.num_links)
     if not steps:
         raise CompileError(
             f"'{options.file}' is ttnn already: there is no step to check",
@@ -50,12 +39,12 @@ def execute(options: argparse.Namespace) -> int:
             seeds=range(options.seed, options.seed + options.runs),
             minimize=options.minimize,
             seconds=options.minimize_seconds,
-            limits=limits_of(options),
+            limits=flags.limits_of(options),
             on_step=on_step,
         )
     if options.json:
         path = _write_reproducer(report, options)
-        print_json(_report_data(options.file, report, path))
+        flags.print_json(_report_data(options.file, report, path))
         return 0 if report.ok else 1
     console = report_console()
     head = heading(str(options.file), f": {', '.join(report.trials)}")
@@ -80,7 +69,7 @@ def _write_reproducer(report: CheckReport, options: argparse.Namespace) -> Path 
     if report.reproducer is None:
         return None
     path = options.reproducer or Path(f"{options.file.stem}.reproducer.mlir")
-    require_outputs(options, path)
+    flags.require_outputs(options, path)
     write_whole(path, report.reproducer.text)
     return path
 
@@ -120,7 +109,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument(
         "-p",
         "--passes",
@@ -151,7 +140,7 @@ def add_command(commands: Any) -> None:
         metavar="OUT",
         help="where to write it (NAME.reproducer.mlir)",
     )
-    add_compiler_options(parser)
-    add_limit_options(parser)
-    add_json_option(parser)
+    flags.add_compiler_options(parser)
+    flags.add_limit_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -1,7 +1,5 @@
 """`ttxdsl compare-xla`: a program through our compiler and through XLA's partitioner."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any
@@ -10,18 +8,9 @@ from rich.table import Table
 
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.terminal import heading, styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.inputs import load_inputs
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    add_limit_options,
-    count_of,
-    limits_of,
-    partition_options,
-    print_json,
-)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.xla.comparing import CollectiveRow, XlaComparison, compare_with_xla
 
@@ -110,7 +99,7 @@ def _collective_table(comparison: XlaComparison) -> Table:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     program = read_as_program(options.file, options)
-    limits = limits_of(options)
+    limits = flags.limits_of(options)
     runner = Runner(program.module, limits=limits)
     runner.require_room()
     if options.inputs is not None:
@@ -118,10 +107,10 @@ def execute(options: argparse.Namespace) -> int:
     else:
         inputs = program.random_inputs(options.seed, max_memory=limits.memory)
     comparison = compare_with_xla(
-        program, inputs, limits=limits, **partition_options(options)
+        program, inputs, limits=limits, **flags.partition_options(options)
     )
     if options.json:
-        print_json(_json(comparison))
+        flags.print_json(_json(comparison))
     else:
         report = report_console()
         head = heading(comparison.source, f"  {comparison.devices} devices")
@@ -149,10 +138,10 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument(
         "--devices",
-        type=count_of,
+        type=flags.count_of,
         dest="jax_devices",
         default=argparse.SUPPRESS,
         metavar="N",
@@ -162,7 +151,7 @@ def add_command(commands: Any) -> None:
         "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
-    add_compiler_options(parser)
-    add_limit_options(parser)
-    add_json_option(parser)
+    flags.add_compiler_options(parser)
+    flags.add_limit_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

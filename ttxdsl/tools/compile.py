@@ -4,8 +4,6 @@ It is `Program.partition` and `Program.lower` without what notebooks need: one m
 which every step changes in place, is read once, checked once and printed once.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable
@@ -24,15 +22,8 @@ from ttxdsl.program import (
     require_stablehlo,
 )
 from ttxdsl.remarks import collect_remarks
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remark, progress
-from ttxdsl.tools.options import (
-    FORMS,
-    add_compiler_options,
-    add_file_option,
-    add_stage_options,
-    pipeline_of,
-    require_outputs,
-)
 from ttxdsl.tools.programs import read_module
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LAST_STAGE, Hooks
 
@@ -55,7 +46,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     if options.emit in ("sdy", "stablehlo") or any(getattr(options, a) for a in asked):
         require_stablehlo(form)
     if form == "stablehlo":
-        passes.insert(0, pipeline_of(options, last_stage=last))
+        passes.insert(0, flags.pipeline_of(options, last_stage=last))
 
     def before(number: int | None, name: str) -> None:
         step(name if number is None else f"stage {number}")
@@ -73,7 +64,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    require_outputs(options, options.output)
+    flags.require_outputs(options, options.output)
     with progress(_STEPS) as step, collect_remarks() as remarks, freeing_old_bodies():
         text = _compiled(options, step)
     for remark in remarks:
@@ -104,13 +95,13 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument(
-        "--emit", choices=FORMS, default="ttnn", help="the form to print (ttnn)"
+        "--emit", choices=flags.FORMS, default="ttnn", help="the form to print (ttnn)"
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where it goes (stdout)"
     )
-    add_compiler_options(parser)
-    add_stage_options(parser, "dump_dir", "strict", "verify_each")
+    flags.add_compiler_options(parser)
+    flags.add_stage_options(parser, "dump_dir", "strict", "verify_each")
     parser.set_defaults(execute=execute)

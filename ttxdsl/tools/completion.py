@@ -3,8 +3,6 @@
 `shtab` writes it from the parsers, so it knows what `--help` knows.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """How the command speaks: tables on standard output, diagnostics on standard error."""
 
-from __future__ import annotations
-
 import errno
 import sys
 from collections.abc import Callable, Generator, Mapping
@@ -33,7 +31,7 @@ _OF_OUTPUT = {
 """How writing fails; whoever writes a file says which."""
 
 
-def report_console(*, to_stderr: bool = False) -> Terminal:
+def report_console(*, to_stderr: bool = False) -> "Terminal":
     """Where reports go; wide enough for tables also in a file or pipe."""
     from ttxdsl.terminal import Terminal
 

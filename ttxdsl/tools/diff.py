@@ -1,7 +1,5 @@
 """`ttxdsl diff`: what two programs, or one program under two shardings, do differently."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from dataclasses import asdict

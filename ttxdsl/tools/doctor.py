@@ -1,7 +1,5 @@
 """`ttxdsl doctor`: which mesh fits a program, tried before anybody buys it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from dataclasses import asdict
@@ -22,17 +20,8 @@ from ttxdsl.doctoring.groups import Family, divisors
 from ttxdsl.doctoring.measure import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
-from ttxdsl.tools.options import (
-    add_file_option,
-    add_json_option,
-    add_link_options,
-    count_of,
-    link_of,
-    positive,
-    print_json,
-    size_of,
-)
 from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
@@ -302,7 +291,7 @@ def execute(options: argparse.Namespace) -> int:
     machine = Machine(
         options.operations,
         options.memory_gbps * 1e9,
-        link_of(options),
+        flags.link_of(options),
     )
     console = report_console()
     progress_console = report_console(to_stderr=True)
@@ -335,7 +324,7 @@ def execute(options: argparse.Namespace) -> int:
         )
     options.compiled = len(diagnosis.rows) + len(diagnosis.refused)
     if options.json:
-        print_json(_json(diagnosis))
+        flags.print_json(_json(diagnosis))
     else:
         _print(console, diagnosis, options)
     return 0 if any(row.fits for row in diagnosis.rows) else 1
@@ -363,19 +352,19 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument(
-        "--devices", type=count_of, required=True, metavar="N", help="how many"
+        "--devices", type=flags.count_of, required=True, metavar="N", help="how many"
     )
     parser.add_argument(
         "--memory",
-        type=size_of,
+        type=flags.size_of,
         metavar="SIZE",
         help="of one device, 16GiB; what needs more is ranked last",
     )
     parser.add_argument(
         "--candidates",
-        type=count_of,
+        type=flags.count_of,
         metavar="N",
         help=(
             "compile at most so many meshes, the best by an estimate"
@@ -389,29 +378,29 @@ def add_command(commands: Any) -> None:
         help="remove the program's own shardings and choose from scratch",
     )
     parser.add_argument(
-        "--top", type=count_of, default=8, metavar="N", help="rows to print (8)"
+        "--top", type=flags.count_of, default=8, metavar="N", help="rows to print (8)"
     )
     parser.add_argument(
         "--operations",
-        type=positive,
+        type=flags.positive,
         default=Machine().operations_per_second,
         metavar="N",
         help="multiply-adds of a device in a second (5e13)",
     )
     parser.add_argument(
         "--memory-gbps",
-        type=positive,
+        type=flags.positive,
         default=Machine().memory_bytes_per_second / 1e9,
         metavar="GB",
         help="gigabytes that a device reads and writes in a second (300)",
     )
-    add_link_options(parser)
+    flags.add_link_options(parser)
     parser.add_argument(
         "--jobs",
-        type=count_of,
+        type=flags.count_of,
         default=os.cpu_count() or 1,
         metavar="N",
         help="processes to compile in when that pays (one a core)",
     )
-    add_json_option(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -4,8 +4,6 @@ A location in a program is text that anybody may have written. It opens no file 
 that the command line names, and those below a folder that it names as the sources'.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

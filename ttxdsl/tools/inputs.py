@@ -1,7 +1,5 @@
 """Input values for a program from an `.npz` file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

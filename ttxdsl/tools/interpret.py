@@ -1,7 +1,5 @@
 """`ttxdsl interpret`: run a program as it is, one or several in a file."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Sequence
@@ -31,15 +29,8 @@ from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.program import make_context, parse_program, split_programs
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.inputs import load_inputs
-from ttxdsl.tools.options import (
-    add_file_option,
-    add_json_option,
-    add_limit_options,
-    limits_of,
-    print_json,
-    require_outputs,
-)
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible_lines
 
@@ -149,14 +140,14 @@ def _named_arrays(runs: Sequence[_Run]) -> dict[str, Any]:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; an assertion that does not hold is an error."""
-    require_outputs(options, options.output)
+    flags.require_outputs(options, options.output)
     runs: list[_Run] = []
     whole, source = read_input(options.file, options)
     for number, text in enumerate(split_programs(whole)):
         module = parse_program(text, source)
         for function in _entries(module, options.entry):
             name = function.sym_name.data
-            runner = Runner(module, name, limits_of(options))
+            runner = Runner(module, name, flags.limits_of(options))
             results = runner.run(_inputs(options, runner))
             types = function.function_type.outputs.data
             pairs = tuple(zip(results, types, strict=True))
@@ -176,7 +167,7 @@ def execute(options: argparse.Namespace) -> int:
             }
             for run in runs
         ]
-        print_json({"file": str(options.file), "runs": listed})
+        flags.print_json({"file": str(options.file), "runs": listed})
     return 0
 
 
@@ -199,7 +190,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument("--entry", metavar="NAME", help="the function to run (main)")
     parser.add_argument(
         "--args",
@@ -216,6 +207,6 @@ def add_command(commands: Any) -> None:
         metavar="NPZ",
         help="write result0, result1, … there, print nothing; see docs/reference/cli.md",
     )
-    add_limit_options(parser)
-    add_json_option(parser)
+    flags.add_limit_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

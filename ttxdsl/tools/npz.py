@@ -7,8 +7,6 @@ before memory is taken for it, and what it then holds against what it said.
 Source: PKWARE's APPNOTE for zip archives; NumPy's `numpy.lib.format` for `.npy`.
 """
 
-from __future__ import annotations
-
 import stat
 import struct
 import warnings

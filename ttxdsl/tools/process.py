@@ -4,8 +4,6 @@ Whatever happens ends with a line on standard error and an exit code: no traceba
 Python's, and nothing that the interpreter says while it shuts down.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -45,7 +43,7 @@ class Interrupts:
         self.seen = True
         raise KeyboardInterrupt
 
-    def dropped(self, unraisable: UnraisableHookArgs) -> None:
+    def dropped(self, unraisable: "UnraisableHookArgs") -> None:
         """What is done about exceptions that Python cannot raise."""
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             self._leave()

@@ -1,7 +1,5 @@
 """`ttxdsl report`: a program, what became of it and what it costs, as one HTML file."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path
@@ -11,15 +9,8 @@ from ttxdsl.files import is_stream, require_writable, write_whole
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remark, progress, report_console
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    partition_options,
-    print_json,
-    require_outputs,
-)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.visible import visible
 
@@ -33,16 +24,16 @@ def execute(options: argparse.Namespace) -> int:
     default = source.parent / f"{source.stem}{_SUFFIXES[options.format]}"
     output = options.output or default
     if not options.json:
-        require_outputs(options, output)
+        flags.require_outputs(options, output)
     program = read_as_program(source, options)
     with progress(16, "read") as step:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,
-            **partition_options(options),
+            **flags.partition_options(options),
         )
     if options.json:
-        print_json(data)
+        flags.print_json(data)
         return 0
     for one in data["remarks"]:
         print_remark(Remark(one["severity"], one["message"], one["position"]))
@@ -90,7 +81,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -104,6 +95,6 @@ def add_command(commands: Any) -> None:
         default="html",
         help="HTML, or a graph for Google's Model Explorer with its node data",
     )
-    add_json_option(parser)
-    add_compiler_options(parser)
+    flags.add_json_option(parser)
+    flags.add_compiler_options(parser)
     parser.set_defaults(execute=execute)

@@ -1,7 +1,5 @@
 """`ttxdsl run`: compile a program, simulate it, compare with the single-device run."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
@@ -24,21 +22,9 @@ from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.inputs import load_inputs
-from ttxdsl.tools.options import (
-    FORMS,
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    add_limit_options,
-    add_stage_options,
-    finite,
-    limits_of,
-    partition_options,
-    print_json,
-    require_outputs,
-)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
@@ -142,10 +128,10 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
                 "shape": array.shape,
                 "dtype": str(array.dtype),
                 "ok": comparison.ok,
-                "max_abs": finite(comparison.max_abs),
-                "max_rel": finite(comparison.max_rel),
-                "pcc": finite(comparison.pcc),
-                "tolerance": finite(comparison.tolerance),
+                "max_abs": flags.finite(comparison.max_abs),
+                "max_rel": flags.finite(comparison.max_rel),
+                "pcc": flags.finite(comparison.pcc),
+                "tolerance": flags.finite(comparison.tolerance),
                 "differing": int(comparison.differing),
             }
             for array, comparison in outcome.results
@@ -175,7 +161,7 @@ def _compiled(
 
     step("stage 1")
     device = program.partition(
-        **partition_options(options),
+        **flags.partition_options(options),
         dump_dir=options.dump_dir,
         strict=options.strict,
         on_stage=after_stage,
@@ -189,7 +175,7 @@ def _compiled(
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
-    require_outputs(options, options.output)
+    flags.require_outputs(options, options.output)
     if options.json and options.emit and options.output is None:
         raise CompileError(
             "--json and --emit cannot both have standard output",
@@ -197,7 +183,7 @@ def execute(options: argparse.Namespace) -> int:
         )
     emit: str | None = options.emit or ("ttnn" if options.output else None)
     program = read_as_program(options.file, options)
-    limits = limits_of(options)
+    limits = flags.limits_of(options)
     reference = Runner(program.module, limits=limits)
     inputs = _inputs(options, reference)
     summed = summed_numbers(program.module)
@@ -219,7 +205,7 @@ def execute(options: argparse.Namespace) -> int:
     lowered = forms["ttnn"]
     outcome = _Outcome(lowered, results, reference_seconds, simulation_seconds)
     if options.json:
-        print_json(_report_data(options.file, outcome))
+        flags.print_json(_report_data(options.file, outcome))
     else:
         for remark in lowered.remarks:
             print_remark(remark)
@@ -252,19 +238,19 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     parser.add_argument(
         "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
     parser.add_argument(
-        "--emit", choices=FORMS, help="also print the program in a form"
+        "--emit", choices=flags.FORMS, help="also print the program in a form"
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
     )
-    add_compiler_options(parser)
-    add_stage_options(parser, "dump_dir", "strict")
-    add_limit_options(parser)
-    add_json_option(parser)
+    flags.add_compiler_options(parser)
+    flags.add_stage_options(parser, "dump_dir", "strict")
+    flags.add_limit_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -1,7 +1,5 @@
 """`ttxdsl show`: which device holds which slice, drawn in the terminal."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +18,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.explaining.names import Names
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import parse_program
-from ttxdsl.reporting.boundary import (
-    BoundaryValue,
-    TensorLayout,
-    arguments_of,
-    layout_of_sharding,
-    results_of,
-)
+from ttxdsl.reporting import boundary
 from ttxdsl.reporting.grid import (
     axes_text,
     local_shape,
@@ -38,14 +30,8 @@ from ttxdsl.reporting.grid import (
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.sharding.mesh import mesh_positions
 from ttxdsl.terminal import Terminal, styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    partition_options,
-    print_json,
-)
 from ttxdsl.tools.programs import read_input
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -58,10 +44,10 @@ class _Named:
     """A value with the name that it is shown by."""
 
     name: str
-    value: BoundaryValue
+    value: boundary.BoundaryValue
 
     @property
-    def layout(self) -> TensorLayout | None:
+    def layout(self) -> boundary.TensorLayout | None:
         return self.value.layout
 
     @property
@@ -94,24 +80,26 @@ def _program(options: argparse.Namespace) -> tuple[Program, str]:
         return program, text
     last = options.after or _PROPAGATED
     with working(f"compiling {options.file}"):
-        program = program.partition(**partition_options(options), last_stage=last)
+        program = program.partition(**flags.partition_options(options), last_stage=last)
     return program, program.text
 
 
-def _layout_of(value: SSAValue) -> TensorLayout | None:
+def _layout_of(value: SSAValue) -> boundary.TensorLayout | None:
     op = sdy.owning_op(value)
-    return None if op is None else layout_of_sharding(op, sdy.get_sharding(value))
+    return (
+        None if op is None else boundary.layout_of_sharding(op, sdy.get_sharding(value))
+    )
 
 
 def _arguments(function: FuncOp) -> list[_Named]:
     return [
         _Named(f"argument {index} {argument_name(function, index)}", value)
-        for index, value in enumerate(arguments_of(function))
+        for index, value in enumerate(boundary.arguments_of(function))
     ]
 
 
 def _results(function: FuncOp) -> list[_Named]:
-    return [_Named(value.name, value) for value in results_of(function)]
+    return [_Named(value.name, value) for value in boundary.results_of(function)]
 
 
 def _at(values: Sequence[_Named], index: int, what: str) -> _Named:
@@ -140,8 +128,8 @@ def _selected(
     name = names.name(value) or options.value
     if value.owner is function.body.block:
         index = list(function.body.block.args).index(value)  # pyright: ignore[reportArgumentType]
-        return _Named(name, arguments_of(function)[index])
-    return _Named(name, BoundaryValue(name, value.type, _layout_of(value)))
+        return _Named(name, boundary.arguments_of(function)[index])
+    return _Named(name, boundary.BoundaryValue(name, value.type, _layout_of(value)))
 
 
 # Text
@@ -232,11 +220,11 @@ def execute(options: argparse.Namespace) -> int:
         )
     if options.json:
         if named is not None:
-            print_json(_json(named))
+            flags.print_json(_json(named))
         else:
             values = (_arguments(function), _results(function))
             arguments, results = ([_json(one) for one in part] for part in values)
-            print_json({"arguments": arguments, "results": results})
+            flags.print_json({"arguments": arguments, "results": results})
         return 0
     console = report_console()
     if named is not None:
@@ -270,7 +258,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("value", nargs="?", metavar="%value", help="a value by its name")
     which.add_argument("--arg", type=int, metavar="K", help="an argument by its number")
@@ -284,6 +272,6 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--devices", action="store_true", help="list the devices with their slices too"
     )
-    add_compiler_options(parser)
-    add_json_option(parser)
+    flags.add_compiler_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -1,7 +1,5 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -11,34 +9,15 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from ttxdsl.explaining.answers import (
-    AxisCause,
-    ChainStep,
-    Conflict,
-    Counterfactual,
-    Figures,
-    Obstacle,
-    Party,
-    WhyCollective,
-    WhyProgram,
-    WhySharding,
-)
+from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.links import Link
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import styled
+from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import (
-    add_compiler_options,
-    add_file_option,
-    add_json_option,
-    add_link_options,
-    link_of,
-    pipeline_of,
-    print_json,
-)
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
@@ -53,7 +32,7 @@ def _changed(more: float, text: str) -> str:
     return f"{text} {'more' if more > 0 else 'less'}"
 
 
-def outcome_text(base: Figures, figures: Figures) -> str:
+def outcome_text(base: answers.Figures, figures: answers.Figures) -> str:
     """What a change does: `1 all_gather less, 12.0 MiB less, 1.0 ms less`."""
     parts = [
         _changed(count, f"{abs(count)} {kind}")
@@ -73,7 +52,7 @@ def outcome_text(base: Figures, figures: Figures) -> str:
 # --- trees ------------------------------------------------------------------------
 
 
-def _add_conflict(tree: Tree, conflict: Conflict) -> None:
+def _add_conflict(tree: Tree, conflict: answers.Conflict) -> None:
     branch = tree.add(styled(f"conflict at {conflict.place}", "yellow"))
     won, lost = ("won: ", "lost:") if conflict.decided else ("one: ", "other:")
     branch.add(styled(f"{won} {conflict.winner}"))
@@ -86,10 +65,10 @@ class _Shown:
 
     def __init__(self, *, whole: bool):
         self.whole = whole
-        self.steps: set[ChainStep] = set()
+        self.steps: set[answers.ChainStep] = set()
 
 
-def _add_cause(tree: Tree, cause: AxisCause, shown: _Shown) -> None:
+def _add_cause(tree: Tree, cause: answers.AxisCause, shown: _Shown) -> None:
     origin = cause.origin
     place = f" ({origin.place.position})" if origin.place.position else ""
     branch = tree.add(styled(f"{cause.axis}: {origin.text}{place}"))
@@ -121,14 +100,14 @@ def _add_cause(tree: Tree, cause: AxisCause, shown: _Shown) -> None:
             _add_conflict(leaf, conflict)
 
 
-def _add_obstacle(tree: Tree, obstacle: Obstacle) -> None:
+def _add_obstacle(tree: Tree, obstacle: answers.Obstacle) -> None:
     if obstacle.conflict is not None:
         _add_conflict(tree, obstacle.conflict)
     else:
         tree.add(styled(f"{obstacle.kind}: {obstacle.text}"))
 
 
-def sharding_tree(answer: WhySharding, *, whole: bool = False) -> Tree:
+def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
     """An answer about a value as a tree."""
     head = styled(f"{answer.name}", "bold")
     head.append_text(styled(f"  {answer.type}  {_made(answer)}", "not bold"))
@@ -151,7 +130,7 @@ def sharding_tree(answer: WhySharding, *, whole: bool = False) -> Tree:
     return tree
 
 
-def _made(answer: WhySharding) -> str:
+def _made(answer: answers.WhySharding) -> str:
     place = replace(answer.place, value=None)
     if place.op == "func.func":
         return f"argument ({place.position})" if place.position else "argument"
@@ -159,7 +138,7 @@ def _made(answer: WhySharding) -> str:
     return f"{place}{scope}"
 
 
-def _add_side(tree: Tree, side: Party, shown: _Shown) -> None:
+def _add_side(tree: Tree, side: answers.Party, shown: _Shown) -> None:
     dims = ", ".join(map(str, side.dims))
     where = f", dimension{'s' if len(side.dims) > 1 else ''} {dims}" if dims else ""
     sharding = side.sharding or "replicated"
@@ -174,7 +153,7 @@ def _add_side(tree: Tree, side: Party, shown: _Shown) -> None:
         branch.add(styled("not split there"))
 
 
-def _add_changes(tree: Tree, answer: WhyCollective) -> None:
+def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
     if answer.tried is None:
         return
     count = answer.tried
@@ -188,14 +167,16 @@ def _add_changes(tree: Tree, answer: WhyCollective) -> None:
         branch.add(_change_text(one))
 
 
-def _change_text(one: Counterfactual) -> Text:
+def _change_text(one: answers.Counterfactual) -> Text:
     text = styled("with ")
     text.append_text(styled(str(one.change), "bold"))
     text.append(f": {outcome_text(one.base, one.figures)}")
     return text
 
 
-def collective_tree(answer: WhyCollective, link: Link, *, whole: bool = False) -> Tree:
+def collective_tree(
+    answer: answers.WhyCollective, link: Link, *, whole: bool = False
+) -> Tree:
     """An answer about a collective as a tree."""
     head = styled(
         f"collective {answer.number}: {answer.kind} over {answer.axes}", "bold"
@@ -221,7 +202,7 @@ def collective_tree(answer: WhyCollective, link: Link, *, whole: bool = False) -
     return tree
 
 
-def _program_table(answer: WhyProgram) -> Table:
+def _program_table(answer: answers.WhyProgram) -> Table:
     table = Table("#", "collective", title="Collectives", title_justify="left")
     table.add_column("bytes/device", justify="right")
     table.add_column("time", justify="right")
@@ -258,7 +239,7 @@ def _program_table(answer: WhyProgram) -> Table:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    link = link_of(options)
+    link = flags.link_of(options)
     with working(
         "compiling changes" if options.collective is not None else "compiling"
     ):
@@ -267,22 +248,22 @@ def execute(options: argparse.Namespace) -> int:
             parse_program(text, source),
             text,
             source=source,
-            pipeline=pipeline_of(options),
+            pipeline=flags.pipeline_of(options),
             propagation=options.propagation,
             link=link,
             tries=options.tries,
             keep=options.show,
         ).answer(options.value, options.argument, options.result, options.collective)
     if options.json:
-        print_json(_data(answer))
+        flags.print_json(_data(answer))
         return 0
     console = report_console()
     match answer:
-        case WhySharding():
+        case answers.WhySharding():
             console.print(sharding_tree(answer, whole=options.all))
-        case WhyCollective():
+        case answers.WhyCollective():
             console.print(collective_tree(answer, link, whole=options.all))
-        case WhyProgram():
+        case answers.WhyProgram():
             meshes = ", ".join(answer.meshes) or "none"
             head = visible(f"{answer.source}  mesh {meshes}; links {link}")
             console.print(styled(head), soft_wrap=True)
@@ -296,11 +277,13 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _data(answer: WhySharding | WhyCollective | WhyProgram) -> dict[str, Any]:
+def _data(
+    answer: answers.WhySharding | answers.WhyCollective | answers.WhyProgram,
+) -> dict[str, Any]:
     """The answer as JSON has it; counterfactuals say in words what they do."""
     data = asdict(answer)
-    if isinstance(answer, WhyCollective):
-        pairs: Sequence[tuple[dict[str, Any], Counterfactual]] = list(
+    if isinstance(answer, answers.WhyCollective):
+        pairs: Sequence[tuple[dict[str, Any], answers.Counterfactual]] = list(
             zip(data["counterfactuals"], answer.counterfactuals, strict=True)
         )
         for entry, one in pairs:
@@ -331,7 +314,7 @@ def add_command(commands: Any) -> None:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_file_option(parser)
+    flags.add_file_option(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "value",
@@ -363,7 +346,7 @@ def add_command(commands: Any) -> None:
         default="aggressive",
         help="what stage 6 is (aggressive, as in the pipeline)",
     )
-    add_link_options(parser)
-    add_compiler_options(parser)
-    add_json_option(parser)
+    flags.add_link_options(parser)
+    flags.add_compiler_options(parser)
+    flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

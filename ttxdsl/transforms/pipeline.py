@@ -56,8 +56,6 @@ is there with `version=2026`, whose stages have the same numbers:
   barriers, sharding groups say nothing, and reshards are not shared.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -304,7 +302,7 @@ class TTStableHLOPipelinePass(ModulePass):
         ]
 
     def _before(
-        self, number: int, module: ModuleOp, written: _WrittenShardings
+        self, number: int, module: ModuleOp, written: "_WrittenShardings"
     ) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
@@ -341,7 +339,7 @@ class TTStableHLOPipelinePass(ModulePass):
             case _:
                 return []
 
-    def _is_to_split(self, module: ModuleOp, written: _WrittenShardings) -> bool:
+    def _is_to_split(self, module: ModuleOp, written: "_WrittenShardings") -> bool:
         """Whether the program will be split, as far as that is known at its start."""
         return not is_solved(module) and (
             prod(self.mesh_shape) > 1

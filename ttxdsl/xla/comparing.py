@@ -8,8 +8,6 @@ against the program on one device, so that a difference says who is to blame. Of
 collectives each difference has a label.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

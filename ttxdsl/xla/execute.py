@@ -1,7 +1,5 @@
 """Runs a program through XLA's SPMD partitioner, in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -9,8 +9,6 @@ in its metadata, the op it was made of:
 Source: XLA's HLO text format; the forms of replica groups are those that XLA prints.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

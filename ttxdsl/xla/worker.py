@@ -12,8 +12,6 @@ bytes; `signature.json` has shapes and types of arguments and results) is split 
 in each dimension). Without `inputs.npz` the program is only compiled.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib import import_module

@@ -7,8 +7,6 @@ in it stand for; one that is too large is refused, and so is one that is too dee
 the recursion that attributes are printed with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 

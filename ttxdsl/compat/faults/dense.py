@@ -5,8 +5,6 @@ that -2 of i4 is `0E`; xDSL reads 14. Blobs are read and printed here without a 
 object an element, which xDSL needs several of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from io import BytesIO
 from math import prod

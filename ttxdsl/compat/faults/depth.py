@@ -9,8 +9,6 @@ spare; deeper programs are still refused with a `RecursionError`, which
 `ttxdsl.program` explains.
 """
 
-from __future__ import annotations
-
 import sys
 
 CALLS = 40_000

@@ -6,8 +6,6 @@ verifier to say, which xDSL has none of. Of a name that is never defined xDSL sa
 nothing but the name, at the end of the text.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.parser import Parser

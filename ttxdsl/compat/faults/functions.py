@@ -5,8 +5,6 @@ what MLIR prints for a function without a body. xDSL 0.74 drops the arguments'
 attributes when it reads that, and the results' when it writes it.
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType

@@ -12,8 +12,6 @@ all of a tensor, and does not take `255 : i8` there. A float that is too large i
 infinite, which is an `OverflowError` in xDSL. As in xDSL, `1` is taken for `1.0`.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from math import copysign, inf
 from typing import Any, Never, cast

@@ -11,8 +11,6 @@ of xDSL changes by it.
 An op that no dialect has is reported where its name stands; xDSL points behind it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ have the same bits is those of one, however it was written or made, so that equa
 constants stay equal; `len` and all that lists elements answer as before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, cast

@@ -5,8 +5,6 @@ value against it, which dominates the time to parse a module of some thousand op
 The constraint depends on the hint alone.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

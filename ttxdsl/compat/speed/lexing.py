@@ -16,8 +16,6 @@ from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from typing import Any

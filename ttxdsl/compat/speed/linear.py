@@ -11,8 +11,6 @@
   only one with regions is, since nothing is inside the others.
 """
 
-from __future__ import annotations
-
 from typing import Any, NoReturn, cast
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr

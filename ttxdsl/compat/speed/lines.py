@@ -23,8 +23,6 @@ differs) is left to xDSL, errors and their positions included. Templates are for
 with the parser: aliases and registered dialects are those of one text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ values. Here an op is filled in directly, and the defaults of a class are found 
 What comes of it is the same, field by field (`tests/compat/test_operations.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 

@@ -6,8 +6,6 @@ locations (which print in two ways), resources (which the printer notes down), a
 attributes of dialects that are not known here.
 """
 
-from __future__ import annotations
-
 from io import StringIO
 
 from xdsl.dialects.builtin import (

@@ -6,8 +6,6 @@ its end is reached by forgetting those that came last: the copy is a mark of how
 there were.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,7 +19,7 @@ _Values = tuple[SSAValue, ...]
 class _Mark:
     """The names that were known at some time, in place of a copy."""
 
-    names: _Names
+    names: "_Names"
     count: int
 
 

@@ -8,8 +8,6 @@ object, which is what comparing and hashing them ask first.
 Dimensions beyond 64 bits, which MLIR does not read, are read by xDSL: they are refused.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, cast
 

@@ -6,8 +6,6 @@ generator keeps the levels itself. What it yields, and when it looks at the next
 the same: whoever walks may erase the op that it was given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 

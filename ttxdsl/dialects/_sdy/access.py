@@ -3,8 +3,6 @@
 Source: Shardy's compiler API document and the data flow edges of its dialect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 

@@ -8,8 +8,6 @@ One that begins with a letter has a space before it, which parts it from the nam
 Source: Shardy's `attrs.td`, where each attribute has the same name.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
@@ -188,7 +186,7 @@ class TensorShardingPerValueAttr(Data[tuple[TensorSharding, ...]]):
         printer.print_string(f"<{syntax.shardings_text(self.data)}>")
 
     @classmethod
-    def parse_stripped(cls, parser: AttrParser) -> TensorShardingPerValueAttr:
+    def parse_stripped(cls, parser: AttrParser) -> "TensorShardingPerValueAttr":
         """Parse the form inside ops, without angle brackets: `[<@mesh, [{"x"}]>]`."""
         return cls(syntax.parse_shardings(parser))
 

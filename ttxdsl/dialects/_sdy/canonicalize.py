@@ -7,8 +7,6 @@ was just done goes with it.
 Source: the canonicalization patterns of Shardy's dialect.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import (
     PatternRewriter,

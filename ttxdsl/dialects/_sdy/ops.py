@@ -5,8 +5,6 @@ Both forms of every op read and print as the C++ dialect's do (jaxlib 0.10.2).
 Source: Shardy's dialect documentation and `ops.td`.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeAlias, cast
@@ -220,7 +218,7 @@ class ConstantOp(IRDLOperation):
         super().__init__(result_types=[value.type], properties={"value": value})
 
     @classmethod
-    def parse(cls, parser: Parser) -> ConstantOp:
+    def parse(cls, parser: Parser) -> "ConstantOp":
         """Parse `{attributes} dense<0.0> : tensor<8xf32>`."""
         attributes = parser.parse_optional_attr_dict()
         start = parser.pos
@@ -486,7 +484,7 @@ class ManualComputationOp(SymbolUserOp):
         return without_manual_axes(outer, self.manual_axes.data)
 
     @classmethod
-    def parse(cls, parser: Parser) -> ManualComputationOp:
+    def parse(cls, parser: Parser) -> "ManualComputationOp":
         """Parse the pretty form."""
         start = parser.pos
         operands = parser.parse_comma_separated_list(
@@ -568,7 +566,7 @@ class NamedComputationOp(SymbolUserOp):
         )
 
     @classmethod
-    def parse(cls, parser: Parser) -> NamedComputationOp:
+    def parse(cls, parser: Parser) -> "NamedComputationOp":
         """Parse the pretty form."""
         with parser.in_angle_brackets():
             computation_name = parser.parse_str_literal()
@@ -640,17 +638,17 @@ class CollectiveOp(SymbolUserOp, ABC):
     """Whether operand and result may lie on meshes that differ in device order."""
 
     def _build(
-        self,
-        tensor: SSAValue | Operation,
-        out_sharding: AnySharding,
-        **properties: Attribute,
+        self, tensor: SSAValue | Operation, out_sharding: AnySharding, *own: Attribute
     ) -> None:
+        """Make one with the property `own`, if the op has one besides the sharding."""
         tensor = SSAValue.get(tensor)
+        sharding = {"out_sharding": _sharding_attr(out_sharding)}
+        names = self.get_irdl_definition().properties.keys() - sharding.keys()
         IRDLOperation.__init__(
             self,
             operands=[tensor],
             result_types=[tensor.type],
-            properties={**properties, "out_sharding": _sharding_attr(out_sharding)},
+            properties=dict(zip(names, own, strict=True)) | sharding,
         )
 
 
@@ -658,20 +656,36 @@ def _collective_format(axes: str) -> str:
     return f"{axes}$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"
 
 
-def _axis_lists(
-    axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
-) -> ListOfAxisRefListsAttr:
-    if isinstance(axes, ListOfAxisRefListsAttr):
-        return axes
-    return ListOfAxisRefListsAttr(axes)
+class _PerDimensionOp(CollectiveOp, ABC):
+    """A collective whose one property says the axes of each dimension."""
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
+        out_sharding: AnySharding,
+    ):
+        if not isinstance(axes, ListOfAxisRefListsAttr):
+            axes = ListOfAxisRefListsAttr(axes)
+        self._build(tensor, out_sharding, axes)
 
 
-def _axis_list(axes: Iterable[AxisRef] | AxisRefListAttr) -> AxisRefListAttr:
-    return axes if isinstance(axes, AxisRefListAttr) else AxisRefListAttr(axes)
+class _PerTensorOp(CollectiveOp, ABC):
+    """A collective whose one property says axes that belong to no dimension."""
+
+    def __init__(
+        self,
+        tensor: SSAValue | Operation,
+        axes: Iterable[AxisRef] | AxisRefListAttr,
+        out_sharding: AnySharding,
+    ):
+        if not isinstance(axes, AxisRefListAttr):
+            axes = AxisRefListAttr(axes)
+        self._build(tensor, out_sharding, axes)
 
 
 @irdl_op_definition
-class AllGatherOp(CollectiveOp):
+class AllGatherOp(_PerDimensionOp):
     """Gathers chunks along axes that end the sharding of each dimension."""
 
     name = "sdy.all_gather"
@@ -682,17 +696,9 @@ class AllGatherOp(CollectiveOp):
 
     assembly_format = _collective_format("$gathering_axes ")
 
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        gathering_axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
-        out_sharding: AnySharding,
-    ):
-        self._build(tensor, out_sharding, gathering_axes=_axis_lists(gathering_axes))
-
 
 @irdl_op_definition
-class AllSliceOp(CollectiveOp):
+class AllSliceOp(_PerDimensionOp):
     """Keeps each device's chunk along more axes; the opposite of all-gather."""
 
     name = "sdy.all_slice"
@@ -704,14 +710,6 @@ class AllSliceOp(CollectiveOp):
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
 
     assembly_format = _collective_format("$slicing_axes ")
-
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        slicing_axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
-        out_sharding: AnySharding,
-    ):
-        self._build(tensor, out_sharding, slicing_axes=_axis_lists(slicing_axes))
 
 
 @irdl_op_definition
@@ -734,7 +732,7 @@ class AllToAllOp(CollectiveOp):
     ):
         if not isinstance(params, AllToAllParamListAttr):
             params = AllToAllParamListAttr(params)
-        self._build(tensor, out_sharding, params=params)
+        self._build(tensor, out_sharding, params)
 
 
 @irdl_op_definition
@@ -754,7 +752,7 @@ class CollectivePermuteOp(CollectiveOp):
 
 
 @irdl_op_definition
-class AllReduceOp(CollectiveOp):
+class AllReduceOp(_PerTensorOp):
     """Sums chunks along axes; each device along them gets the sum."""
 
     name = "sdy.all_reduce"
@@ -767,17 +765,9 @@ class AllReduceOp(CollectiveOp):
 
     assembly_format = _collective_format("$reduction_axes ")
 
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        reduction_axes: Iterable[AxisRef] | AxisRefListAttr,
-        out_sharding: AnySharding,
-    ):
-        self._build(tensor, out_sharding, reduction_axes=_axis_list(reduction_axes))
-
 
 @irdl_op_definition
-class ReduceScatterOp(CollectiveOp):
+class ReduceScatterOp(_PerDimensionOp):
     """Sums chunks along axes and scatters the sum along the same axes."""
 
     name = "sdy.reduce_scatter"
@@ -790,18 +780,9 @@ class ReduceScatterOp(CollectiveOp):
 
     assembly_format = _collective_format("$reduce_scatter_axes ")
 
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        reduce_scatter_axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
-        out_sharding: AnySharding,
-    ):
-        axes = _axis_lists(reduce_scatter_axes)
-        self._build(tensor, out_sharding, reduce_scatter_axes=axes)
-
 
 @irdl_op_definition
-class ShardedToUnreducedOp(CollectiveOp):
+class ShardedToUnreducedOp(_PerDimensionOp):
     """Turns axes that shard dimensions into unreduced axes, by padding with zeros."""
 
     name = "sdy.sharded_to_unreduced"
@@ -810,17 +791,9 @@ class ShardedToUnreducedOp(CollectiveOp):
 
     assembly_format = _collective_format("$axes ")
 
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        axes: Iterable[Iterable[AxisRef]] | ListOfAxisRefListsAttr,
-        out_sharding: AnySharding,
-    ):
-        self._build(tensor, out_sharding, axes=_axis_lists(axes))
-
 
 @irdl_op_definition
-class ReplicatedToUnreducedOp(CollectiveOp):
+class ReplicatedToUnreducedOp(_PerTensorOp):
     """Turns replicated axes into unreduced ones: all but one device hold zeros."""
 
     name = "sdy.replicated_to_unreduced"
@@ -828,14 +801,6 @@ class ReplicatedToUnreducedOp(CollectiveOp):
     axes = prop_def(AxisRefListAttr)
 
     assembly_format = _collective_format("$axes ")
-
-    def __init__(
-        self,
-        tensor: SSAValue | Operation,
-        axes: Iterable[AxisRef] | AxisRefListAttr,
-        out_sharding: AnySharding,
-    ):
-        self._build(tensor, out_sharding, axes=_axis_list(axes))
 
 
 OPS: list[type[Operation]] = [

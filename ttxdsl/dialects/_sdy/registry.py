@@ -4,8 +4,6 @@ The checks that cross symbols, regions or uses (`_sdy.verify_ops`) and the rewri
 (`_sdy.canonicalize`) know the op classes, and the classes ask here for them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from xdsl.ir import Operation

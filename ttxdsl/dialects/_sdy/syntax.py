@@ -8,8 +8,6 @@ spelling of a sharding is read once (see `_recall`) and written once.
 Source: Shardy's `parsers.cc`, `printers.cc` and the assembly formats of `attrs.td`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache, wraps

@@ -1,7 +1,5 @@
 """Payloads of sdy attributes that the sharding theory itself does not need."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.utils.str_enum import StrEnum

@@ -10,8 +10,6 @@ and its own passes do not keep to them: that dimensions of size 0 are not sharde
 Source: the "Constraints" lists of Shardy's dialect documentation and `verifiers.cc`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise

@@ -12,8 +12,6 @@ gives modules a `ShardingsVerify` when it is imported.
 Source: Shardy's `verifiers.cc`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
@@ -32,18 +30,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._sdy import verify as verify
-from ttxdsl.dialects._sdy.access import (
-    BLOCK_ARGUMENT_SHARDING,
-    PROPAGATION_EDGES,
-    SHARDING,
-    SHARDING_RULE,
-    enclosing_module,
-    find_mesh,
-    get_sharding,
-    mesh_table,
-    owning_op,
-)
+from ttxdsl.dialects._sdy import access, verify as verify
 from ttxdsl.dialects._sdy.attributes import (
     OpShardingRuleAttr,
     PropagationEdgesAttr,
@@ -134,7 +121,9 @@ def _verify_at(
     op: Operation, sharding: TensorSharding, type: Attribute, where: str = ""
 ) -> None:
     try:
-        verify_sharding(sharding, type, find_mesh(op, sharding.mesh), bound_axes(op))
+        verify_sharding(
+            sharding, type, access.find_mesh(op, sharding.mesh), bound_axes(op)
+        )
     except VerifyException as error:
         raise VerifyException(f"{where}{error}") from error
 
@@ -200,7 +189,7 @@ def verify_op(op: Operation) -> None:
     Raises:
         VerifyException: naming the constraint, the axis and the dimension.
     """
-    if enclosing_module(op) is None:
+    if access.enclosing_module(op) is None:
         return
     match op:
         case ShardingOp():
@@ -257,7 +246,7 @@ def _verify_edge(op: DataFlowEdgeOp) -> None:
 
 def _verify_func_edge(op: FuncDataFlowEdgeOp) -> None:
     _verify_static_single_use(op, op.operand)
-    owner = owning_op(op.operand)
+    owner = access.owning_op(op.operand)
     if isinstance(op.operand, BlockArgument):
         if not isinstance(owner, FuncOp):
             raise VerifyException(
@@ -366,8 +355,8 @@ def _verify_manual_computation(op: ManualComputationOp) -> None:
 
 
 def _meshes_around(op: Operation) -> dict[str, Mesh]:
-    module = enclosing_module(op)
-    return {} if module is None else mesh_table(module)
+    module = access.enclosing_module(op)
+    return {} if module is None else access.mesh_table(module)
 
 
 def _verify_named_computation(op: NamedComputationOp) -> None:
@@ -408,19 +397,19 @@ def _verify_named_computation(op: NamedComputationOp) -> None:
 
 def _verify_collective(op: CollectiveOp) -> None:
     """The interface's constraints, then those of the op."""
-    operand = get_sharding(op.tensor)
+    operand = access.get_sharding(op.tensor)
     if operand is None and not op.ALLOWS_MISSING_INPUT_SHARDING:
         raise VerifyException("collective on operand without sharding")
     result = op.out_sharding.data
     _verify_at(op, result, op.result.type, "out_sharding: ")
-    mesh = find_mesh(op, result.mesh)
+    mesh = access.find_mesh(op, result.mesh)
     if mesh is None:
         return
     operand_mesh = mesh
     if operand is None:
         operand = TensorSharding.fully_open(result.mesh, result.rank)
     else:
-        operand_mesh = find_mesh(op, operand.mesh)
+        operand_mesh = access.find_mesh(op, operand.mesh)
         if operand_mesh is None:
             raise VerifyException(f"operand: unknown mesh: {symbol(str(operand.mesh))}")
         if operand_mesh != mesh and not op.ALLOWS_DIFFERENT_MESHES:
@@ -480,7 +469,7 @@ def verify_shardings(module: ModuleOp) -> None:
         VerifyException: naming the op, its place, the constraint, the axis and the
             dimension.
     """
-    _verify_nested(module.ops, mesh_table(module), frozenset())
+    _verify_nested(module.ops, access.mesh_table(module), frozenset())
 
 
 def _verify_nested(
@@ -525,7 +514,7 @@ def _verify_dictionaries(
     for index, (entries, type) in enumerate(
         zip(dictionaries.data, types, strict=False)
     ):
-        sharding = entries.data.get(SHARDING)
+        sharding = entries.data.get(access.SHARDING)
         if sharding is None:
             continue
         try:
@@ -544,23 +533,23 @@ def _verify_attributes(
 ) -> None:
     """The `sdy.` attributes of one op."""
     attributes = op.attributes
-    sharding = attributes.get(SHARDING)
+    sharding = attributes.get(access.SHARDING)
     if sharding is not None:
         shardings = _per_value(sharding)
         _verify_per_value(shardings, op.result_types, meshes, bound, "result")
-    sharding = attributes.get(BLOCK_ARGUMENT_SHARDING)
+    sharding = attributes.get(access.BLOCK_ARGUMENT_SHARDING)
     if sharding is not None:
         shardings = _per_value(sharding)
         types = _owning_block_types(op)
         _verify_per_value(shardings, types, meshes, bound, "block argument")
-    rule = attributes.get(SHARDING_RULE)
+    rule = attributes.get(access.SHARDING_RULE)
     if rule is not None:
         _verify_rule(op, rule)
-    edges = attributes.get(PROPAGATION_EDGES)
+    edges = attributes.get(access.PROPAGATION_EDGES)
     if edges is not None:
         if not isinstance(edges, PropagationEdgesAttr):
             raise VerifyException(
-                f"{PROPAGATION_EDGES} should be a #sdy.propagation_edges, got {edges}"
+                f"{access.PROPAGATION_EDGES} should be a #sdy.propagation_edges, got {edges}"
             )
         _verify_propagation_edges(op, edges.data, meshes)
     for name in _EDGE_LISTS:
@@ -584,7 +573,7 @@ def _owning_block_types(op: Operation) -> tuple[Attribute, ...]:
     blocks = {owner.block for owner in owners if isinstance(owner, BlockArgument)}
     if len(blocks) != 1:
         raise VerifyException(
-            f"{BLOCK_ARGUMENT_SHARDING} is for ops with one block whose arguments own "
+            f"{access.BLOCK_ARGUMENT_SHARDING} is for ops with one block whose arguments own "
             f"data flow edges, this one has {len(blocks)}"
         )
     return tuple(blocks.pop().arg_types)
@@ -593,7 +582,7 @@ def _owning_block_types(op: Operation) -> tuple[Attribute, ...]:
 def _verify_rule(op: Operation, rule: Attribute) -> None:
     if not isinstance(rule, OpShardingRuleAttr):
         raise VerifyException(
-            f"{SHARDING_RULE} should be a #sdy.op_sharding_rule, got {rule}"
+            f"{access.SHARDING_RULE} should be a #sdy.op_sharding_rule, got {rule}"
         )
     shapes: list[tuple[int, ...]] = []
     for type in (*op.operand_types, *op.result_types):
@@ -634,7 +623,7 @@ def _verify_propagation_edges(
     shardings = [
         sharding
         for value in values
-        if value is not None and (sharding := get_sharding(value)) is not None
+        if value is not None and (sharding := access.get_sharding(value)) is not None
     ]
     if not shardings:
         raise VerifyException("expected propagation edges to reference a sharding")

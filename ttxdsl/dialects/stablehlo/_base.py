@@ -1,7 +1,5 @@
 """What StableHLO's ops have in common: a syntax said by a table, and checked types."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,18 +24,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from ttxdsl.dialects.stablehlo._syntax import (
-    Codec,
-    Types,
-    parse_attr_dict,
-    parse_operands,
-    parse_shorthand,
-    parse_signature,
-    print_attr_dict,
-    print_shorthand,
-    print_signature,
-    print_values,
-)
+from ttxdsl.dialects.stablehlo import _syntax as syntax
 from ttxdsl.dialects.stablehlo.attributes import PrecisionAttr
 from ttxdsl.dialects.stablehlo.types import FixedConstraint
 from ttxdsl.ir.verify_once import VerifiedOnce
@@ -150,7 +137,7 @@ class StableHLOOp(VerifiedOnce, ABC):
 _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
 
-def enum_codec(attribute: type[EnumAttribute[_EnumT]]) -> Codec:
+def enum_codec(attribute: type[EnumAttribute[_EnumT]]) -> syntax.Codec:
     """How an enum reads as a bare keyword; MLIR also takes the whole attribute there."""
 
     def parse(parser: Parser) -> Attribute:
@@ -170,7 +157,7 @@ class Field:
 
     keyword: str
     name: str
-    codec: Codec
+    codec: syntax.Codec
     optional: bool = False
 
 
@@ -226,25 +213,27 @@ class PrettyOp(StableHLOOp, ABC):
         return tuple(field.name for field in cls.FIELDS)
 
     @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
         """Parse the types of operands and results, behind the colon."""
         if cls.SHORTHAND:
-            return parse_shorthand(parser, operands)
-        return parse_signature(parser)
+            return syntax.parse_shorthand(parser, operands)
+        return syntax.parse_signature(parser)
 
     def print_types(self, printer: Printer) -> None:
         """Print the types of operands and results."""
         if self.SHORTHAND:
-            print_shorthand(printer, self)
+            syntax.print_shorthand(printer, self)
         else:
-            print_signature(printer, self)
+            syntax.print_signature(printer, self)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parse the op behind its name."""
-        operands, comma = parse_operands(parser)
+        operands, comma = syntax.parse_operands(parser)
         properties = cls.parse_fields(parser, comma)
-        attributes = parse_attr_dict(parser, cls, properties)
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
         operand_types, result_types = cls.parse_types(parser, len(operands))
@@ -259,8 +248,8 @@ class PrettyOp(StableHLOOp, ABC):
         """Print the op behind its name."""
         if self.operands:
             printer.print_string(" ")
-            print_values(printer, self.operands)
+            syntax.print_values(printer, self.operands)
         self.print_fields(printer)
-        print_attr_dict(printer, self, self.printed_properties(), self.DEFAULTS)
+        syntax.print_attr_dict(printer, self, self.printed_properties(), self.DEFAULTS)
         printer.print_string(" : ")
         self.print_types(printer)

@@ -1,7 +1,5 @@
 """Comparing types as StableHLO's type inference does: a dynamic size fits any size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import cast

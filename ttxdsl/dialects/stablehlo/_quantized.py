@@ -4,8 +4,6 @@ Source: StableHLO specification, the constraints with `is_per_axis_quantized`,
 `scales`, `zero_points` and `quantization_dimension`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX

@@ -1,7 +1,5 @@
 """Checking the computations that ops carry in regions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

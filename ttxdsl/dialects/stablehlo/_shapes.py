@@ -6,8 +6,6 @@ the constraint's number in the op's section of the specification, what is there 
 what was expected. Nothing here looks at the IR.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX

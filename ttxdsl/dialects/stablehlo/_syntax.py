@@ -4,8 +4,6 @@ Signatures without anything that depends on context (aliases, encodings) are loo
 by their text, as types are (`ttxdsl.compat.speed.types`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast

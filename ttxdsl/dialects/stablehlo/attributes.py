@@ -5,8 +5,6 @@ spelling. Attributes hold plain Python values (tuples of ints, strings), so that
 passes and interpreters read them without unwrapping.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -220,8 +218,23 @@ def _parse_dims_struct(parser: AttrParser, struct: type[_StructT]) -> _StructT:
     return _parse_struct(parser, struct, parsers)
 
 
-def _dims_field_text(value: int | Dims) -> str:
-    return str(value) if isinstance(value, int) else dims_text(value)
+def _value_text(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case tuple():
+            return dims_text(cast(Dims, value))
+        case _:
+            return str(value)
+
+
+def _fields_text(struct: Any, *, shown: Callable[[Any], bool] = lambda _: True) -> str:
+    """`field = value, …` in the order of the fields, of those whose value is shown."""
+    return ", ".join(
+        f"{field.name} = {_value_text(value)}"
+        for field in fields(struct)
+        if shown(value := getattr(struct, field.name))
+    )
 
 
 class DimsAttr(Data[_StructT], ABC):
@@ -237,12 +250,7 @@ class DimsAttr(Data[_StructT], ABC):
 
     def print_parameter(self, printer: Printer) -> None:
         """Print the fields that are not empty and not zero."""
-        parts = (
-            f"{field.name} = {_dims_field_text(value)}"
-            for field in fields(self.STRUCT)
-            if (value := getattr(self.data, field.name))
-        )
-        printer.print_string(f"<{', '.join(parts)}>")
+        printer.print_string(f"<{_fields_text(self.data, shown=bool)}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,11 +433,7 @@ class ConvDimensionNumbersAttr(Data[ConvDims]):
         """Print the labelled form; the raw one when dimensions clash."""
         text = conv_dims_text(self.data)
         if text is None:
-            parts = (
-                f"{field.name} = {_dims_field_text(getattr(self.data, field.name))}"
-                for field in fields(self.data)
-            )
-            text = f"raw {', '.join(parts)}"
+            text = f"raw {_fields_text(self.data)}"
         printer.print_string(f"<{text}>")
 
 
@@ -449,32 +453,9 @@ class DotAlgorithm:
     allow_imprecise_accumulation: bool
 
 
-def parse_dot_algorithm(parser: AttrParser) -> DotAlgorithm:
-    """Parse `<lhs_precision_type = f32, …>`; the fields come in their order."""
-    readers: dict[str, Callable[[], Any]] = {
-        "lhs_precision_type": parser.parse_type,
-        "rhs_precision_type": parser.parse_type,
-        "accumulation_type": parser.parse_type,
-        "lhs_component_count": parser.parse_integer,
-        "rhs_component_count": parser.parse_integer,
-        "num_primitive_operations": parser.parse_integer,
-        "allow_imprecise_accumulation": parser.parse_boolean,
-    }
-    return DotAlgorithm(**_parse_fields(parser, readers))
-
-
 def dot_algorithm_text(value: DotAlgorithm) -> str:
     """The struct as printed, with its angle brackets."""
-    imprecise = "true" if value.allow_imprecise_accumulation else "false"
-    return (
-        f"<lhs_precision_type = {value.lhs_precision_type}, "
-        f"rhs_precision_type = {value.rhs_precision_type}, "
-        f"accumulation_type = {value.accumulation_type}, "
-        f"lhs_component_count = {value.lhs_component_count}, "
-        f"rhs_component_count = {value.rhs_component_count}, "
-        f"num_primitive_operations = {value.num_primitive_operations}, "
-        f"allow_imprecise_accumulation = {imprecise}>"
-    )
+    return f"<{_fields_text(value)}>"
 
 
 def _parse_fields(
@@ -500,8 +481,17 @@ class DotAlgorithmAttr(Data[DotAlgorithm]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> DotAlgorithm:
-        """Parse the struct."""
-        return parse_dot_algorithm(parser)
+        """Parse `<lhs_precision_type = f32, …>`; the fields come in their order."""
+        readers: dict[str, Callable[[], Any]] = {
+            "lhs_precision_type": parser.parse_type,
+            "rhs_precision_type": parser.parse_type,
+            "accumulation_type": parser.parse_type,
+            "lhs_component_count": parser.parse_integer,
+            "rhs_component_count": parser.parse_integer,
+            "num_primitive_operations": parser.parse_integer,
+            "allow_imprecise_accumulation": parser.parse_boolean,
+        }
+        return DotAlgorithm(**_parse_fields(parser, readers))
 
     def print_parameter(self, printer: Printer) -> None:
         """Print the struct."""
@@ -526,7 +516,7 @@ class ChannelHandleAttr(Data[ChannelHandle]):
     name = "stablehlo.channel_handle"
 
     @staticmethod
-    def of(handle: int, type: int = 0) -> ChannelHandleAttr:
+    def of(handle: int, type: int = 0) -> "ChannelHandleAttr":
         """Make one from its fields."""
         return ChannelHandleAttr(ChannelHandle(handle, type))
 
@@ -542,7 +532,7 @@ class ChannelHandleAttr(Data[ChannelHandle]):
 
     def print_parameter(self, printer: Printer) -> None:
         """Print the struct."""
-        printer.print_string(f"<handle = {self.data.handle}, type = {self.data.type}>")
+        printer.print_string(f"<{_fields_text(self.data)}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -576,11 +566,7 @@ class OutputOperandAliasAttr(Data[OutputOperandAlias]):
 
     def print_parameter(self, printer: Printer) -> None:
         """Print the struct."""
-        printer.print_string(
-            f"<output_tuple_indices = {dims_text(self.data.output_tuple_indices)}, "
-            f"operand_index = {self.data.operand_index}, "
-            f"operand_tuple_indices = {dims_text(self.data.operand_tuple_indices)}>"
-        )
+        printer.print_string(f"<{_fields_text(self.data)}>")
 
 
 @irdl_attr_definition
@@ -628,7 +614,7 @@ class ResultAccuracyAttr(ParametrizedAttribute):
     @staticmethod
     def of(
         mode: ResultAccuracyMode, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0
-    ) -> ResultAccuracyAttr:
+    ) -> "ResultAccuracyAttr":
         """Make one from its fields."""
         return ResultAccuracyAttr(
             FloatAttr(atol, f64),

@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast
@@ -42,6 +40,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects.stablehlo import _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import (
     Array,
     Bool,
@@ -52,14 +51,6 @@ from ttxdsl.dialects.stablehlo._base import (
     Tilings,
 )
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import (
-    parse_attr_dict,
-    parse_operands,
-    parse_signature,
-    print_attr_dict,
-    print_signature,
-    print_values,
-)
 from ttxdsl.dialects.stablehlo.attributes import OutputOperandAliasAttr
 from ttxdsl.dialects.stablehlo.types import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from ttxdsl.ir.verify_once import looks_around
@@ -121,12 +112,12 @@ class CustomCallOp(StableHLOOp):
             "call_target_name": parser.parse_symbol_name()
         }
         parser.parse_punctuation("(")
-        operands, _ = parse_operands(parser)
+        operands, _ = syntax.parse_operands(parser)
         parser.parse_punctuation(")")
-        attributes = parse_attr_dict(parser, cls, properties)
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
-        operand_types, result_types = parse_signature(parser)
+        operand_types, result_types = syntax.parse_signature(parser)
         return cls.create(
             operands=parser.resolve_operands(operands, operand_types, position),
             result_types=result_types,
@@ -139,10 +130,10 @@ class CustomCallOp(StableHLOOp):
         printer.print_string(" ")
         printer.print_symbol_name(self.call_target_name.data)
         with printer.in_parens():
-            print_values(printer, self.operands)
-        print_attr_dict(printer, self, ("call_target_name",), self.DEFAULTS)
+            syntax.print_values(printer, self.operands)
+        syntax.print_attr_dict(printer, self, ("call_target_name",), self.DEFAULTS)
         printer.print_string(" : ")
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
 
     def verify_(self) -> None:
         """Layouts, aliases and the backend's configuration fit the call."""
@@ -182,12 +173,12 @@ class CompositeOp(StableHLOOp):
         properties: dict[str, Attribute] = {
             "name": StringAttr(parser.parse_str_literal())
         }
-        operands, _ = parse_operands(parser)
+        operands, _ = syntax.parse_operands(parser)
         regions = parser.parse_region_list()
-        attributes = parse_attr_dict(parser, cls, properties)
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
-        operand_types, result_types = parse_signature(parser)
+        operand_types, result_types = syntax.parse_signature(parser)
         return cls.create(
             operands=parser.resolve_operands(operands, operand_types, position),
             result_types=result_types,
@@ -202,11 +193,11 @@ class CompositeOp(StableHLOOp):
         printer.print_string_literal(self.composite_name.data)
         if self.operands:
             printer.print_string(" ")
-            print_values(printer, self.operands)
+            syntax.print_values(printer, self.operands)
         printer.print_regions(self.regions)
-        print_attr_dict(printer, self, ("name",), self.DEFAULTS)
+        syntax.print_attr_dict(printer, self, ("name",), self.DEFAULTS)
         printer.print_string(" : ")
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
 
     def verify_(self) -> None:
         """C1: the name; C2 to C4: the decomposition."""

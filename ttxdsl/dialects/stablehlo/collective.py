@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op, and section "Parallel execution".
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -192,7 +190,7 @@ def require_pairs_shape(
 
 
 def require_tensors_then_token(
-    op: InfeedOp | RecvOp, constraints: tuple[str, str, str]
+    op: "InfeedOp | RecvOp", constraints: tuple[str, str, str]
 ) -> None:
     """The results are tensors and last a token."""
     not_empty, tensors, token = constraints
@@ -384,7 +382,7 @@ class AllToAllOp(_GroupedOp):
 
 
 def data_operands(
-    op: CollectiveBroadcastOp | CollectiveReduceOp, constraint: str
+    op: "CollectiveBroadcastOp | CollectiveReduceOp", constraint: str
 ) -> Sequence[SSAValue]:
     """The operands without the one that says the roots, if there is one."""
     data = tuple(op.inputs)

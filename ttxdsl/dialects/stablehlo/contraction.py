@@ -4,8 +4,6 @@ Source: StableHLO specification, sections "dot_general", "cholesky",
 "triangular_solve", "fft".
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
@@ -32,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.stablehlo import _shapes as shapes
+from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
     Bool,
     Field,
@@ -42,11 +40,6 @@ from ttxdsl.dialects.stablehlo._base import (
     StableHLOOp,
     String,
     enum_codec,
-)
-from ttxdsl.dialects.stablehlo._infer import (
-    require_element,
-    require_sizes,
-    require_type,
 )
 from ttxdsl.dialects.stablehlo._quantized import check_quantized_dot
 from ttxdsl.dialects.stablehlo._shapes import require
@@ -62,7 +55,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
     Transpose,
     TransposeAttr,
     dot_algorithm_text,
-    parse_dot_algorithm,
 )
 from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_COMPLEX_TENSOR,
@@ -151,7 +143,9 @@ class DotGeneralOp(PrettyOp):
                 parser.parse_keyword("algorithm")
         if more:
             parser.parse_punctuation("=")
-            properties["algorithm"] = DotAlgorithmAttr(parse_dot_algorithm(parser))
+            properties["algorithm"] = DotAlgorithmAttr(
+                DotAlgorithmAttr.parse_parameter(parser)
+            )
         return properties
 
     def print_fields(self, printer: Printer) -> None:
@@ -183,7 +177,7 @@ class DotGeneralOp(PrettyOp):
         check_precision(self.precision_config, "C11")
         dims = self.dot_dimension_numbers.data
         shape = shapes.dot_general(shape_of(lhs), shape_of(rhs), dims)
-        require_sizes(result, shape, "result (C12)")
+        infer.require_sizes(result, shape, "result (C12)")
         config = self.precision_config
         require(
             self.algorithm is None
@@ -225,7 +219,7 @@ class DotOp(PrettyOp):
         """Inner sizes agree."""
         check_precision(self.precision_config, "precision_config")
         shape = shapes.dot(shape_of(self.lhs.type), shape_of(self.rhs.type))
-        require_sizes(self.result.type, shape)
+        infer.require_sizes(self.result.type, shape)
 
 
 @irdl_op_definition
@@ -279,7 +273,7 @@ class CholeskyOp(PrettyOp):
 
     def verify_(self) -> None:
         """C1: one type; C2, C3: square matrices."""
-        require_type(self.result.type, self.a.type, "result (C1)")
+        infer.require_type(self.result.type, self.a.type, "result (C1)")
         shapes.check_cholesky(shape_of(self.a.type))
 
 
@@ -302,7 +296,7 @@ class TriangularSolveOp(StableHLOOp):
     def verify_(self) -> None:
         """C1: element types; C2, C3: shapes; C4: the result."""
         a, b = self.a.type, self.b.type
-        require_element(b, a, "b (C1)")
+        infer.require_element(b, a, "b (C1)")
         shapes.check_triangular_solve(
             shape_of(a), shape_of(b), bool(self.left_side.value.data)
         )
@@ -310,7 +304,7 @@ class TriangularSolveOp(StableHLOOp):
             self.transpose_a.data is not Transpose.TRANSPOSE_INVALID,
             "transpose_a must not be TRANSPOSE_INVALID",
         )
-        require_type(self.result.type, b, "result (C4)")
+        infer.require_type(self.result.type, b, "result (C4)")
 
 
 @irdl_op_definition
@@ -353,4 +347,4 @@ class FftOp(PrettyOp):
             raise VerifyException(
                 f"C2: the result of {kind.value} has elements {expected}, got {result}"
             )
-        require_sizes(result, shape, "result (C4, C5)")
+        infer.require_sizes(result, shape, "result (C4, C5)")

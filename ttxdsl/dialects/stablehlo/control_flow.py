@@ -4,8 +4,6 @@ Source: StableHLO specification, sections "if", "case", "while", "optimization_b
 "after_all", "async_start", "async_done".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar, Self, cast
 
@@ -34,18 +32,11 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
+from ttxdsl.dialects.stablehlo import _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import PrettyOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, returned_types
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import (
-    NamedPrinter,
-    parse_operands,
-    parse_type_list,
-    print_attr_dict,
-    print_type_list,
-    print_values,
-)
 from ttxdsl.dialects.stablehlo.types import (
     PRED_TENSOR,
     REGION_VALUE,
@@ -77,13 +68,13 @@ class ReturnOp(StableHLOOp):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """Parse `%a, %b : type, type`."""
-        operands, _ = parse_operands(parser)
+        operands, _ = syntax.parse_operands(parser)
         attributes = parser.parse_optional_attr_dict()
         position = parser.pos
         types: list[Attribute] = []
         if operands:
             parser.parse_punctuation(":")
-            types = parse_type_list(parser)
+            types = syntax.parse_type_list(parser)
         return cls.create(
             operands=parser.resolve_operands(operands, types, position),
             attributes=attributes,
@@ -93,11 +84,11 @@ class ReturnOp(StableHLOOp):
         """Print `%a, %b : type, type`."""
         if self.operands:
             printer.print_string(" ")
-            print_values(printer, self.operands)
-        print_attr_dict(printer, self)
+            syntax.print_values(printer, self.operands)
+        syntax.print_attr_dict(printer, self)
         if self.operands:
             printer.print_string(" : ")
-            print_type_list(printer, (value.type for value in self.operands))
+            syntax.print_type_list(printer, (value.type for value in self.operands))
 
 
 def require_same_types(
@@ -112,7 +103,7 @@ def require_same_types(
     )
 
 
-def check_branches(op: IfOp | CaseOp, constraints: tuple[str, str, str]) -> None:
+def check_branches(op: "IfOp | CaseOp", constraints: tuple[str, str, str]) -> None:
     """Branches take nothing and return what the op does."""
     no_arguments, same, results = constraints
     first = returned_types(op.regions[0])
@@ -201,7 +192,7 @@ class WhileOp(StableHLOOp):
         types: list[Attribute] = []
         if operands:
             parser.parse_punctuation(":")
-            types = parse_type_list(parser)
+            types = syntax.parse_type_list(parser)
         values = parser.resolve_operands(operands, types, position)
         found = parser.parse_optional_attr_dict_with_keyword()
         arguments = [name.resolve(one) for name, one in zip(names, types, strict=True)]
@@ -239,10 +230,10 @@ class WhileOp(StableHLOOp):
             printer.print_list(zip(arguments, self.operands, strict=True), print_pair)
         if self.operands:
             printer.print_string(" : ")
-            print_type_list(printer, (value.type for value in self.operands))
-        print_attr_dict(printer, self, keyword=True)
+            syntax.print_type_list(printer, (value.type for value in self.operands))
+        syntax.print_attr_dict(printer, self, keyword=True)
         for own, shared in zip(self.cond.blocks[0].args, arguments, strict=True):
-            NamedPrinter.share_name(printer, own, shared)
+            syntax.NamedPrinter.share_name(printer, own, shared)
         printer.print_string("\ncond ")
         printer.print_region(self.cond, print_entry_block_args=False)
         printer.print_string(" do ")
@@ -279,12 +270,12 @@ class OptimizationBarrierOp(StableHLOOp):
     def parse(cls, parser: Parser) -> Self:
         """Parse `%a, %b : type, type`, or `()`."""
         attributes = parser.parse_optional_attr_dict()
-        operands, _ = parse_operands(parser)
+        operands, _ = syntax.parse_operands(parser)
         position = parser.pos
         types: list[Attribute] = []
         if operands:
             parser.parse_punctuation(":")
-            types = parse_type_list(parser)
+            types = syntax.parse_type_list(parser)
         elif parser.parse_optional_punctuation("(") is not None:
             parser.parse_punctuation(")")
         return cls.create(
@@ -295,14 +286,14 @@ class OptimizationBarrierOp(StableHLOOp):
 
     def print(self, printer: Printer) -> None:
         """Print `%a, %b : type, type`, or `()`."""
-        print_attr_dict(printer, self)
+        syntax.print_attr_dict(printer, self)
         if not self.operands:
             printer.print_string(" ()")
             return
         printer.print_string(" ")
-        print_values(printer, self.operands)
+        syntax.print_values(printer, self.operands)
         printer.print_string(" : ")
-        print_type_list(printer, (value.type for value in self.operands))
+        syntax.print_type_list(printer, (value.type for value in self.operands))
 
     def verify_(self) -> None:
         """C1: each result has its operand's type."""

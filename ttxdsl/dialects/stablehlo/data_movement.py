@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar, Self, cast
@@ -35,23 +33,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
-from ttxdsl.dialects.stablehlo import _shapes as shapes
+from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
     Field,
     Integers,
     NotNegative,
     PrettyOp,
     StableHLOOp,
-)
-from ttxdsl.dialects.stablehlo._infer import (
-    bits,
-    constant_ints,
-    require_computed_shape,
-    require_element,
-    require_same_indices,
-    require_sizes,
-    require_static_or_one_bound,
-    require_type,
 )
 from ttxdsl.dialects.stablehlo._quantized import (
     check_quantized_broadcast,
@@ -210,7 +198,7 @@ class DynamicIotaOp(PrettyOp):
                 f"C1: iota_dimension {self.iota_dimension.value.data} is not in [0, "
                 f"{rank})"
             )
-        require_computed_shape(self.output_shape, self.result.type, "C2")
+        infer.require_computed_shape(self.output_shape, self.result.type, "C2")
 
 
 class _MovingOp(PrettyOp, ABC):
@@ -238,8 +226,8 @@ class BroadcastOp(_MovingOp):
             all(size >= 0 for size in sizes),
             f"broadcast_sizes {list(sizes)} has a negative",
         )
-        require_element(self.result.type, self.operand.type)
-        require_sizes(self.result.type, sizes + shape_of(self.operand.type))
+        infer.require_element(self.result.type, self.operand.type)
+        infer.require_sizes(self.result.type, sizes + shape_of(self.operand.type))
 
 
 @irdl_op_definition
@@ -260,8 +248,8 @@ class BroadcastInDimOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2 to C6: dimensions and sizes."""
         operand, result = self.operand.type, self.result.type
-        require_element(result, operand, "result (C1)")
-        require_static_or_one_bound(result)
+        infer.require_element(result, operand, "result (C1)")
+        infer.require_static_or_one_bound(result)
         dims = self.broadcast_dimensions.get_values()
         shapes.check_broadcast(shape_of(operand), dims, shape_of(result))
         check_quantized_broadcast(operand, dims, result)
@@ -285,7 +273,7 @@ class DynamicBroadcastInDimOp(_MovingOp):
     def verify_(self) -> None:
         """C1 to C10."""
         operand, result = self.operand.type, self.result.type
-        require_element(result, operand, "result (C1)")
+        infer.require_element(result, operand, "result (C1)")
         dims = self.broadcast_dimensions.get_values()
         shape, target = shape_of(operand), shape_of(result)
         require(
@@ -301,7 +289,7 @@ class DynamicBroadcastInDimOp(_MovingOp):
                     f"C5: operand dimension {index} has size {size}, result dimension "
                     f"{dim} has {target[dim]}"
                 )
-        require_computed_shape(self.output_dimensions, result, "C7")
+        infer.require_computed_shape(self.output_dimensions, result, "C7")
         known = tuple(
             dim
             for array in (
@@ -313,7 +301,7 @@ class DynamicBroadcastInDimOp(_MovingOp):
         )
         shapes.require_unique(known, "known dimensions", "C8")
         shapes.require_dims(known, len(shape), "known dimensions", "C9, C10")
-        values = constant_ints(self.output_dimensions)
+        values = infer.constant_ints(self.output_dimensions)
         if values is not None and DYNAMIC_INDEX not in shape:
             for index, (size, dim) in enumerate(zip(shape, dims, strict=True)):
                 if size not in (1, values[dim]):
@@ -336,8 +324,8 @@ class ReshapeOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements."""
         operand, result = self.operand.type, self.result.type
-        require_element(result, operand, "result (C1)")
-        require_static_or_one_bound(result)
+        infer.require_element(result, operand, "result (C1)")
+        infer.require_static_or_one_bound(result)
         shapes.check_reshape(shape_of(operand), shape_of(result))
         check_quantized_reshape(operand, result)
 
@@ -355,15 +343,15 @@ class DynamicReshapeOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements; C4: the shape."""
         operand, result = self.operand.type, self.result.type
-        require_element(result, operand, "result (C1)")
+        infer.require_element(result, operand, "result (C1)")
         shapes.check_reshape(shape_of(operand), shape_of(result))
-        require_computed_shape(self.output_shape, result, "C4")
+        infer.require_computed_shape(self.output_shape, result, "C4")
         rank = shape_of(self.output_shape.type)[0]
         if rank != len(shape_of(result)):
             raise VerifyException(
                 f"C4: output_shape has {rank} entries, but the result {result}"
             )
-        values = constant_ints(self.output_shape)
+        values = infer.constant_ints(self.output_shape)
         if values is not None:
             shapes.check_reshape(shape_of(operand), values)
         check_quantized_reshape(operand, result)
@@ -387,10 +375,10 @@ class TransposeOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2: a permutation; C3: sizes."""
         operand, result = self.operand.type, self.result.type
-        require_element(result, operand, "result (C1)")
+        infer.require_element(result, operand, "result (C1)")
         permutation = self.permutation.get_values()
         shape = shapes.transpose(shape_of(operand), permutation)
-        require_sizes(result, shape, "result (C3)")
+        infer.require_sizes(result, shape, "result (C3)")
         check_quantized_transpose(operand, permutation, result)
 
 
@@ -409,7 +397,7 @@ class ReverseOp(_MovingOp):
 
     def verify_(self) -> None:
         """C1: one type; C2, C3: dimensions."""
-        require_type(self.result.type, self.operand.type, "result (C1)")
+        infer.require_type(self.result.type, self.operand.type, "result (C1)")
         shapes.check_reverse(shape_of(self.operand.type), self.dimensions.get_values())
 
 
@@ -483,7 +471,7 @@ class SliceOp(_MovingOp):
             self.limit_indices.get_values(),
             self.strides.get_values(),
         )
-        require_sizes(result, shape, "result (C5)")
+        infer.require_sizes(result, shape, "result (C5)")
 
 
 @irdl_op_definition
@@ -512,13 +500,13 @@ class DynamicSliceOp(_MovingOp):
     def verify_(self) -> None:
         """C1: element types; C2 to C4: sizes; C5: the result."""
         operand, result = self.operand.type, self.result.type
-        require_same_indices(self.start_indices, "C3")
+        infer.require_same_indices(self.start_indices, "C3")
         if element_of(operand) != element_of(result):
             raise VerifyException(f"C1: the operand is {operand}, the result {result}")
         shape = shapes.dynamic_slice(
             shape_of(operand), len(self.start_indices), self.slice_sizes.get_values()
         )
-        require_sizes(result, shape, "result (C5)")
+        infer.require_sizes(result, shape, "result (C5)")
 
 
 @irdl_op_definition
@@ -535,13 +523,13 @@ class DynamicUpdateSliceOp(_MovingOp):
     def verify_(self) -> None:
         """C1, C2: element types; C3 to C6: ranks, indices and sizes."""
         operand, update = self.operand.type, self.update.type
-        require_same_indices(self.start_indices, "C5")
+        infer.require_same_indices(self.start_indices, "C5")
         if element_of(operand) != element_of(update):
             raise VerifyException(f"C2: the operand is {operand}, the update {update}")
         shapes.check_update_slice(
             shape_of(operand), shape_of(update), len(self.start_indices)
         )
-        require_type(self.result.type, operand, "result (C1)")
+        infer.require_type(self.result.type, operand, "result (C1)")
 
 
 @irdl_op_definition
@@ -599,7 +587,7 @@ class ConcatenateOp(_MovingOp):
         shape = shapes.concatenate(
             [shape_of(one.type) for one in self.inputs], self.dimension.value.data
         )
-        require_sizes(result, shape, "result (C6)")
+        infer.require_sizes(result, shape, "result (C6)")
 
 
 @irdl_op_definition
@@ -633,7 +621,7 @@ class PadOp(_MovingOp):
             self.edge_padding_high.get_values(),
             self.interior_padding.get_values(),
         )
-        require_sizes(result, shape, "result (C4)")
+        infer.require_sizes(result, shape, "result (C4)")
 
 
 @irdl_op_definition
@@ -672,7 +660,7 @@ class DynamicPadOp(PrettyOp):
                 raise VerifyException(
                     f"C2: amounts must have {rank} entries of one type, got {one.type}"
                 )
-        low, high, interior = (constant_ints(one) for one in amounts)
+        low, high, interior = (infer.constant_ints(one) for one in amounts)
         if interior is not None:
             require(
                 all(amount >= 0 for amount in interior),
@@ -681,7 +669,7 @@ class DynamicPadOp(PrettyOp):
             target = shape_of(result)
             if low is not None and high is not None and DYNAMIC_INDEX not in target:
                 shape = shapes.pad(shape_of(operand), low, high, interior)
-                require_sizes(result, shape, "result (C4)")
+                infer.require_sizes(result, shape, "result (C4)")
 
 
 @irdl_op_definition
@@ -702,7 +690,7 @@ class BitcastConvertOp(_MovingOp):
                 f"C2: {operand} and {result} must both be complex, or neither"
             )
         shapes.check_bitcast(
-            shape_of(operand), bits(source), shape_of(result), bits(target)
+            shape_of(operand), infer.bits(source), shape_of(result), infer.bits(target)
         )
 
 
@@ -724,7 +712,7 @@ class GetDimensionSizeOp(_MovingOp):
         dim = self.dimension.value.data
         if dim >= rank:
             raise VerifyException(f"C1: dimension {dim} is not in [0, {rank})")
-        require_type(self.result.type, TensorType(i32, ()))
+        infer.require_type(self.result.type, TensorType(i32, ()))
 
 
 @irdl_op_definition
@@ -749,10 +737,10 @@ class SetDimensionSizeOp(PrettyOp):
         dim = self.dimension.value.data
         if dim >= rank:
             raise VerifyException(f"dimension {dim} is not in [0, {rank})")
-        require_type(self.size.type, TensorType(i32, ()), "size")
-        require_element(result, operand)
+        infer.require_type(self.size.type, TensorType(i32, ()), "size")
+        infer.require_element(result, operand)
         shape = list(shape_of(operand))
-        size = constant_ints(self.size)
+        size = infer.constant_ints(self.size)
         if size is None or size[0] != shape[dim]:
             shape[dim] = DYNAMIC_INDEX
-        require_sizes(result, tuple(shape))
+        infer.require_sizes(result, tuple(shape))

@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC
 from collections.abc import Mapping
@@ -41,25 +39,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import Elementwise, MovesData, RoundsOnce
 from ttxdsl.dialects.quant import QuantizedType
-from ttxdsl.dialects.stablehlo._base import Codec, IntegerOf, PrettyOp, enum_codec
-from ttxdsl.dialects.stablehlo._infer import (
-    require_element,
-    require_shape,
-    require_type,
-)
+from ttxdsl.dialects.stablehlo import _infer as infer, _syntax as syntax
+from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyOp, enum_codec
 from ttxdsl.dialects.stablehlo._quantized import check_quantized_add
-from ttxdsl.dialects.stablehlo._syntax import (
-    Types,
-    next_text,
-    parse_attr_dict,
-    parse_operands,
-    parse_signature,
-    parse_type_list,
-    print_attr_dict,
-    print_signature,
-    print_type_list,
-    print_values,
-)
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirectionAttr,
     ComparisonType,
@@ -118,7 +100,7 @@ class ElementwiseUnaryOp(PrettyOp, ABC):
 
     def verify_(self) -> None:
         """The result's type is the one that follows from the operand's."""
-        require_type(self.result.type, self.infer_type(self.operand.type))
+        infer.require_type(self.result.type, self.infer_type(self.operand.type))
 
 
 class _FloatUnaryOp(ElementwiseUnaryOp, ABC):
@@ -193,7 +175,7 @@ class ConvertOp(ElementwiseUnaryOp):
 
     def verify_(self) -> None:
         """C1: operand and result have the same shape."""
-        require_shape(self.result.type, self.operand.type)
+        infer.require_shape(self.result.type, self.operand.type)
 
 
 @irdl_op_definition
@@ -400,7 +382,7 @@ class UniformQuantizeOp(ElementwiseUnaryOp):
 
     def verify_(self) -> None:
         """C1: one shape; C2: the result expresses the operand's type."""
-        require_shape(self.result.type, self.operand.type)
+        infer.require_shape(self.result.type, self.operand.type)
         expected = expressed_type(element_of(self.operand.type))
         got = expressed_type(element_of(self.result.type))
         if got != expected:
@@ -472,7 +454,7 @@ class ReducePrecisionOp(PrettyOp):
 
     def verify_(self) -> None:
         """C1: operand and output have one type; C2, C3 belong to the properties."""
-        require_type(self.output.type, self.operand.type)
+        infer.require_type(self.output.type, self.operand.type)
 
 
 # --- two operands ------------------------------------------------------------------
@@ -504,9 +486,9 @@ class ElementwiseBinaryOp(PrettyOp, ABC):
     def verify_(self) -> None:
         """C1: operands and result have one type."""
         lhs = self.lhs.type
-        require_type(self.rhs.type, lhs, "rhs (C1)")
-        require_type(self.result.type, self.infer_type(lhs), "result (C1)")
-        require_shape(self.result.type, self.rhs.type, "result (C1)")
+        infer.require_type(self.rhs.type, lhs, "rhs (C1)")
+        infer.require_type(self.result.type, self.infer_type(lhs), "result (C1)")
+        infer.require_shape(self.result.type, self.rhs.type, "result (C1)")
 
 
 class _NumberBinaryOp(ElementwiseBinaryOp, ABC):
@@ -552,13 +534,13 @@ class AddOp(ElementwiseBinaryOp):
         lhs, rhs, result = self.lhs.type, self.rhs.type, self.result.type
         if lhs is rhs and rhs is result:
             return
-        require_shape(rhs, lhs, "rhs (C1)")
-        require_shape(result, lhs, "result (C1)")
-        require_shape(result, rhs, "result (C1)")
+        infer.require_shape(rhs, lhs, "rhs (C1)")
+        infer.require_shape(result, lhs, "result (C1)")
+        infer.require_shape(result, rhs, "result (C1)")
         check_quantized_add(lhs, rhs, result)
         if not isinstance(element_of(lhs), QuantizedType):
-            require_element(rhs, lhs, "rhs (C1)")
-            require_element(result, lhs, "result (C1)")
+            infer.require_element(rhs, lhs, "rhs (C1)")
+            infer.require_element(result, lhs, "result (C1)")
 
 
 @irdl_op_definition
@@ -598,10 +580,12 @@ class ComplexOp(ElementwiseBinaryOp):
         )
 
     @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
         """Parse the result's type, which says the operands' too, or a signature."""
-        if next_text(parser) == "(":
-            return parse_signature(parser)
+        if syntax.next_text(parser) == "(":
+            return syntax.parse_signature(parser)
         position = parser.pos
         result = parser.parse_type()
         if not isinstance(result, TensorType):
@@ -623,7 +607,7 @@ class ComplexOp(ElementwiseBinaryOp):
             if self.lhs.type == part and self.rhs.type == part:
                 printer.print_attribute(result)
                 return
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
 
 
 @irdl_op_definition
@@ -725,8 +709,8 @@ class XorOp(_LogicBinaryOp):
     name = "stablehlo.xor"
 
 
-_DIRECTION: Codec = enum_codec(ComparisonDirectionAttr)
-_COMPARE_TYPE: Codec = enum_codec(ComparisonTypeAttr)
+_DIRECTION: syntax.Codec = enum_codec(ComparisonDirectionAttr)
+_COMPARE_TYPE: syntax.Codec = enum_codec(ComparisonTypeAttr)
 
 
 _NOTYPE = ComparisonType.NOTYPE
@@ -765,13 +749,13 @@ class CompareOp(PrettyOp):
         """Parse `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""
         properties = {"comparison_direction": _DIRECTION[0](parser)}
         parser.parse_punctuation(",")
-        operands, comma = parse_operands(parser)
+        operands, comma = syntax.parse_operands(parser)
         if comma:
             properties["compare_type"] = _COMPARE_TYPE[0](parser)
-        attributes = parse_attr_dict(parser, cls, properties)
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
-        operand_types, result_types = parse_signature(parser)
+        operand_types, result_types = syntax.parse_signature(parser)
         return cls.create(
             operands=parser.resolve_operands(operands, operand_types, position),
             result_types=result_types,
@@ -782,18 +766,18 @@ class CompareOp(PrettyOp):
     def print(self, printer: Printer) -> None:
         """Print `EQ, %lhs, %rhs, FLOAT : (…) -> …`."""
         printer.print_string(f" {self.comparison_direction.data.value}, ")
-        print_values(printer, self.operands)
+        syntax.print_values(printer, self.operands)
         if self.compare_type is not None:
             printer.print_string(f", {self.compare_type.data.value}")
-        print_attr_dict(printer, self, ("comparison_direction", "compare_type"))
+        syntax.print_attr_dict(printer, self, ("comparison_direction", "compare_type"))
         printer.print_string(" : ")
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
 
     def verify_(self) -> None:
         """C1: operands of one element type; C2: one shape; C3: their order."""
-        require_type(self.rhs.type, self.lhs.type, "rhs (C1, C2)")
-        require_shape(self.result.type, self.lhs.type, "result (C2)")
-        require_shape(self.result.type, self.rhs.type, "result (C2)")
+        infer.require_type(self.rhs.type, self.lhs.type, "rhs (C1, C2)")
+        infer.require_shape(self.result.type, self.lhs.type, "result (C2)")
+        infer.require_shape(self.result.type, self.rhs.type, "result (C2)")
         if self.compare_type is None or self.compare_type.data == _NOTYPE:
             return
         given, element = self.compare_type.data, element_of(self.lhs.type)
@@ -822,12 +806,14 @@ class SelectOp(PrettyOp):
     traits = traits_def(Pure(), Elementwise(), MovesData())
 
     @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
         """Parse `pred, value` types, or a signature."""
-        if next_text(parser) == "(":
-            return parse_signature(parser)
+        if syntax.next_text(parser) == "(":
+            return syntax.parse_signature(parser)
         position = parser.pos
-        types = parse_type_list(parser)
+        types = syntax.parse_type_list(parser)
         if len(types) != 2:
             parser.raise_error("expected two types or a signature", position)
         pred, value = types
@@ -837,16 +823,16 @@ class SelectOp(PrettyOp):
         """Print `pred, value` types if the values have one type."""
         value = self.result.type
         if self.on_true.type == value and self.on_false.type == value:
-            print_type_list(printer, (self.pred.type, value))
+            syntax.print_type_list(printer, (self.pred.type, value))
         else:
-            print_signature(printer, self)
+            syntax.print_signature(printer, self)
 
     def verify_(self) -> None:
         """C1: the predicate is a scalar or has the values' shape; C2: one type."""
-        require_type(self.on_false.type, self.on_true.type, "on_false (C2)")
-        require_type(self.result.type, self.on_true.type, "result (C2)")
+        infer.require_type(self.on_false.type, self.on_true.type, "on_false (C2)")
+        infer.require_type(self.result.type, self.on_true.type, "result (C2)")
         if shape_of(self.pred.type):
-            require_shape(self.pred.type, self.on_true.type, "pred (C1)")
+            infer.require_shape(self.pred.type, self.on_true.type, "pred (C1)")
 
 
 @irdl_op_definition
@@ -869,6 +855,6 @@ class ClampOp(PrettyOp):
         operand = self.operand.type
         for name, bound in (("min (C1)", self.min.type), ("max (C2)", self.max.type)):
             if shape_of(bound):
-                require_shape(bound, operand, name)
-            require_element(bound, operand, name)
-        require_type(self.result.type, operand)
+                infer.require_shape(bound, operand, name)
+            infer.require_element(bound, operand, name)
+        infer.require_type(self.result.type, operand)

@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections "gather", "dynamic_gather", "scatter".
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.irdl import (
     BaseAttr,
@@ -23,16 +21,8 @@ from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
-from ttxdsl.dialects.stablehlo import _shapes as shapes
+from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
-from ttxdsl.dialects.stablehlo._infer import (
-    constant_ints,
-    require_element,
-    require_results,
-    require_shape,
-    require_sizes,
-    tensors_of,
-)
 from ttxdsl.dialects.stablehlo._regions import check_reducer
 from ttxdsl.dialects.stablehlo._shapes import require, shapes_fit
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -79,7 +69,7 @@ class GatherOp(StableHLOOp):
             self.dimension_numbers.data,
             self.slice_sizes.get_values(),
         )
-        require_sizes(result, shape, "result (C22)")
+        infer.require_sizes(result, shape, "result (C22)")
 
 
 @irdl_op_definition
@@ -102,7 +92,7 @@ class DynamicGatherOp(StableHLOOp):
         operand, result = self.operand.type, self.result.type
         if element_of(operand) != element_of(result):
             raise VerifyException(f"C23: the operand is {operand}, the result {result}")
-        known = constant_ints(self.slice_sizes)
+        known = infer.constant_ints(self.slice_sizes)
         sizes = known or (None,) * shape_of(self.slice_sizes.type)[0]
         shape = shapes.gather(
             shape_of(operand),
@@ -110,7 +100,7 @@ class DynamicGatherOp(StableHLOOp):
             self.dimension_numbers.data,
             sizes,
         )
-        require_sizes(result, shape, "result (C22)")
+        infer.require_sizes(result, shape, "result (C22)")
 
 
 @irdl_op_definition
@@ -133,15 +123,15 @@ class ScatterOp(StableHLOOp):
 
     def verify_(self) -> None:
         """C1 to C22: shapes and dimension numbers; C23 to C25: computation, results."""
-        inputs = tensors_of(self.inputs)
-        updates = tensors_of(self.updates)
+        inputs = infer.tensors_of(self.inputs)
+        updates = infer.tensors_of(self.updates)
         require(bool(inputs), "C5: there must be an input")
         for name, group, constraint in (
             ("input", inputs, "C1"),
             ("update", updates, "C3"),
         ):
             for index, one in enumerate(group):
-                require_shape(one, group[0], f"{name} {index} ({constraint})")
+                infer.require_shape(one, group[0], f"{name} {index} ({constraint})")
         results = check_reducer(
             self.update_computation,
             inputs,
@@ -158,7 +148,7 @@ class ScatterOp(StableHLOOp):
                 update.get_shape(),
                 self.scatter_dimension_numbers.data,
             )
-        require_results(
+        infer.require_results(
             self,
             [
                 with_element(one, result.element_type)
@@ -196,5 +186,5 @@ class TorchIndexSelectOp(StableHLOOp):
             "the batch dimensions of the operands differ",
         )
         sizes = (*operand[:dim], *index[batch:], *operand[dim + 1 :])
-        require_sizes(self.result.type, sizes)
-        require_element(self.result.type, self.operand.type)
+        infer.require_sizes(self.result.type, sizes)
+        infer.require_element(self.result.type, self.operand.type)

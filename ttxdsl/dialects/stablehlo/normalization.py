@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -22,13 +20,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects.stablehlo import _infer as infer
 from ttxdsl.dialects.stablehlo._base import NotNegative, StableHLOOp
-from ttxdsl.dialects.stablehlo._infer import (
-    require_element,
-    require_results,
-    require_shape,
-    require_type,
-)
 from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_QUANT_TENSOR,
     FLOAT_OR_QUANT_VECTOR,
@@ -54,24 +47,26 @@ EPSILON = _Epsilon()
 
 
 def check_norm(
-    op: BatchNormInferenceOp | BatchNormTrainingOp | BatchNormGradOp,
+    op: "BatchNormInferenceOp | BatchNormTrainingOp | BatchNormGradOp",
     batches: Sequence[SSAValue],
     features: Sequence[SSAValue],
 ) -> Attribute:
     """Check operands, and answer with the type of a value a feature."""
     operand = op.operand.type
     for one in (*batches, *features, *op.results):
-        require_element(one.type, operand, "C2: an operand or result")
+        infer.require_element(one.type, operand, "C2: an operand or result")
     for one in batches:
-        require_shape(one.type, operand, "C3: grad_output")
+        infer.require_shape(one.type, operand, "C3: grad_output")
     rank = len(shape_of(operand))
     index = op.feature_index.value.data
     if index >= rank:
         raise VerifyException(f"C1: feature_index {index} is not in [0, {rank})")
     expected = with_shape(operand, (shape_of(operand)[index],))
     for one in features:
-        require_shape(one.type, expected, "C3 to C6: a value for each feature")
-        require_shape(one.type, features[0].type, "C3 to C6: a value for each feature")
+        infer.require_shape(one.type, expected, "C3 to C6: a value for each feature")
+        infer.require_shape(
+            one.type, features[0].type, "C3 to C6: a value for each feature"
+        )
     return expected
 
 
@@ -97,7 +92,7 @@ class BatchNormInferenceOp(StableHLOOp):
         check_norm(
             self, (self.operand,), (self.scale, self.offset, self.mean, self.variance)
         )
-        require_type(self.result.type, self.operand.type, "result (C7)")
+        infer.require_type(self.result.type, self.operand.type, "result (C7)")
 
 
 @irdl_op_definition
@@ -120,7 +115,7 @@ class BatchNormTrainingOp(StableHLOOp):
     def verify_(self) -> None:
         """C1: the feature; C2 to C4: element types and sizes; C5 to C7: results."""
         features = check_norm(self, (self.operand,), (self.scale, self.offset))
-        require_results(self, [self.operand.type, features, features], "C5 to C7")
+        infer.require_results(self, [self.operand.type, features, features], "C5 to C7")
 
 
 @irdl_op_definition
@@ -149,4 +144,4 @@ class BatchNormGradOp(StableHLOOp):
             (self.operand, self.grad_output),
             (self.scale, self.mean, self.variance),
         )
-        require_results(self, [self.operand.type, features, features], "C3, C4")
+        infer.require_results(self, [self.operand.type, features, features], "C3, C4")

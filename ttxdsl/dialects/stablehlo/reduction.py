@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections "reduce", "map", "sort".
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, LocationAttr, TensorType, i64
@@ -25,7 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Commutative, RecursiveMemoryEffect
 
 from ttxdsl.dialects.facts import RoundsOnce
-from ttxdsl.dialects.stablehlo import _shapes as shapes
+from ttxdsl.dialects.stablehlo import _shapes as shapes, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import (
     require_results,
@@ -39,15 +37,6 @@ from ttxdsl.dialects.stablehlo._regions import (
     returned_types,
 )
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import (
-    dims_text,
-    i64_array,
-    parse_attr_dict,
-    parse_dims,
-    parse_signature,
-    print_attr_dict,
-    print_signature,
-)
 from ttxdsl.dialects.stablehlo.control_flow import ReturnOp
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
 from ttxdsl.dialects.stablehlo.types import TENSOR, element_of, scalar_of, with_shape
@@ -118,11 +107,13 @@ class ReduceOp(StableHLOOp):
         parser.parse_keyword("across")
         parser.parse_keyword("dimensions")
         parser.parse_punctuation("=")
-        properties: dict[str, Attribute] = {"dimensions": i64_array(parse_dims(parser))}
-        attributes = parse_attr_dict(parser, cls, properties)
+        properties: dict[str, Attribute] = {
+            "dimensions": syntax.i64_array(syntax.parse_dims(parser))
+        }
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
-        operand_types, result_types = parse_signature(parser)
+        operand_types, result_types = syntax.parse_signature(parser)
         location: LocationAttr | None = None
         if applied is None:
             parser.parse_keyword("reducer")
@@ -166,11 +157,11 @@ class ReduceOp(StableHLOOp):
         applied = self.applied_op()
         if applied is not None:
             printer.print_string(f" applies {applied.name}")
-        dims = dims_text(self.dimensions.get_values())
+        dims = syntax.dims_text(self.dimensions.get_values())
         printer.print_string(f" across dimensions = {dims}")
-        print_attr_dict(printer, self, ("dimensions",))
+        syntax.print_attr_dict(printer, self, ("dimensions",))
         printer.print_string(" : ")
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
         if applied is not None:
             return
         printer.print_string("\n reducer")

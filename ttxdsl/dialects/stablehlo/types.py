@@ -3,8 +3,6 @@
 Source: StableHLO specification, section "Types".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto

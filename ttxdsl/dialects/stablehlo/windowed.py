@@ -4,8 +4,6 @@ Source: StableHLO specification, sections "convolution", "dynamic_conv",
 "reduce_window", "select_and_scatter".
 """
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Callable, Sequence
 from typing import Self, cast
@@ -37,7 +35,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.stablehlo import _shapes as shapes
+from ttxdsl.dialects.stablehlo import _shapes as shapes, _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import (
     Booleans,
     Integers,
@@ -57,17 +55,6 @@ from ttxdsl.dialects.stablehlo._infer import (
 from ttxdsl.dialects.stablehlo._quantized import check_quantized_convolution
 from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, check_reducer
 from ttxdsl.dialects.stablehlo._shapes import require
-from ttxdsl.dialects.stablehlo._syntax import (
-    bool_array,
-    i64_array,
-    parse_attr_dict,
-    parse_integers,
-    parse_operands,
-    parse_signature,
-    print_attr_dict,
-    print_signature,
-    print_values,
-)
 from ttxdsl.dialects.stablehlo.attributes import (
     ConvDimensionNumbersAttr,
     conv_dims_text,
@@ -249,7 +236,7 @@ class ConvolutionOp(_AnyConvolutionOp):
     def parse(cls, parser: Parser) -> Self:
         """Parse `(%lhs, %rhs) dim_numbers = …, window = {…} {…} : (…) -> …`."""
         parser.parse_punctuation("(")
-        operands, _ = parse_operands(parser)
+        operands, _ = syntax.parse_operands(parser)
         parser.parse_punctuation(")")
         parser.parse_keyword("dim_numbers")
         parser.parse_punctuation("=")
@@ -261,10 +248,10 @@ class ConvolutionOp(_AnyConvolutionOp):
         parser.parse_punctuation("=")
         with parser.in_braces():
             _parse_window(parser, properties)
-        attributes = parse_attr_dict(parser, cls, properties)
+        attributes = syntax.parse_attr_dict(parser, cls, properties)
         parser.parse_punctuation(":")
         position = parser.pos
-        operand_types, result_types = parse_signature(parser)
+        operand_types, result_types = syntax.parse_signature(parser)
         return cls.create(
             operands=parser.resolve_operands(operands, operand_types, position),
             result_types=result_types,
@@ -280,7 +267,7 @@ class ConvolutionOp(_AnyConvolutionOp):
             printer.print_op_with_default_format(self)
             return
         with printer.in_parens():
-            print_values(printer, self.operands)
+            syntax.print_values(printer, self.operands)
         window: list[str] = []
         for word, name in _WINDOW.items():
             value = self.properties.get(name)
@@ -299,9 +286,9 @@ class ConvolutionOp(_AnyConvolutionOp):
                 ]
             window.append(f"{word} = [{', '.join(texts)}]")
         printer.print_string(f" dim_numbers = {dims}, window = {{{', '.join(window)}}}")
-        print_attr_dict(printer, self, ("dimension_numbers", *_WINDOW.values()))
+        syntax.print_attr_dict(printer, self, ("dimension_numbers", *_WINDOW.values()))
         printer.print_string(" : ")
-        print_signature(printer, self)
+        syntax.print_signature(printer, self)
 
     def verify_(self) -> None:
         """C1 to C25, and quantized types."""
@@ -318,7 +305,9 @@ def _parse_window(parser: Parser, properties: dict[str, Attribute]) -> None:
         if name is None or name in properties:
             parser.raise_error(f"unexpected keyword {word}")
         parser.parse_punctuation("=")
-        reader = _WINDOW_READERS.get(word, lambda one: i64_array(parse_integers(one)))
+        reader = _WINDOW_READERS.get(
+            word, lambda one: syntax.i64_array(syntax.parse_integers(one))
+        )
         properties[name] = reader(parser)
         if parser.parse_optional_punctuation(",") is None:
             return
@@ -327,7 +316,7 @@ def _parse_window(parser: Parser, properties: dict[str, Attribute]) -> None:
 def _parse_padding(parser: Parser) -> Attribute:
     position = parser.pos
     pairs = parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parse_integers(parser)
+        parser.Delimiter.SQUARE, lambda: syntax.parse_integers(parser)
     )
     if any(len(pair) != 2 for pair in pairs):
         parser.raise_error("padding is a list of pairs", position)
@@ -336,7 +325,7 @@ def _parse_padding(parser: Parser) -> Attribute:
 
 
 def _parse_reversal(parser: Parser) -> Attribute:
-    return bool_array(
+    return syntax.bool_array(
         bool(value)
         for value in parser.parse_comma_separated_list(
             parser.Delimiter.SQUARE, parser.parse_integer

@@ -4,8 +4,6 @@ JAX's comparators compute the same function of both elements (floats without the
 of zero, NaNs made one) and compare the two results with LT or GT.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.interpreter import Interpreter

@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo as hlo

@@ -5,8 +5,6 @@ Outside of a manual computation there is one device, with process id 0.
 Source: StableHLO specification, "Collective ops" and one section an op.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.interpreter import Interpreter

@@ -4,8 +4,6 @@ Source: StableHLO specification, sections dot_general, convolution, cholesky,
 triangular_solve and fft.
 """
 
-from __future__ import annotations
-
 from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo as hlo

@@ -4,8 +4,6 @@ Source: StableHLO specification, sections while, if, case, optimization_barrier,
 after_all, async_start and async_done.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation

@@ -3,8 +3,6 @@
 Source: StableHLO specification, one section an op.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation

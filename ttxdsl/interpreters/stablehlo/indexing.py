@@ -3,8 +3,6 @@
 Source: StableHLO specification, sections gather, dynamic_gather, torch_index_select.
 """
 
-from __future__ import annotations
-
 from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo as hlo

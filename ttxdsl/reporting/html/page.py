@@ -1,7 +1,5 @@
 """One HTML file from the page's sources and the data of a report."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import escape

@@ -21,8 +21,6 @@ The keys of the data:
 - `remarks`, each with its severity, message, position and node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ shapes, each with its sharding, and every collective is there. A program that ca
 partitioned is shown per device.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import cast

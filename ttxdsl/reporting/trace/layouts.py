@@ -4,8 +4,6 @@ A tensor of any rank on a mesh of any rank: for each device of the mesh the inde
 shard along each dimension. Programs have few layouts and many tensors.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

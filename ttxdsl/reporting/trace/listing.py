@@ -6,8 +6,6 @@ stage made anew of a single other (`Origins` tells) takes its place. A line has 
 if it says something else apart from the names of values, or uses other values.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """What a graph of a program consists of: nodes with the tensors that they make."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from ttxdsl.reporting.trace.stacks import Frame

@@ -4,8 +4,6 @@ A scope with very many ops of its own is cut into segments where few values are 
 so that a program without any debug information can be folded too.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

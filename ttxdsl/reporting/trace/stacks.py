@@ -1,7 +1,5 @@
 """What a program says of where it comes from: JAX's name stack, and tracebacks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: XLA's import of Shardy's custom calls, and JAX's lowering for GSPMD.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import StrEnum

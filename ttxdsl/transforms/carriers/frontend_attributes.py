@@ -9,8 +9,6 @@ Source: XLA's `SdyRoundTripImportShardyAttrsPass`. It leaves shardings of ordina
 out, as XLA may have copied them to others; here they have to fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar, cast

@@ -9,8 +9,6 @@ Source: XLA's `xla-sdy-import-shardings`, which names the mesh `mesh` and its ax
 `_axis_0`, `_axis_1`, … too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ Source: XLA's import pipelines `xla-sdy-round-trip-import-pipeline` and
 `xla-sdy-stablehlo-import-pipeline`.
 """
 
-from __future__ import annotations
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

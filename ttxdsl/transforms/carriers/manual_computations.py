@@ -11,8 +11,6 @@ XLA's import of Shardy has one call for all operands of a computation, GSPMD one
 Source: XLA's `SdyRoundTripShardMapImportPass`; JAX's lowering of `shard_map` for GSPMD.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import cast

@@ -5,8 +5,6 @@
 Source: XLA's `stablehlo_ext` and its conversion of MHLO to StableHLO.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.dialects.builtin import BoolAttr, DictionaryAttr, IntegerAttr

@@ -9,8 +9,6 @@ An op that works on any part of its operands needs no more than this; what depen
 the device (an attribute that holds sizes, an offset, a mask) is the caller's to write.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ collective over all of them would. All-to-alls and permutes stay whole.
 Every collective gets a channel of its own and says its groups in device ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from struct import pack

@@ -4,8 +4,6 @@
 that made the partial results. A maximum of maxima is one, a sum of sums is one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Operation, Region

@@ -1,7 +1,5 @@
 """Products and what is solved with them: dot products, decompositions, transforms."""
 
-from __future__ import annotations
-
 from ttxdsl.dialects import stablehlo
 from ttxdsl.transforms.local.by_factors import by_factors, localize_by_factors
 from ttxdsl.transforms.local.combiner import SUM

@@ -4,8 +4,6 @@ What flows into a block argument, out of a body, or through a barrier lies as th
 op's result does; where it does not, it is resharded on the way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +36,7 @@ class _Border:
     sharding: TensorSharding | None
 
     @staticmethod
-    def of(ctx: Localizer, results: Iterable[SSAValue]) -> list[_Border]:
+    def of(ctx: Localizer, results: Iterable[SSAValue]) -> "list[_Border]":
         """As the results of an op say."""
         return [_Border(ctx.target(one), sdy.get_sharding(one)) for one in results]
 

@@ -1,7 +1,5 @@
 """Ops that make values from nothing: constants, positions, random numbers."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.dialects.builtin import (

@@ -1,7 +1,5 @@
 """Ops that move elements without changing them."""
 
-from __future__ import annotations
-
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.transforms.local.by_factors import Plan, by_factors, localize_by_factors

@@ -4,8 +4,6 @@ StableHLO's collectives name devices by process id. A mesh places them row-major
 in the order of its explicit `device_ids`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from ttxdsl.sharding.axes import Axes

@@ -1,7 +1,5 @@
 """Ops that do the same to each element, wherever it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import Operation

@@ -5,8 +5,6 @@ An emitter appends to one block. Everything that depends on the device comes fro
 block and used by all that need it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 

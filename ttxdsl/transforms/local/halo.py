@@ -19,8 +19,6 @@ Elements may have holes between them (the base of a convolution may be dilated):
 whole elements are sent, and the op pads the few places that are left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

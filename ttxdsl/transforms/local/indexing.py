@@ -5,8 +5,6 @@ and does what falls into it: a gather answers zero for the rest and the answers 
 added up, a scatter and an update leave the rest alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.dialects.builtin import BoolAttr, i64

@@ -8,8 +8,6 @@ How ops of a class become local is said by functions from the localizer and an o
 the tables of this package's modules; `table.py` joins them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Batch normalizations."""
 
-from __future__ import annotations
-
 from ttxdsl.dialects import stablehlo
 from ttxdsl.transforms.local.by_factors import by_factors
 from ttxdsl.transforms.local.localizer import Table

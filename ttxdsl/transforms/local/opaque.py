@@ -1,7 +1,5 @@
 """Custom calls, and ops of which only their user knows something, or nobody does."""
 
-from __future__ import annotations
-
 from math import prod
 
 from xdsl.dialects.builtin import FixedBitwidthType

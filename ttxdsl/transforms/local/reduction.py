@@ -8,8 +8,6 @@ An argmax has no such function, but the candidates of all devices are few: they 
 gathered, and the same reduction picks among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast

@@ -1,7 +1,5 @@
 """`sdy` collectives, which speak of shardings, as StableHLO ones, which move data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import SSAValue
@@ -9,14 +7,8 @@ from xdsl.ir import SSAValue
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.sharding import collectives
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
-from ttxdsl.sharding.collectives import (
-    AllGather,
-    AllSlice,
-    AllToAll,
-    AllToAllParam,
-    Collective,
-)
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.local.localizer import (
@@ -76,7 +68,7 @@ def _moved_otherwise(ctx: Localizer, op: sdy.CollectiveOp, local: Local) -> bool
     return False
 
 
-def _move(ctx: Localizer, op: sdy.CollectiveOp, step: Collective) -> None:
+def _move(ctx: Localizer, op: sdy.CollectiveOp, step: collectives.Collective) -> None:
     local = ctx.operand(_source(op), op)
     if _moved_otherwise(ctx, op, local):
         return
@@ -90,24 +82,24 @@ def _move(ctx: Localizer, op: sdy.CollectiveOp, step: Collective) -> None:
 def all_gather(ctx: Localizer, op: sdy.AllGatherOp) -> None:
     """One `stablehlo.all_gather` an axis, minor ones first."""
     mesh = ctx.local(_source(op)).placed.mesh
-    _move(ctx, op, AllGather(_per_dim(op.gathering_axes.data, mesh)))
+    _move(ctx, op, collectives.AllGather(_per_dim(op.gathering_axes.data, mesh)))
 
 
 def all_slice(ctx: Localizer, op: sdy.AllSliceOp) -> None:
     """One composite an axis, major ones first; no communication."""
     mesh = ctx.local(_source(op)).placed.mesh
-    _move(ctx, op, AllSlice(_per_dim(op.slicing_axes.data, mesh)))
+    _move(ctx, op, collectives.AllSlice(_per_dim(op.slicing_axes.data, mesh)))
 
 
 def all_to_all(ctx: Localizer, op: sdy.AllToAllOp) -> None:
     """One `stablehlo.all_to_all` a pair of dimensions."""
     mesh = ctx.local(_source(op)).placed.mesh
     moves = tuple(
-        AllToAllParam(axes, param.src_dim, param.tgt_dim)
+        collectives.AllToAllParam(axes, param.src_dim, param.tgt_dim)
         for param in op.params.data
         if (axes := without_trivial(param.axes, mesh))
     )
-    _move(ctx, op, AllToAll(moves))
+    _move(ctx, op, collectives.AllToAll(moves))
 
 
 def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:

@@ -5,8 +5,6 @@ to be combined is `Local.partial`, whatever the sharding says; both meet where a
 crosses the border of a body.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue

@@ -1,7 +1,5 @@
 """Every op class and the function that makes its ops local."""
 
-from __future__ import annotations
-
 from xdsl.ir import Operation
 
 from ttxdsl.ir.data_flow import ByClass

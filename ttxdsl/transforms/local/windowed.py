@@ -1,7 +1,5 @@
 """Ops that look at windows: convolutions, pooling and its gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i64

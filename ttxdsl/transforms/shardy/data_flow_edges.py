@@ -4,22 +4,13 @@ While propagation runs, the edge op holds the one sharding of all values that it
 (`ttxdsl.transforms.shardy.propagation.data_flow` says which); outside of it the owners do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import ShapedType, UnknownLoc
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.dialects.sdy import (
-    DataFlowEdgeOp,
-    edge_owner,
-    find_data_flow_edge,
-    get_sharding,
-    owning_op,
-    tensor_rank,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.sharding.spec import TensorSharding
 
 
@@ -30,13 +21,13 @@ def owned_arguments(op: Operation) -> list[BlockArgument]:
         for region in op.regions
         if (block := region.first_block) is not None
         for argument in block.args
-        if edge_owner(argument) is argument
+        if sdy.edge_owner(argument) is argument
     ]
 
 
 def owned_results(op: Operation) -> list[OpResult]:
     """The results of `op` that own a data flow edge."""
-    return [result for result in op.results if edge_owner(result) is result]
+    return [result for result in op.results if sdy.edge_owner(result) is result]
 
 
 def is_static(type: Attribute) -> bool:
@@ -53,10 +44,10 @@ def add_edges(owners: Sequence[SSAValue]) -> None:
         owners: arguments of one block, or results of one op.
     """
     for owner in reversed(owners):
-        if not is_static(owner.type) or find_data_flow_edge(owner) is not None:
+        if not is_static(owner.type) or sdy.find_data_flow_edge(owner) is not None:
             continue
-        edge = DataFlowEdgeOp(owner, get_sharding(owner))
-        op = owning_op(owner)
+        edge = sdy.DataFlowEdgeOp(owner, sdy.get_sharding(owner))
+        op = sdy.owning_op(owner)
         assert op is not None
         edge.location = op.location
         if isinstance(owner, BlockArgument):
@@ -86,7 +77,7 @@ def edge_shardings(owners: Iterable[SSAValue]) -> list[TensorSharding] | None:
     types: list[Attribute] = []
     mesh = None
     for owner in owners:
-        edge = find_data_flow_edge(owner)
+        edge = sdy.find_data_flow_edge(owner)
         sharding = None
         if edge is not None and edge.sharding is not None:
             sharding = edge.sharding.data
@@ -96,7 +87,7 @@ def edge_shardings(owners: Iterable[SSAValue]) -> list[TensorSharding] | None:
     if mesh is None:
         return None
     return [
-        TensorSharding.fully_open(mesh, tensor_rank(type))
+        TensorSharding.fully_open(mesh, sdy.tensor_rank(type))
         if sharding is None
         else sharding
         for sharding, type in zip(found, types, strict=True)
@@ -106,6 +97,6 @@ def edge_shardings(owners: Iterable[SSAValue]) -> list[TensorSharding] | None:
 def remove_edges(owners: Iterable[SSAValue]) -> None:
     """Let the uses of the owners' edges use the owners again."""
     for owner in owners:
-        edge = find_data_flow_edge(owner)
+        edge = sdy.find_data_flow_edge(owner)
         if edge is not None:
             Rewriter.replace_op(edge, [], [edge.input])

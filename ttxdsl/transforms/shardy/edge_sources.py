@@ -1,7 +1,5 @@
 """The uses on which data flows into regions and results, and what they should bring."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue

@@ -1,7 +1,5 @@
 """Which mesh a sharding is over, looked up many times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import ModuleOp

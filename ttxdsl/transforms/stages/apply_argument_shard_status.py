@@ -5,8 +5,6 @@ an `sdy.sharding`, so that annotation decides; a status that is already there st
 How results are handed back only the caller knows: `result-presharded=1,0`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

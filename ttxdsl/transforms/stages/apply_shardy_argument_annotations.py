@@ -12,8 +12,6 @@ Three situations:
 Source: section 1.2.4 of the design request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -34,12 +32,7 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_function_solved
-from ttxdsl.dialects import sdy
-from ttxdsl.dialects.ttcore import (
-    ARGUMENT_TYPE_ATTRIBUTE,
-    ArgumentType,
-    ArgumentTypeAttr,
-)
+from ttxdsl.dialects import sdy, ttcore
 from ttxdsl.errors import CompileError
 from ttxdsl.remarks import emit_remark
 from ttxdsl.sharding.axes import AxisRef
@@ -127,8 +120,8 @@ def _declared_batch(
     """Dimension 0 of every declared input that `count` devices can share evenly."""
     batch: dict[int, int] = {}
     for index, entry in enumerate(entries):
-        kind = entry.get(ARGUMENT_TYPE_ATTRIBUTE)
-        if kind != ArgumentTypeAttr(ArgumentType.INPUT):
+        kind = entry.get(ttcore.ARGUMENT_TYPE_ATTRIBUTE)
+        if kind != ttcore.ArgumentTypeAttr(ttcore.ArgumentType.INPUT):
             continue
         type = function.function_type.inputs.data[index]
         shape = type.get_shape() if isinstance(type, TensorType) else ()
@@ -208,7 +201,7 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         for function in entry_functions(module):
             entries = argument_attributes(function)
             batch: Mapping[int, int]
-            if any(ARGUMENT_TYPE_ATTRIBUTE in entry for entry in entries):
+            if any(ttcore.ARGUMENT_TYPE_ATTRIBUTE in entry for entry in entries):
                 batch = _declared_batch(function, entries, count)
             elif self.automatic_arg_analysis:
                 batch = _found_batch(function, count)

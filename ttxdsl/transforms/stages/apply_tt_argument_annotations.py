@@ -4,8 +4,6 @@ The compiler cannot know, so the caller says it, in tt-mlir's notation:
 `argument-types="main=input,parameter;other=constant"`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -17,22 +15,18 @@ from ttxdsl.analysis.function_attributes import (
     entry_functions,
     set_argument_attributes,
 )
-from ttxdsl.dialects.ttcore import (
-    ARGUMENT_TYPE_ATTRIBUTE,
-    ArgumentType,
-    ArgumentTypeAttr,
-)
+from ttxdsl.dialects import ttcore
 from ttxdsl.errors import CompileError
 
 
-def parse_argument_types(text: str) -> dict[str, tuple[ArgumentType, ...]]:
+def parse_argument_types(text: str) -> dict[str, tuple[ttcore.ArgumentType, ...]]:
     """Read `function=type,type;function=…`.
 
     Raises:
         CompileError: a part without `=`, a function named twice, or an unknown type.
     """
-    types: dict[str, tuple[ArgumentType, ...]] = {}
-    choices = ", ".join(kind.value for kind in ArgumentType)
+    types: dict[str, tuple[ttcore.ArgumentType, ...]] = {}
+    choices = ", ".join(kind.value for kind in ttcore.ArgumentType)
     for part in filter(None, (part.strip() for part in text.split(";"))):
         function, equals, listed = part.partition("=")
         function = function.strip()
@@ -42,10 +36,10 @@ def parse_argument_types(text: str) -> dict[str, tuple[ArgumentType, ...]]:
             )
         if function in types:
             raise CompileError(f"argument-types: function '{function}' is given twice")
-        kinds: list[ArgumentType] = []
+        kinds: list[ttcore.ArgumentType] = []
         for word in filter(None, (word.strip() for word in listed.split(","))):
             try:
-                kinds.append(ArgumentType(word))
+                kinds.append(ttcore.ArgumentType(word))
             except ValueError:
                 raise CompileError(
                     f"argument-types: unknown type '{word}' for function"
@@ -87,5 +81,5 @@ class ApplyTTArgumentAnnotationsPass(ModulePass):
                     function,
                 )
             for entry, kind in zip(entries, kinds, strict=True):
-                entry[ARGUMENT_TYPE_ATTRIBUTE] = ArgumentTypeAttr(kind)
+                entry[ttcore.ARGUMENT_TYPE_ATTRIBUTE] = ttcore.ArgumentTypeAttr(kind)
             set_argument_attributes(function, entries)

@@ -8,8 +8,6 @@ manual on all axes, nor is anything left that could split its border: it is clos
 computation within it is none. All of this happens after stage 1, as solved programs come by no later one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import cast
 

@@ -12,8 +12,6 @@ hands data over, so it is not changed: `check_boundary_shardings` refuses it.
 Source: DESIGN section 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod

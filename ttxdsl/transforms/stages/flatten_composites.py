@@ -13,8 +13,6 @@ Composites that have a rule of their user's stay as they are.
 Source: tt-mlir's pass of this name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.context import Context

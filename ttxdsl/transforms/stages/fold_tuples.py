@@ -5,8 +5,6 @@ here, and custom calls, which HLO lets have one result, have one for each elemen
 is taken; tuples that come from somewhere else stay, and are refused where they are met.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.context import Context

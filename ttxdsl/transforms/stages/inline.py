@@ -10,8 +10,6 @@ about values inside the program. They live on as `sdy.sharding_constraint`s.
 Source: MLIR's `inline` pass; its jaxlib build does not inline `func.call`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 

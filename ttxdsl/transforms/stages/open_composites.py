@@ -5,8 +5,6 @@ it whole. What it is made of can be split. The pipeline does this before it inli
 calls, where there is more than one device; composites with a sharding rule stay.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -13,8 +13,6 @@ are where that would not be the same composite any more:
 Source: tt-mlir's pass of this name, which looks at the first two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast

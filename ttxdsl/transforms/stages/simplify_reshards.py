@@ -4,8 +4,6 @@ Stage 8 looks at one op at a time. Behind it the pipeline lets the ops of one bl
 want the same value under the same sharding share one reshard.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from xdsl.context import Context

@@ -6,8 +6,6 @@ gives them a custom `sdy.sharding_rule`, which every propagation pass honours an
 keeps.
 """
 
-from __future__ import annotations
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass

@@ -14,8 +14,6 @@ is called back. The stages know one mesh:
   something, or has no side effect, and cannot tell how often it is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -65,7 +63,7 @@ class _Named:
     )
 
     @staticmethod
-    def in_module(module: ModuleOp) -> _Named:
+    def in_module(module: ModuleOp) -> "_Named":
         """All that is named in a module."""
         named = _Named(sdy.mesh_table(module))
 

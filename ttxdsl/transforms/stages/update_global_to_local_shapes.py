@@ -8,8 +8,6 @@ those of the wrapping computation.
 Source: the design request, section 1.2.11; DESIGN sections 5 and 6.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

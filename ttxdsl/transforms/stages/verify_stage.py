@@ -23,8 +23,6 @@ the same. The pipeline checks all of it with `verify-each`, and anybody can:
 Source: DESIGN sections 2 and 5; issue 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar, cast

@@ -8,8 +8,6 @@ need global shapes, and stage 11 makes everything local.
 Source: the design request, section 1.2.9; DESIGN section 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.context import Context

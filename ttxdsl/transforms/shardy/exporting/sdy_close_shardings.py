@@ -5,8 +5,6 @@ propagation to keep off, so they go too. A dimension without axes also loses its
 (the C++ pass leaves it one, which is invalid, and fails).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

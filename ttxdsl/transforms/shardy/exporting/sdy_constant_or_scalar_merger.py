@@ -1,7 +1,5 @@
 """Let equal constants that were sharded alike be one constant again."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Remove meshes and shardings: the program as if nobody had sharded it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -11,17 +9,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.dialects.sdy import (
-    BLOCK_ARGUMENT_SHARDING,
-    SHARDING,
-    MeshOp,
-    SymbolUserOp,
-    TensorShardingAttr,
-    TensorShardingPerValueAttr,
-    func_argument_shardings,
-    func_result_shardings,
-    set_func_shardings,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -29,9 +17,9 @@ from ttxdsl.sharding.spec import TensorSharding
 def _names_a_mesh(op: Operation) -> bool:
     for value in op.properties.values():
         match value:
-            case TensorShardingAttr(data=sharding):
+            case sdy.TensorShardingAttr(data=sharding):
                 shardings: tuple[TensorSharding, ...] = (sharding,)
-            case TensorShardingPerValueAttr(data=shardings):
+            case sdy.TensorShardingPerValueAttr(data=shardings):
                 pass
             case _:
                 continue
@@ -56,7 +44,7 @@ class DropShardingAndMeshPass(ModulePass):
             CompileError: if an op of the dialect needs one of the meshes.
         """
         for inner in op.walk():
-            if isinstance(inner, SymbolUserOp) and _names_a_mesh(inner):
+            if isinstance(inner, sdy.SymbolUserOp) and _names_a_mesh(inner):
                 raise CompileError(
                     "its sharding names a mesh that this pass would drop",
                     inner,
@@ -64,13 +52,13 @@ class DropShardingAndMeshPass(ModulePass):
                     "the sdy dialect first",
                 )
         for inner in list(op.walk()):
-            inner.attributes.pop(SHARDING, None)
-            inner.attributes.pop(BLOCK_ARGUMENT_SHARDING, None)
+            inner.attributes.pop(sdy.SHARDING, None)
+            inner.attributes.pop(sdy.BLOCK_ARGUMENT_SHARDING, None)
             if isinstance(inner, FuncOp):
-                set_func_shardings(
+                sdy.set_func_shardings(
                     inner,
-                    [None] * len(func_argument_shardings(inner)),
-                    [None] * len(func_result_shardings(inner)),
+                    [None] * len(sdy.func_argument_shardings(inner)),
+                    [None] * len(sdy.func_result_shardings(inner)),
                 )
-            elif isinstance(inner, MeshOp):
+            elif isinstance(inner, sdy.MeshOp):
                 Rewriter.erase_op(inner)

@@ -3,8 +3,6 @@
 Those that users wrote (`custom`) say what nobody else knows, and stay.
 """
 
-from __future__ import annotations
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass

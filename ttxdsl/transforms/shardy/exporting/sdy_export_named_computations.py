@@ -1,7 +1,5 @@
 """Turn named computations into calls of private functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,14 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.call_graph import ORIGINAL_NAME
 from ttxdsl.analysis.symbols import PRIVATE, Symbols
-from ttxdsl.dialects.sdy import (
-    SHARDING,
-    DataFlowEdgeOp,
-    NamedComputationOp,
-    ReturnOp,
-    TensorShardingPerValueAttr,
-    set_func_shardings,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.transforms.shardy.data_flow_edges import edge_shardings
 from ttxdsl.transforms.shardy.importing.sdy_import_func_calls import EXECUTION_THREAD
 
@@ -30,22 +21,22 @@ def _remove_edges(values: Iterable[SSAValue]) -> None:
     """Remove the edges behind values that no longer own one."""
     for value in values:
         user = value.get_user_of_unique_use()
-        if isinstance(user, DataFlowEdgeOp):
+        if isinstance(user, sdy.DataFlowEdgeOp):
             Rewriter.replace_op(user, [], [value])
 
 
-def _taken_body(op: NamedComputationOp) -> Region:
+def _taken_body(op: sdy.NamedComputationOp) -> Region:
     """The body of a named computation, moved out of it, for a function."""
     body = op.detach_region(op.body)
     end = body.block.last_op
-    assert isinstance(end, ReturnOp)
+    assert isinstance(end, sdy.ReturnOp)
     returned = FuncReturnOp(*end.results_)
     returned.location = end.location
     Rewriter.replace_op(end, returned, [])
     return body
 
 
-def export(op: NamedComputationOp, symbols: Symbols) -> CallOp:
+def export(op: sdy.NamedComputationOp, symbols: Symbols) -> CallOp:
     """Replace a named computation by a call of a new private function.
 
     Shardings that edges hold win over those of the op. Edges behind the results stay
@@ -56,14 +47,14 @@ def export(op: NamedComputationOp, symbols: Symbols) -> CallOp:
         arguments = list(op.in_shardings.data)
     out_shardings = op.out_shardings
     if results is not None:
-        out_shardings = TensorShardingPerValueAttr(results)
+        out_shardings = sdy.TensorShardingPerValueAttr(results)
     kind = FunctionType.from_lists(list(op.body.block.arg_types), list(op.result_types))
     function = FuncOp(op.computation_name.data, kind, _taken_body(op), PRIVATE)
     function.location = op.location
     function.attributes[ORIGINAL_NAME] = StringAttr(op.computation_name.data)
     _remove_edges(function.args)
     if arguments is not None:
-        set_func_shardings(function, arguments=arguments)
+        sdy.set_func_shardings(function, arguments=arguments)
     attributes = dict(op.attributes)
     thread = attributes.pop(EXECUTION_THREAD, None)
     if thread is not None:
@@ -72,7 +63,7 @@ def export(op: NamedComputationOp, symbols: Symbols) -> CallOp:
     call.location = op.location
     call.attributes = attributes
     if out_shardings is not None:
-        call.attributes[SHARDING] = out_shardings
+        call.attributes[sdy.SHARDING] = out_shardings
     Rewriter.replace_op(op, call)
     return call
 
@@ -94,7 +85,7 @@ class ExportNamedComputationsPass(ModulePass):
         calls = [
             export(inner, symbols)
             for inner in list(op.walk(region_first=True))
-            if isinstance(inner, NamedComputationOp)
+            if isinstance(inner, sdy.NamedComputationOp)
         ]
         for call in calls:
             _remove_edges(call.results)

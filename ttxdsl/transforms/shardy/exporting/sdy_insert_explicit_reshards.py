@@ -11,8 +11,6 @@ off: concatenations, calls, and results of dots in place of larger operands. Red
 are then inserted for unreduced axes only.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reshard the results of calls whose callees return them sharded otherwise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -12,12 +10,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.call_graph import call_shardings, calls_in, result_shardings
 from ttxdsl.analysis.symbols import Symbols
-from ttxdsl.dialects.sdy import (
-    SHARDING,
-    ReshardOp,
-    TensorShardingPerValueAttr,
-    get_sharding,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
@@ -40,16 +33,16 @@ def reshard_results(call: CallOp, returned: tuple[TensorSharding, ...] | None) -
             return
         returned = tuple(_replicated_like(sharding) for sharding in expected.data)
     for result, sharding in zip(call.results, returned, strict=True):
-        wanted = get_sharding(result)
+        wanted = sdy.get_sharding(result)
         if sharding.same_layout(wanted):
             continue
-        reshard = ReshardOp(result, wanted or _replicated_like(sharding))
+        reshard = sdy.ReshardOp(result, wanted or _replicated_like(sharding))
         reshard.location = call.location
         Rewriter.insert_op(reshard, InsertPoint.after(call))
         result.replace_uses_with_if(
             reshard.result, lambda use, reshard=reshard: use.operation is not reshard
         )
-    call.attributes[SHARDING] = TensorShardingPerValueAttr(returned)
+    call.attributes[sdy.SHARDING] = sdy.TensorShardingPerValueAttr(returned)
 
 
 @dataclass(frozen=True)

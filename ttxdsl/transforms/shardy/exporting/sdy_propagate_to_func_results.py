@@ -1,7 +1,5 @@
 """Give the results of called functions the shardings of what they return."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

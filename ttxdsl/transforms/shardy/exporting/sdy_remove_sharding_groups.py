@@ -1,7 +1,5 @@
 """Drop sharding groups when propagation has done what they ask for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """At the border of the program, shard open dimensions by whole axes only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -10,11 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.call_graph import main_function
-from ttxdsl.dialects.sdy import (
-    func_argument_shardings,
-    func_result_shardings,
-    set_func_shardings,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
@@ -51,8 +45,8 @@ class RemoveSubAxesInInputOutputShardingsPass(ModulePass):
         ) -> list[TensorSharding | None]:
             return [one if one is None else with_whole_axes(one) for one in shardings]
 
-        set_func_shardings(
+        sdy.set_func_shardings(
             main,
-            all_whole(func_argument_shardings(main)),
-            all_whole(func_result_shardings(main)),
+            all_whole(sdy.func_argument_shardings(main)),
+            all_whole(sdy.func_result_shardings(main)),
         )

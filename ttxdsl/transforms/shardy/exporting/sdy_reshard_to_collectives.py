@@ -8,8 +8,6 @@ Source: Shardy's `sdy-reshard-to-collectives`. Where the C++ pass stops half-way
 without a common divisor) or loses unreduced axes, this one goes on or keeps them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,15 +29,7 @@ from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.rewriting import rewrite
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding.collectives import (
-    AllGather,
-    AllReduce,
-    AllSlice,
-    AllToAll,
-    Collective,
-    CollectivePermute,
-    ReduceScatter,
-)
+from ttxdsl.sharding import collectives
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.reshard import plan_reshard, reaches
 from ttxdsl.sharding.spec import TensorSharding
@@ -48,21 +38,21 @@ MeshOf = Callable[[TensorSharding], Mesh]
 
 
 def collective_op(
-    step: Collective, tensor: SSAValue, out_sharding: TensorSharding
+    step: collectives.Collective, tensor: SSAValue, out_sharding: TensorSharding
 ) -> sdy.CollectiveOp:
     """The `sdy` op that does a step to a tensor."""
     match step:
-        case AllGather(axes):
+        case collectives.AllGather(axes):
             return sdy.AllGatherOp(tensor, axes, out_sharding)
-        case AllSlice(axes):
+        case collectives.AllSlice(axes):
             return sdy.AllSliceOp(tensor, axes, out_sharding)
-        case AllToAll(moves):
+        case collectives.AllToAll(moves):
             return sdy.AllToAllOp(tensor, moves, out_sharding)
-        case CollectivePermute():
+        case collectives.CollectivePermute():
             return sdy.CollectivePermuteOp(tensor, out_sharding)
-        case AllReduce(axes):
+        case collectives.AllReduce(axes):
             return sdy.AllReduceOp(tensor, axes, out_sharding)
-        case ReduceScatter(axes):
+        case collectives.ReduceScatter(axes):
             return sdy.ReduceScatterOp(tensor, axes, out_sharding)
 
 

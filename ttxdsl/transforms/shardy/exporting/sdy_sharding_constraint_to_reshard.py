@@ -4,8 +4,6 @@ Before propagation a constraint is a wish, after it a fact: data that arrives wi
 another sharding has to move.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

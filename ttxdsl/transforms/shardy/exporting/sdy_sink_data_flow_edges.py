@@ -1,7 +1,5 @@
 """Move the shardings of data flow edges to the ops that own the edges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,17 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.dialects.sdy import (
-    PROPAGATION_EDGES,
-    SHARDING,
-    DataFlowEdgeOp,
-    ManualComputationOp,
-    NamedComputationOp,
-    PropagationEdgesAttr,
-    TensorShardingPerValueAttr,
-    find_data_flow_edge,
-    set_sharding,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.ir.data_flow import data_flow_ops
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.manual import with_manual_axes
@@ -39,36 +27,36 @@ def _set_argument_shardings(
     op: Operation, owners: Sequence[SSAValue], shardings: Sequence[TensorSharding]
 ) -> None:
     """Give the block arguments that own edges their shardings, the inner ones."""
-    if isinstance(op, ManualComputationOp):
+    if isinstance(op, sdy.ManualComputationOp):
         manual = op.manual_axes.data
-        op.in_shardings = TensorShardingPerValueAttr(
+        op.in_shardings = sdy.TensorShardingPerValueAttr(
             with_manual_axes(outer, inner, manual)
             for outer, inner in zip(op.in_shardings.data, shardings, strict=True)
         )
-    elif isinstance(op, NamedComputationOp):
-        op.in_shardings = TensorShardingPerValueAttr(shardings)
+    elif isinstance(op, sdy.NamedComputationOp):
+        op.in_shardings = sdy.TensorShardingPerValueAttr(shardings)
     else:
         for owner, sharding in zip(owners, shardings, strict=True):
-            set_sharding(owner, sharding)
+            sdy.set_sharding(owner, sharding)
 
 
 def _set_result_shardings(
     op: Operation, owners: Sequence[SSAValue], shardings: Sequence[TensorSharding]
 ) -> None:
     """Give the results that own edges their shardings."""
-    attribute = TensorShardingPerValueAttr(shardings)
-    if isinstance(op, ManualComputationOp | NamedComputationOp):
+    attribute = sdy.TensorShardingPerValueAttr(shardings)
+    if isinstance(op, sdy.ManualComputationOp | sdy.NamedComputationOp):
         op.out_shardings = attribute
     elif len(owners) == len(op.results):
-        op.attributes[SHARDING] = attribute
+        op.attributes[sdy.SHARDING] = attribute
     else:
         for owner, sharding in zip(owners, shardings, strict=True):
-            set_sharding(owner, sharding)
+            sdy.set_sharding(owner, sharding)
 
 
 def _edge_attributes(owners: Sequence[SSAValue], name: str) -> list[Attribute | None]:
     """The attribute of each edge."""
-    edges = (find_data_flow_edge(owner) for owner in owners)
+    edges = (sdy.find_data_flow_edge(owner) for owner in owners)
     return [edge.attributes.get(name) for edge in edges if edge is not None]
 
 
@@ -94,7 +82,7 @@ class SinkDataFlowEdgesPass(ModulePass):
             if inner.parent is not None:
                 self._sink(inner)
         # those that a program has where nothing owns them say nothing to anybody
-        for edge in ops_of_type(op, DataFlowEdgeOp):
+        for edge in ops_of_type(op, sdy.DataFlowEdgeOp):
             Rewriter.replace_op(edge, [], [edge.input])
 
     def _sink(self, op: Operation) -> None:
@@ -124,6 +112,6 @@ class SinkDataFlowEdgesPass(ModulePass):
         if self.sink_debug_propagation_edge_sharding:
             op.attributes[f"sdy.{which}_propagation_edges"] = ArrayAttr(
                 steps
-                for steps in _edge_attributes(owners, PROPAGATION_EDGES)
-                if isinstance(steps, PropagationEdgesAttr) and steps.data
+                for steps in _edge_attributes(owners, sdy.PROPAGATION_EDGES)
+                if isinstance(steps, sdy.PropagationEdgesAttr) and steps.data
             )

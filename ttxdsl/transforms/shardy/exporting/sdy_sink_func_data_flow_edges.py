@@ -1,7 +1,5 @@
 """Move the shardings of the edges of functions and calls to what they stood behind."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Let copies of a function that were sharded alike be one function again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,14 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.analysis.call_graph import (
-    ORIGINAL_NAME,
-    argument_shardings,
-    calls_in,
-    original_name,
-    result_shardings,
-    set_callee,
-)
+from ttxdsl.analysis import call_graph
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
@@ -49,17 +40,17 @@ class UnflattenCallGraphPass(ModulePass):
 
         def origin(function: FuncOp) -> Hashable:
             manual = function.attributes.get(FUNC_MANUAL_AXES)
-            return original_name(function), manual
+            return call_graph.original_name(function), manual
 
         def with_shardings(function: FuncOp) -> Hashable:
             return (
                 origin(function),
-                argument_shardings(function, mesh_of),
-                result_shardings(function, mesh_of),
+                call_graph.argument_shardings(function, mesh_of),
+                call_graph.result_shardings(function, mesh_of),
             )
 
         key = origin if self.dedup_functions_fully else with_shardings
-        calls = [(call, symbols.callee(call)) for call in calls_in(op)]
+        calls = [(call, symbols.callee(call)) for call in call_graph.calls_in(op)]
         kept: dict[Hashable, FuncOp] = {}
         for _, callee in calls:
             kept.setdefault(key(callee), callee)
@@ -71,7 +62,7 @@ class UnflattenCallGraphPass(ModulePass):
                 if count[same] > count[with_shardings(kept[key(callee)])]:
                     kept[key(callee)] = callee
         for call, callee in calls:
-            set_callee(call, kept[key(callee)].sym_name.data)
+            call_graph.set_callee(call, kept[key(callee)].sym_name.data)
         for function in symbols.functions.values():
-            function.attributes.pop(ORIGINAL_NAME, None)
+            function.attributes.pop(call_graph.ORIGINAL_NAME, None)
             function.attributes.pop(FUNC_MANUAL_AXES, None)

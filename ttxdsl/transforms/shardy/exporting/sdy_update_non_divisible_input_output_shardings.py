@@ -1,7 +1,5 @@
 """At the borders of functions, shard dimensions only by what divides them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import gcd
@@ -13,14 +11,7 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.call_graph import call_shardings
-from ttxdsl.dialects.sdy import (
-    SHARDING,
-    ManualComputationOp,
-    TensorShardingPerValueAttr,
-    func_argument_shardings,
-    func_result_shardings,
-    set_func_shardings,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.manual import with_manual_axes, without_manual_axes
 from ttxdsl.sharding.mesh import Mesh
@@ -96,9 +87,9 @@ class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
                 for sharding, type in zip(shardings, types, strict=True)
             ]
 
-        def update_manual_computation(computation: ManualComputationOp) -> None:
+        def update_manual_computation(computation: sdy.ManualComputationOp) -> None:
             manual = computation.manual_axes.data
-            computation.in_shardings = TensorShardingPerValueAttr(
+            computation.in_shardings = sdy.TensorShardingPerValueAttr(
                 with_manual_axes(
                     outer, even(without_manual_axes(outer, manual), type), manual
                 )
@@ -113,27 +104,31 @@ class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
             )
 
         def per_value(
-            shardings: TensorShardingPerValueAttr, types: Sequence[Attribute]
-        ) -> TensorShardingPerValueAttr:
+            shardings: sdy.TensorShardingPerValueAttr, types: Sequence[Attribute]
+        ) -> sdy.TensorShardingPerValueAttr:
             if len(shardings.data) != len(types):
                 return shardings  # an op without results that lives on one device
-            return TensorShardingPerValueAttr(map(even, shardings.data, types))
+            return sdy.TensorShardingPerValueAttr(map(even, shardings.data, types))
 
         for inner in op.walk():
             match inner:
                 case FuncOp(function_type=function_type):
-                    set_func_shardings(
+                    sdy.set_func_shardings(
                         inner,
-                        all_even(func_argument_shardings(inner), function_type.inputs),
-                        all_even(func_result_shardings(inner), function_type.outputs),
+                        all_even(
+                            sdy.func_argument_shardings(inner), function_type.inputs
+                        ),
+                        all_even(
+                            sdy.func_result_shardings(inner), function_type.outputs
+                        ),
                     )
                 case CallOp():
                     shardings = call_shardings(inner)
                     if shardings is not None:
-                        inner.attributes[SHARDING] = per_value(
+                        inner.attributes[sdy.SHARDING] = per_value(
                             shardings, inner.result_types
                         )
-                case ManualComputationOp():
+                case sdy.ManualComputationOp():
                     update_manual_computation(inner)
                 case _:
                     continue

@@ -1,7 +1,5 @@
 """Make data flow edges visible as ops, which hold their shardings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

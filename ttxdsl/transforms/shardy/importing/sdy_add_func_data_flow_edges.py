@@ -1,7 +1,5 @@
 """Make the flow of data into functions and out of calls visible as ops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,12 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.call_graph import calls_in, main_function
-from ttxdsl.dialects.sdy import (
-    SHARDING,
-    FuncDataFlowEdgeOp,
-    TensorShardingPerValueAttr,
-    get_sharding,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.transforms.shardy.data_flow_edges import is_static
 
 
@@ -28,15 +21,15 @@ def _add_edges(
     for value in values:
         if not is_static(value.type):
             continue
-        edge = FuncDataFlowEdgeOp(value)
+        edge = sdy.FuncDataFlowEdgeOp(value)
         edge.location = origin.location
         Rewriter.insert_op(edge, point)
         value.replace_uses_with_if(
             edge.result, lambda use, edge=edge: use.operation is not edge
         )
-        sharding = get_sharding(value)
+        sharding = sdy.get_sharding(value)
         if sharding is not None:
-            edge.attributes[SHARDING] = TensorShardingPerValueAttr((sharding,))
+            edge.attributes[sdy.SHARDING] = sdy.TensorShardingPerValueAttr((sharding,))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ Two refinements, both Shardy's:
   uses of the tensor mean the end of the chain, and are made to use it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,18 +23,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from ttxdsl.dialects.sdy import (
-    SHARDING_RULE,
-    DataFlowEdgeOp,
-    ManualComputationOp,
-    OpShardingRuleAttr,
-    ShardingConstraintOp,
-    find_data_flow_edge,
-    get_sharding,
-    set_sharding,
-    shardable_value,
-    tensor_rank,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.ir.traversal import ops_of_type_inside_out
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import TensorSharding
@@ -46,9 +33,9 @@ def _asks_for_another(value: SSAValue, sharding: TensorSharding) -> bool:
     """Whether a constraint or manual computation wants `value` sharded differently."""
     for use in value.uses:
         match use.operation:
-            case ShardingConstraintOp() as constraint:
+            case sdy.ShardingConstraintOp() as constraint:
                 wanted = constraint.sharding.data
-            case ManualComputationOp() as computation:
+            case sdy.ManualComputationOp() as computation:
                 wanted = computation.in_shardings.data[use.index]
             case _:
                 continue
@@ -61,7 +48,9 @@ def _is_constrained(value: SSAValue, besides: Operation | None = None) -> bool:
     """Whether a constraint or manual computation uses `value`, other than `besides`."""
     return any(
         use.operation is not besides
-        and isinstance(use.operation, ShardingConstraintOp | ManualComputationOp)
+        and isinstance(
+            use.operation, sdy.ShardingConstraintOp | sdy.ManualComputationOp
+        )
         for use in value.uses
     )
 
@@ -70,16 +59,16 @@ def should_apply(value: SSAValue, sharding: TensorSharding) -> bool:
     """Whether a constraint's sharding becomes that of its input `value`."""
     return (
         sharding.is_fully_closed
-        and shardable_value(value) is not None
-        and get_sharding(value) is None
+        and sdy.shardable_value(value) is not None
+        and sdy.get_sharding(value) is None
         and not _asks_for_another(value, sharding)
     )
 
 
 def _on_data_flow_edge(value: SSAValue) -> bool:
     return (
-        isinstance(value.owner, DataFlowEdgeOp)
-        or find_data_flow_edge(value) is not None
+        isinstance(value.owner, sdy.DataFlowEdgeOp)
+        or sdy.find_data_flow_edge(value) is not None
     )
 
 
@@ -102,7 +91,7 @@ def _insert(op: Operation, point: InsertPoint) -> None:
 def _apply(
     value: SSAValue,
     sharding: TensorSharding,
-    constraint_behind: Callable[[], ShardingConstraintOp],
+    constraint_behind: Callable[[], sdy.ShardingConstraintOp],
 ) -> bool:
     """Make `sharding` that of `value` if it should be.
 
@@ -117,7 +106,7 @@ def _apply(
     if not should_apply(value, sharding):
         return False
     if not _on_data_flow_edge(value):
-        set_sharding(value, sharding)
+        sdy.set_sharding(value, sharding)
         return True
     constraint = constraint_behind()
     value.replace_uses_with_if(
@@ -125,35 +114,37 @@ def _apply(
     )
     if sharding.unreduced:
         # Unreduced axes do not propagate, so the edge has to know them.
-        edge = TensorSharding.fully_open(sharding.mesh, tensor_rank(value.type))
-        set_sharding(value, edge.with_unreduced(sharding.unreduced))
+        edge = TensorSharding.fully_open(sharding.mesh, sdy.tensor_rank(value.type))
+        sdy.set_sharding(value, edge.with_unreduced(sharding.unreduced))
     return False
 
 
 # Chains of constraints
 
 
-def _end_of_chain(head: ShardingConstraintOp) -> ShardingConstraintOp | None:
+def _end_of_chain(head: sdy.ShardingConstraintOp) -> sdy.ShardingConstraintOp | None:
     """The last of a chain of at least two constraints that starts with `head`.
 
     None if `head` does not start the chain, if its input has a sharding or other
     constraints, or if a constraint before the last has other uses.
     """
     if (
-        isinstance(head.input.owner, ShardingConstraintOp)
-        or get_sharding(head.input) is not None
+        isinstance(head.input.owner, sdy.ShardingConstraintOp)
+        or sdy.get_sharding(head.input) is not None
         or _is_constrained(head.input, besides=head)
     ):
         return None
     end = head
-    while isinstance(user := end.result.get_user_of_unique_use(), ShardingConstraintOp):
+    while isinstance(
+        user := end.result.get_user_of_unique_use(), sdy.ShardingConstraintOp
+    ):
         end = user
     if end is head or _is_constrained(end.result):
         return None
     return end
 
 
-def _use_end_of_chain(head: ShardingConstraintOp) -> None:
+def _use_end_of_chain(head: sdy.ShardingConstraintOp) -> None:
     """Let later uses of the chain's tensor in the block, but returns, use its end."""
     end = _end_of_chain(head)
     if end is None:
@@ -179,10 +170,10 @@ def _use_end_of_chain(head: ShardingConstraintOp) -> None:
 # The pass
 
 
-def _apply_constraint(op: ShardingConstraintOp) -> None:
+def _apply_constraint(op: sdy.ShardingConstraintOp) -> None:
     _use_end_of_chain(op)
 
-    def moved_behind_input() -> ShardingConstraintOp:
+    def moved_behind_input() -> sdy.ShardingConstraintOp:
         op.detach()
         _insert(op, _point_behind(op.input))
         return op
@@ -191,23 +182,23 @@ def _apply_constraint(op: ShardingConstraintOp) -> None:
         _remember_rule(op)
 
 
-def _remember_rule(op: ShardingConstraintOp) -> None:
+def _remember_rule(op: sdy.ShardingConstraintOp) -> None:
     """Put the rule of an identity on a constraint, as Shardy's pass leaves it behind."""
     type = op.input.type
     if isinstance(type, ShapedType) and type.has_static_shape():
         rule = OpShardingRule.identity(type.get_shape())
-        op.attributes.setdefault(SHARDING_RULE, OpShardingRuleAttr(rule))
+        op.attributes.setdefault(sdy.SHARDING_RULE, sdy.OpShardingRuleAttr(rule))
 
 
-def _apply_in_shardings(op: ManualComputationOp) -> None:
+def _apply_in_shardings(op: sdy.ManualComputationOp) -> None:
     for index, sharding in enumerate(op.in_shardings.data):
         # Read now: a constraint made for an earlier operand may have replaced it.
         value = op.operands[index]
 
         def new_behind_operand(
             value: SSAValue = value, sharding: TensorSharding = sharding
-        ) -> ShardingConstraintOp:
-            constraint = ShardingConstraintOp(value, sharding)
+        ) -> sdy.ShardingConstraintOp:
+            constraint = sdy.ShardingConstraintOp(value, sharding)
             constraint.location = op.location
             _insert(constraint, _point_behind(value))
             return constraint
@@ -228,9 +219,9 @@ class ApplyShardingConstraintsPass(ModulePass):
         """Change the module in place."""
         # Bodies before the ops around them. Constraints move and appear only in
         # front of where the walk is, so a list made before sees each of them once.
-        kinds = ShardingConstraintOp, ManualComputationOp
+        kinds = sdy.ShardingConstraintOp, sdy.ManualComputationOp
         for inner in ops_of_type_inside_out(op, *kinds):
-            if isinstance(inner, ShardingConstraintOp):
+            if isinstance(inner, sdy.ShardingConstraintOp):
                 _apply_constraint(inner)
             else:
                 _apply_in_shardings(inner)

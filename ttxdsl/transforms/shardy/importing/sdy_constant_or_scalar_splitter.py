@@ -8,8 +8,6 @@ copied for each of its uses, too. Scalars themselves are not copied: they have n
 dimension to shard.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast

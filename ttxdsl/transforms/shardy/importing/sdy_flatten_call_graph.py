@@ -1,7 +1,5 @@
 """Give every call a function of its own, so that each can be sharded differently."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

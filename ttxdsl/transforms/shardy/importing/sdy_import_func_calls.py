@@ -1,7 +1,5 @@
 """Turn calls into named computations, through which propagation can see."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -11,13 +9,7 @@ from xdsl.ir import Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.analysis.call_graph import (
-    argument_shardings,
-    call_shardings,
-    callees_first,
-    calls_in,
-    original_name,
-)
+from ttxdsl.analysis import call_graph
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
@@ -66,12 +58,12 @@ class _Importer:
             self._warn_of_copies(call, name)
             body = first.body.clone()
         computation = NamedComputationOp(
-            original_name(function),
+            call_graph.original_name(function),
             call.operands,
             body,
             call.result_types,
-            argument_shardings(function, self._mesh_of),
-            call_shardings(call),
+            call_graph.argument_shardings(function, self._mesh_of),
+            call_graph.call_shardings(call),
         )
         computation.location = call.location
         computation.attributes = {
@@ -120,8 +112,8 @@ class ImportFuncCallsPass(ModulePass):
         """
         require_few_copies(op)
         importer = _Importer(op)
-        for function in callees_first(op):
-            for call in calls_in(function):
+        for function in call_graph.callees_first(op):
+            for call in call_graph.calls_in(function):
                 importer.replace(call)
         for name in importer.taken:
             importer.symbols.remove_function(name)

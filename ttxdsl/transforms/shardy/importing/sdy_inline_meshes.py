@@ -1,7 +1,5 @@
 """Write each mesh into the shardings that use it, so that they stand alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

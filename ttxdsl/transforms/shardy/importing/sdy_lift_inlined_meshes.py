@@ -1,7 +1,5 @@
 """Give meshes that are written inside shardings a name, and equal meshes one name."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Let the shardings of manual computations say something about each manual axis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,12 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from ttxdsl.dialects.sdy import (
-    ManualAxesAttr,
-    ManualComputationOp,
-    ReturnOp,
-    TensorShardingPerValueAttr,
-)
+from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import AxisRef, sort_and_merge, subtract
@@ -60,7 +53,7 @@ def replicate_unused(
 
 
 def clean_up(
-    op: ManualComputationOp, mesh_of: Callable[[TensorSharding], Mesh]
+    op: sdy.ManualComputationOp, mesh_of: Callable[[TensorSharding], Mesh]
 ) -> None:
     """Sort the manual axes as the mesh has them, and replicate those not used.
 
@@ -70,7 +63,7 @@ def clean_up(
     """
     common = common_mesh_name((*op.in_shardings.data, *op.out_shardings.data), mesh_of)
     if common is None:
-        if op.manual_axes.data and not isinstance(op.body.block.first_op, ReturnOp):
+        if op.manual_axes.data and not isinstance(op.body.block.first_op, sdy.ReturnOp):
             raise CompileError(
                 "a manual computation with manual axes and a body that is not empty "
                 "needs an operand or a result",
@@ -80,12 +73,12 @@ def clean_up(
         return
     said, mesh = common
     manual = sorted({*op.manual_axes.data}, key=mesh.axis_index)
-    op.manual_axes = ManualAxesAttr(manual)
+    op.manual_axes = sdy.ManualAxesAttr(manual)
 
     def completed(
-        shardings: TensorShardingPerValueAttr, types: Sequence[Attribute]
-    ) -> TensorShardingPerValueAttr:
-        return TensorShardingPerValueAttr(
+        shardings: sdy.TensorShardingPerValueAttr, types: Sequence[Attribute]
+    ) -> sdy.TensorShardingPerValueAttr:
+        return sdy.TensorShardingPerValueAttr(
             replicate_unused(sharding, said, mesh, manual)
             if isinstance(type, ShapedType)
             else sharding
@@ -108,5 +101,5 @@ class ManualAxesCleanupPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         mesh_of = mesh_lookup(op)
-        for inner in ops_of_type(op, ManualComputationOp):
+        for inner in ops_of_type(op, sdy.ManualComputationOp):
             clean_up(inner, mesh_of)

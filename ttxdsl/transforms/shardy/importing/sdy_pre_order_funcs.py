@@ -1,7 +1,5 @@
 """Put functions in the order in which propagation should see them: callers first."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

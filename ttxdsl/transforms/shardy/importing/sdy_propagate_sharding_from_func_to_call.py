@@ -1,7 +1,5 @@
 """Let calls say what the results of their callees say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """Take axes of size one out of shardings: they split nothing, but would conflict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

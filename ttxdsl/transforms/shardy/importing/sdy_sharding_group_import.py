@@ -1,7 +1,5 @@
 """Merge sharding groups that share a tensor, number them from 0, refuse bad ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Source: Shardy's propagation passes documentation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

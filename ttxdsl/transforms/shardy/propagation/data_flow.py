@@ -8,8 +8,6 @@ edge op behind it holds the sharding of all. `ttxdsl.ir.data_flow` asks the ops.
 Source: Shardy's propagation document ("Data flow ops").
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

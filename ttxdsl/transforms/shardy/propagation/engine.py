@@ -10,8 +10,6 @@ Dead ops are erased when their turn comes, as the C++ driver does.
 Source: Shardy's `BasicPropagationPass`; MLIR's greedy pattern driver for the order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType

@@ -10,8 +10,6 @@ the C++ driver would be told: it decides who propagates first, and with conflict
 first one wins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -22,12 +20,6 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.sdy import (
-    SHARDING,
-    DataFlowEdgeOp,
-    FuncDataFlowEdgeOp,
-    PropagationBarrierOp,
-)
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules.registry import Signatures
@@ -210,7 +202,7 @@ class PropagationGraph:
                 if attribute is None:
                     attribute = sdy.TensorShardingPerValueAttr((sharding,))
                     attributes[number] = attribute
-                owner.attributes[SHARDING] = attribute
+                owner.attributes[sdy.SHARDING] = attribute
         for function in {**arguments, **results}:
             sdy.set_func_shardings(
                 function, arguments.get(function), results.get(function)
@@ -232,7 +224,7 @@ class PropagationGraph:
                 place = self.place_of(holder)
             else:
                 place = self._add_place(sdy.get_sharding(value), value)
-        elif SHARDING in owner.attributes:
+        elif sdy.SHARDING in owner.attributes:
             place = self._add_place(sdy.get_sharding(value), value)
         else:
             place = self._add_place(None, value)
@@ -344,16 +336,16 @@ class PropagationGraph:
         operands: Sequence[SSAValue] = op.operands
         match _SPECIAL_NODES.get(type(op)):
             case "edge":
-                assert isinstance(op, DataFlowEdgeOp)
+                assert isinstance(op, sdy.DataFlowEdgeOp)
                 operands = data_flow.edge_sources(op.input)
                 rule = _identity_rule(op.result, len(operands))
                 node.border = data_flow.border_of(op.input)
             case "call edge":
-                assert isinstance(op, FuncDataFlowEdgeOp)
+                assert isinstance(op, sdy.FuncDataFlowEdgeOp)
                 operands = self._call_sources(op)
                 rule = _identity_rule(op.result, len(operands)) if operands else None
             case "barrier":
-                assert isinstance(op, PropagationBarrierOp)
+                assert isinstance(op, sdy.PropagationBarrierOp)
                 rule = _identity_rule(op.result, 1)
                 node.allowed = PropagationDirection(op.direction)
                 elementwise = True
@@ -377,7 +369,7 @@ class PropagationGraph:
                 self._behaviours.keep(key, behaviour, rule)
         node.behaviour = behaviour
 
-    def _call_sources(self, edge: FuncDataFlowEdgeOp) -> list[SSAValue]:
+    def _call_sources(self, edge: sdy.FuncDataFlowEdgeOp) -> list[SSAValue]:
         """What flows into a function's argument, or into a call's result."""
         value = edge.operand
         if isinstance(value, BlockArgument):
@@ -406,7 +398,7 @@ class PropagationGraph:
         if known is None:
             nodes: list[int] = []
             owner = sdy.owning_op(value)
-            if owner is not None and type(owner) is DataFlowEdgeOp:
+            if owner is not None and type(owner) is sdy.DataFlowEdgeOp:
                 for target in data_flow.other_targets(owner.input):
                     self._add_users(target, nodes)
             if owner is not None:
@@ -478,7 +470,7 @@ def _is_erased(value: SSAValue) -> bool:
 
 
 _SPECIAL_NODES: dict[type[Operation], str] = {
-    DataFlowEdgeOp: "edge",
-    FuncDataFlowEdgeOp: "call edge",
-    PropagationBarrierOp: "barrier",
+    sdy.DataFlowEdgeOp: "edge",
+    sdy.FuncDataFlowEdgeOp: "call edge",
+    sdy.PropagationBarrierOp: "barrier",
 }

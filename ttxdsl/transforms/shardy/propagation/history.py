@@ -10,8 +10,6 @@ Source: the talk ("Trace the shardings") and Shardy's options `debug-sharding-or
 and `debug-propagation-edge-sharding`, whose attributes are written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -27,17 +25,6 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.sdy import (
-    PROPAGATION_EDGES,
-    AxisPropagation,
-    EdgeNodeType,
-    EdgeValueRef,
-    ManualComputationOp,
-    PropagationEdgesAttr,
-    PropagationStep,
-    ShardingConstraintOp,
-    ShardingGroupOp,
-)
 from ttxdsl.errors import source_position
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
@@ -66,9 +53,9 @@ class Hop:
     this step.
     """
     axis: AxisRef
-    source: EdgeValueRef
+    source: sdy.EdgeValueRef
     """Which operand or result of `op` had the axis."""
-    target: EdgeValueRef
+    target: sdy.EdgeValueRef
     """Which one got it."""
     source_value: SSAValue
     target_value: SSAValue
@@ -76,7 +63,7 @@ class Hop:
     def __str__(self) -> str:
         position = source_position(self.op.location)
         place = f" ({position})" if position else ""
-        if isinstance(self.op, ShardingGroupOp):
+        if isinstance(self.op, sdy.ShardingGroupOp):
             group = self.op.group_id.value.data
             way = f"another member of sharding group {group}"
         else:
@@ -143,12 +130,12 @@ class History:
 
     def _find_origins(self, module: ModuleOp) -> None:
         ops = list(module.walk())
-        constraints = [op for op in ops if isinstance(op, ShardingConstraintOp)]
+        constraints = [op for op in ops if isinstance(op, sdy.ShardingConstraintOp)]
         for number, op in enumerate(constraints):
             name = self._names[op] = f"constraint_{number}"
             self._start(op.result, op.sharding.data, name)
             self._start(op.input, sdy.get_sharding(op.input), name)
-        manual = [op for op in ops if isinstance(op, ManualComputationOp)]
+        manual = [op for op in ops if isinstance(op, sdy.ManualComputationOp)]
         for number, op in enumerate(manual):
             name = self._names[op] = f"mc_{number}"
             for index, argument in enumerate(op.body.block.args):
@@ -237,7 +224,7 @@ class History:
 
     def record_group(
         self,
-        op: ShardingGroupOp,
+        op: sdy.ShardingGroupOp,
         source: SSAValue,
         target: SSAValue,
         before: TensorSharding | None,
@@ -253,7 +240,7 @@ class History:
             after: its sharding from now on.
         """
         old = () if before is None else before.sharding_axes
-        member = EdgeValueRef(EdgeNodeType.OPERAND, 0)
+        member = sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, 0)
         step = max(self._next_step - 1, 0)
         for axis in () if after is None else after.sharding_axes:
             if axis not in old:
@@ -266,7 +253,7 @@ class History:
             arrived.setdefault(hop.axis, name)
         if (
             hop.source_value is hop.target_value
-            and hop.target.type is EdgeNodeType.RESULT
+            and hop.target.type is sdy.EdgeNodeType.RESULT
         ):
             return  # from a value to the function's result, which it stands for
         arrivals = self._arrivals.setdefault(hop.target_value, {})
@@ -287,7 +274,7 @@ class History:
             if isinstance(op, FuncOp):
                 if hops:
                     entries = result_attributes(op)
-                    entries[0][PROPAGATION_EDGES] = _edges(hops)
+                    entries[0][sdy.PROPAGATION_EDGES] = _edges(hops)
                     set_result_attributes(op, entries)
             elif op.parent is not None:
                 sayable = [
@@ -296,7 +283,7 @@ class History:
                     if _fits(hop.source, op) and _fits(hop.target, op)
                 ]
                 if sayable:
-                    op.attributes[PROPAGATION_EDGES] = _edges(sayable)
+                    op.attributes[sdy.PROPAGATION_EDGES] = _edges(sayable)
 
     def write_origins(self, module: ModuleOp) -> None:
         """Write `sdy.sharding_origins` for all values, `self` where they are one."""
@@ -316,7 +303,7 @@ class History:
                 arguments = argument_attributes(owner)
                 arguments[value.index][SHARDING_ORIGINS] = entry
                 set_argument_attributes(owner, arguments)
-            elif isinstance(owner, ShardingConstraintOp | sdy.DataFlowEdgeOp):
+            elif isinstance(owner, sdy.ShardingConstraintOp | sdy.DataFlowEdgeOp):
                 own = self._own_name(owner)
                 owner.attributes[SHARDING_ORIGINS] = _dictionary(origins, own)
             elif isinstance(value, OpResult):
@@ -363,7 +350,7 @@ def _steps_before(module: ModuleOp) -> int:
         step.index
         for op in module.walk()
         if isinstance(
-            edges := op.attributes.get(PROPAGATION_EDGES), PropagationEdgesAttr
+            edges := op.attributes.get(sdy.PROPAGATION_EDGES), sdy.PropagationEdgesAttr
         )
         for step in edges.data
     )
@@ -380,12 +367,12 @@ def entry_of(by_axis: Mapping[AxisRef, _T], axis: AxisRef) -> _T | None:
     return None
 
 
-def _reference(rule: OpShardingRule, index: int) -> EdgeValueRef:
+def _reference(rule: OpShardingRule, index: int) -> sdy.EdgeValueRef:
     """An index into operands and results as a reference."""
     count = len(rule.operands)
     if index < count:
-        return EdgeValueRef(EdgeNodeType.OPERAND, index)
-    return EdgeValueRef(EdgeNodeType.RESULT, index - count)
+        return sdy.EdgeValueRef(sdy.EdgeNodeType.OPERAND, index)
+    return sdy.EdgeValueRef(sdy.EdgeNodeType.RESULT, index - count)
 
 
 def _new_axes(
@@ -420,12 +407,14 @@ def _new_axes(
     return found
 
 
-def _words(reference: EdgeValueRef) -> str:
+def _words(reference: sdy.EdgeValueRef) -> str:
     return f"{reference.type.value} {reference.index}"
 
 
-def _fits(reference: EdgeValueRef, op: Operation) -> bool:
-    return reference.type is EdgeNodeType.RESULT or reference.index < len(op.operands)
+def _fits(reference: sdy.EdgeValueRef, op: Operation) -> bool:
+    return reference.type is sdy.EdgeNodeType.RESULT or reference.index < len(
+        op.operands
+    )
 
 
 def _first_with(
@@ -446,21 +435,25 @@ def _added(new: Axes, old: Axes) -> Iterator[AxisRef]:
     yield from new[len(old) :]
 
 
-def _edges(hops: Sequence[Hop]) -> PropagationEdgesAttr:
+def _edges(hops: Sequence[Hop]) -> sdy.PropagationEdgesAttr:
     """The hops of one op by step, axis and source; of equal ones the earliest."""
-    earliest: dict[tuple[AxisRef, EdgeValueRef, EdgeValueRef], int] = {}
+    earliest: dict[tuple[AxisRef, sdy.EdgeValueRef, sdy.EdgeValueRef], int] = {}
     for hop in hops:
         key = (hop.axis, hop.source, hop.target)
         earliest[key] = min(earliest.get(key, hop.step), hop.step)
-    steps: dict[int, dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]]] = {}
+    steps: dict[
+        int, dict[tuple[AxisRef, sdy.EdgeValueRef], list[sdy.EdgeValueRef]]
+    ] = {}
     for (axis, source, target), step in earliest.items():
         steps.setdefault(step, {}).setdefault((axis, source), []).append(target)
-    return PropagationEdgesAttr(
+    return sdy.PropagationEdgesAttr(
         [
-            PropagationStep(
+            sdy.PropagationStep(
                 step,
                 tuple(
-                    AxisPropagation(axis, source, tuple(sorted(targets, key=_order)))
+                    sdy.AxisPropagation(
+                        axis, source, tuple(sorted(targets, key=_order))
+                    )
                     for (axis, source), targets in sorted(
                         entries.items(),
                         key=lambda entry: (
@@ -480,9 +473,9 @@ def _axis_order(axis: AxisRef) -> tuple[str, int, float]:
     return axis.name, axis.pre_size, float("inf") if axis.size is None else axis.size
 
 
-def _order(reference: EdgeValueRef) -> tuple[bool, int]:
+def _order(reference: sdy.EdgeValueRef) -> tuple[bool, int]:
     """Operands before results."""
-    return reference.type is EdgeNodeType.RESULT, reference.index
+    return reference.type is sdy.EdgeNodeType.RESULT, reference.index
 
 
 def _dictionary(origins: dict[AxisRef, str], own: str | None) -> DictionaryAttr:

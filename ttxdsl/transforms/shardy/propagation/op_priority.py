@@ -3,8 +3,6 @@
 Source: Shardy's propagation passes documentation; the talk's "Op priorities".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, reduce

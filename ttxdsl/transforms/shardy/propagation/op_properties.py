@@ -1,7 +1,5 @@
 """What propagation wants to know of ops besides their rules."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from xdsl.dialects.builtin import ShapedType

@@ -3,8 +3,6 @@
 Propagation asks for the rules as it goes; this pass shows them all at once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -9,8 +9,6 @@ are reshards, and what propagation left open is closed.
 Source: Shardy's `addPropagationPipeline`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from xdsl.context import Context

@@ -3,8 +3,6 @@
 Source: Shardy's compiler API document, "Shard As", and its `ShardingGroupMap`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ModuleOp

@@ -4,8 +4,6 @@ Source: Shardy's propagation passes documentation and sharding representation do
 ("Priorities").
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ttxdsl.sharding.axes import sort_by_mesh
