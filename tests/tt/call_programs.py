@@ -49,15 +49,22 @@ def _program(
 """
 
 
+_IN_PLACE = """, output_operand_aliases = [#stablehlo.output_operand_alias<
+  output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]"""
+
+
 def call(
     target: str,
     options: Mapping[str, str],
     arguments: Sequence[Argument],
     *results: str,
 ) -> str:
-    """A program that calls a target with options."""
+    """A program that calls a target with options; a cache is written in place."""
     said = ", ".join(f'"{key}" = "{value}"' for key, value in options.items())
-    attributes = f"{{api_version = 0 : i32, mhlo.frontend_attributes = {{{said}}}}}"
+    alias = _IN_PLACE if target.endswith("_cache") else ""
+    attributes = (
+        f"{{api_version = 0 : i32{alias}, mhlo.frontend_attributes = {{{said}}}}}"
+    )
     op = f"stablehlo.custom_call @{target}(NAMES) {attributes}"
     return _program(op, arguments, results)
 
