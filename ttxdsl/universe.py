@@ -62,6 +62,8 @@ PASSES: dict[str, str] = {
     "import-xla-sdy": "ttxdsl.transforms.carriers.import_xla_sdy:ImportXlaSdyPass",
     "unify-meshes": f"{_STAGES}.unify_meshes:UnifyMeshesPass",
     "open-composites": f"{_STAGES}.open_composites:OpenCompositesPass",
+    "flatten-or-convert-composites": f"{_STAGES}.flatten_composites:FlattenCompositesPass",
+    "reoutline-composites": f"{_STAGES}.reoutline_composites:ReoutlineCompositesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",
     "drop-idle-shardings": f"{_STAGES}.drop_idle_shardings:DropIdleShardingsPass",

@@ -895,6 +895,7 @@ def collective() -> Iterator[tuple[str, str]]:
 
 def custom_call() -> Iterator[tuple[str, str]]:
     from ttxdsl.dialects.linalg_calls import ROUTINE_OF, ROUTINES
+    from ttxdsl.rules import tenstorrent
     from ttxdsl.rules.custom_call import TARGETS
 
     signatures: dict[str, tuple[list[Shape], list[Shape]]] = {
@@ -911,6 +912,8 @@ def custom_call() -> Iterator[tuple[str, str]]:
     default: tuple[list[Shape], list[Shape]] = ([(4, 8)], [(4, 8)])
     # of a routine that has many targets, which have one rule, the first
     alike = ROUTINE_OF.keys() - {targets[0] for targets in ROUTINES.values()}
+    # and those that Shardy does not know
+    alike |= tenstorrent.TARGETS.keys()
     for target in sorted({*TARGETS, *signatures, "unknown"} - alike | {*signatures}):
         operands, results = signatures.get(target, default)
         yield (

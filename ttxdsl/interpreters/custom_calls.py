@@ -13,6 +13,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.check import DEFAULT_TOLERANCE
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF
 from ttxdsl.dialects.stablehlo.types import TokenType
+from ttxdsl.dialects.tenstorrent_calls import Target
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import check, special
 from ttxdsl.interpreters.elements import (
@@ -23,6 +24,7 @@ from ttxdsl.interpreters.elements import (
 )
 from ttxdsl.interpreters.linalg_calls import linalg_call
 from ttxdsl.interpreters.regions import session
+from ttxdsl.interpreters.tenstorrent_calls import tenstorrent_call
 from ttxdsl.remarks import emit_remark
 
 CustomCall = Callable[
@@ -124,6 +126,8 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
     # linear algebra
     **dict.fromkeys(ROUTINE_OF, linalg_call),
     **dict.fromkeys(PYTHON_CALLBACKS, _python_callback),
+    # tt-mlir's
+    **dict.fromkeys(Target, tenstorrent_call),
     # assertions
     "check.eq": _check_eq,
     "check.expect_almost_eq": _expect_almost_eq,

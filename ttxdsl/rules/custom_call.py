@@ -1,16 +1,18 @@
 """Sharding rules of custom calls whose targets are known.
 
 Sources: Shardy's list of targets; `jax.lax.linalg` and `jax.lax` for what those of
-JAX compute.
+JAX compute. Those of tt-mlir are in `tenstorrent.py`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF, batch_rank
+from ttxdsl.dialects.tenstorrent_calls import options
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.rules import tenstorrent
 from ttxdsl.rules.builder import Factor, Kind, Shape, pointwise, resized
 from ttxdsl.rules.table import OpRule, rule
 
@@ -150,6 +152,7 @@ OPAQUE = (None, None)
 
 TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
     **dict.fromkeys(ROUTINE_OF, (None, batches)),  # but for those below
+    **tenstorrent.TARGETS,
     "ApproxTopK": (approximate_top_k, rows),
     "Cholesky": (like_first_result, matrices),
     "CompactWyHelper": (like_first_result, matrices),
@@ -209,11 +212,16 @@ def custom_call_parts(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
     return parts(op) if parts else None
 
 
+def _surroundings(op: stablehlo.CustomCallOp) -> Hashable:
+    """What its attributes say to the call, and who uses it."""
+    return feeds_random_bits(op), tuple(options(op).items())
+
+
 RULES: tuple[OpRule, ...] = (
     rule(
         stablehlo.CustomCallOp,
         custom_call,
-        surroundings=feeds_random_bits,
+        surroundings=_surroundings,
         parts=custom_call_parts,
     ),
 )

@@ -49,6 +49,9 @@ is there with `version=2026`, whose stages have the same numbers:
 - `replicate-non-splittable-values` and `insert-reshards-for-unpropagated-ops` before stage
   8 make whole what code that is the same on every device cannot make parts of.
 - `shardy-ccl-canonicalization` behind stage 10 joins collectives.
+- Composites are taken apart behind stage 1 by `flatten-or-convert-composites`, and
+  `reoutline-composites` behind stage 11 makes those that are still whole on each device
+  one again; a few become custom calls, of which the whole has a sharding rule.
 - It lacks what this pipeline has besides: nothing propagates through loops, branches and
   barriers, sharding groups say nothing, and reshards are not shared.
 """
@@ -135,12 +138,14 @@ from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
 )
+from ttxdsl.transforms.stages.flatten_composites import FlattenCompositesPass
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.insert_reshards_for_unpropagated_ops import (
     InsertReshardsForUnpropagatedOpsPass,
 )
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
+from ttxdsl.transforms.stages.reoutline_composites import ReoutlineCompositesPass
 from ttxdsl.transforms.stages.replicate_non_splittable_values import (
     ReplicateNonSplittableValuesPass,
 )
@@ -301,8 +306,11 @@ class TTStableHLOPipelinePass(ModulePass):
     ) -> list[ModulePass]:
         """What prepares the program for a stage, see the module."""
         match number:
-            case 1 if self._has_several_devices(module, written):
-                return [] if is_solved(module) else [OpenCompositesPass()]
+            case 1 if self.version == DESIGN and self._is_to_split(module, written):
+                return [OpenCompositesPass()]
+            case 2 if self.version == TODAY and self._is_to_split(module, written):
+                # here, for calls inside composites are inlined in stage 1
+                return [FlattenCompositesPass()]
             case 4:
                 if written.has_priority and self.version == DESIGN:
                     emit_warning(
@@ -331,13 +339,14 @@ class TTStableHLOPipelinePass(ModulePass):
             case _:
                 return []
 
-    def _has_several_devices(
-        self, module: ModuleOp, written: "_WrittenShardings"
-    ) -> bool:
+    def _is_to_split(self, module: ModuleOp, written: "_WrittenShardings") -> bool:
         """Whether the program will be split, as far as that is known at its start."""
-        return prod(self.mesh_shape) > 1 or any(
-            mesh.total_size > 1
-            for mesh in (*sdy.mesh_table(module).values(), *written.meshes)
+        return not is_solved(module) and (
+            prod(self.mesh_shape) > 1
+            or any(
+                mesh.total_size > 1
+                for mesh in (*sdy.mesh_table(module).values(), *written.meshes)
+            )
         )
 
     def _after(self, number: int) -> list[ModulePass]:
@@ -353,6 +362,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
             case 10 if self.version == TODAY:
                 return [ShardyCCLCanonicalizationPass()]
+            case 11 if self.version == TODAY:
+                return [ReoutlineCompositesPass()]
             case _:
                 return []
 

@@ -10,6 +10,7 @@ out, as XLA may have copied them to others; here they have to fit.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar, cast
 
 from xdsl.context import Context
@@ -32,16 +33,18 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.tenstorrent_calls import FRONTEND_ATTRIBUTES
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
 
-FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 HLO_SHARDING = "mhlo.sharding"
 """XLA's own sharding, which some exporters keep there, too; see `hlo_shardings`."""
 PREFIX = "xla.sdy."
 MESHES = "xla.sdy.meshes"
 SHARDING = "xla.sdy.sharding"
 SHARDING_RULE = "xla.sdy.sharding_rule"
+CUSTOM_RULE = "xla.sdy.custom_sharding_rule"
+"""The same by whom tt-xla asks: the author of a kernel."""
 IN_SHARDINGS = "xla.sdy.in_shardings"
 OUT_SHARDINGS = "xla.sdy.out_shardings"
 MANUAL_AXES = "xla.sdy.manual_axes"
@@ -56,6 +59,7 @@ _IDLE = frozenset({"xla.sdy.use_tuple_args", "xla.sdy.has_unreduced_axes"})
 _ON_OPS: Mapping[str, type[Attribute]] = {
     SHARDING: sdy.TensorShardingPerValueAttr,
     SHARDING_RULE: sdy.OpShardingRuleAttr,
+    CUSTOM_RULE: sdy.OpShardingRuleAttr,
     IN_SHARDINGS: sdy.TensorShardingPerValueAttr,
     OUT_SHARDINGS: sdy.TensorShardingPerValueAttr,
     MANUAL_AXES: sdy.ManualAxesAttr,
@@ -137,12 +141,16 @@ class _Reader:
         """
         found: dict[str, Attribute] = {}
         for key, said in entries.items():
-            if not key.startswith(PREFIX) or key in _IDLE:
+            if not key.startswith(PREFIX) or key in _IDLE or _is_blank(said):
                 continue
             if key not in types:
                 raise CompileError(f"{key} is not known here: {said}", where)
             found[key] = self.of_type(key, said, types[key], where)
         return found
+
+
+def _is_blank(said: Attribute) -> bool:
+    return isinstance(said, StringAttr) and not said.data.strip()
 
 
 def carries(attributes: Mapping[str, Attribute]) -> bool:
@@ -191,6 +199,11 @@ def import_frontend_attributes(ctx: Context, module: ModuleOp) -> Carried:
                 op.attributes.setdefault(sdy.SHARDING, said.pop(SHARDING))
             if SHARDING_RULE in said:
                 op.attributes.setdefault(sdy.SHARDING_RULE, said.pop(SHARDING_RULE))
+            if CUSTOM_RULE in said:
+                written = cast(sdy.OpShardingRuleAttr, said.pop(CUSTOM_RULE)).data
+                # propagation keeps what is custom only
+                rule = sdy.OpShardingRuleAttr(replace(written, is_custom=True))
+                op.attributes.setdefault(sdy.SHARDING_RULE, rule)
             if said:
                 carried[op] = said
     return carried

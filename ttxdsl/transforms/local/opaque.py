@@ -14,6 +14,7 @@ from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.rules.supplement import supplementary_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors
+from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
@@ -65,8 +66,10 @@ def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     # a rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel
     if isinstance(written, sdy.OpShardingRuleAttr) and written.data.is_custom:
         by_written_rule(ctx, op, written.data)
-    elif ctx.division(op) is not None:
-        localize_by_factors(ctx, op)
+    elif (division := ctx.division(op)) is not None:
+        # a factor that is not said to be a reduction the call joins by itself
+        combine = SUM if division.rule.reduction else None
+        localize_by_factors(ctx, op, division, combine=combine)
     else:
         replicated(ctx, op)
 

@@ -23,7 +23,7 @@ from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.transforms.local.collectives import ALL_SLICE
 
 
-def _is_closed(op: stablehlo.CompositeOp) -> bool:
+def is_closed(op: stablehlo.CompositeOp) -> bool:
     """Whether something is known of a composite, as of those that stage 11 writes."""
     return op.composite_name.data == ALL_SLICE or sharding_rule(op) is not None
 
@@ -40,7 +40,7 @@ class CallDecomposition(RewritePattern):
     ) -> None:
         """Replace one composite."""
         name = op.decomposition.string_value()
-        if _is_closed(op) or name not in self.bodies:
+        if is_closed(op) or name not in self.bodies:
             return
         call = CallOp(name, op.operands, [result.type for result in op.results])
         call.attributes.update(op.attributes)

@@ -1,0 +1,266 @@
+"""`reoutline-composites`: what is left of composites on each device is one again.
+
+The ops that `flatten-or-convert-composites` marked become the body of a private function
+of local shapes, which a composite of the old name and attributes calls. They stay as they
+are where that would not be the same composite any more:
+
+- something else, such as a collective, came between them, or what they work on;
+- they are not all in one block, or have effects;
+- an operand that is not used, or a result that is one of the operands: it cannot be told
+  what those are on a device;
+- its attributes say how large something is, which is split.
+
+Source: tt-mlir's pass of this name, which looks at the first two.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.transforms.local.localizer import captured_values
+from ttxdsl.transforms.stages.flatten_composites import GROUP, OPERANDS, RESULTS
+
+_COUNTS = frozenset({"num_groups"})
+"""Attributes that say into how many parts a dimension is divided."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """A group of ops that can be one again.
+
+    Attributes:
+        ops: in the order of the block.
+        operands: what comes from outside, one an operand of the composite.
+        results: what goes there, one a result.
+        constants: what is used besides, of which the body gets copies.
+    """
+
+    group: DictionaryAttr
+    ops: Sequence[Operation]
+    operands: Sequence[SSAValue]
+    results: Sequence[SSAValue]
+    constants: Sequence[stablehlo.ConstantOp]
+
+
+def _numbers(attribute: Attribute | None) -> Sequence[int]:
+    """The numbers of a `array<i64: …>` or dense attribute, those that are integers."""
+    if not isinstance(attribute, DenseArrayBase | DenseIntOrFPElementsAttr):
+        return ()
+    values: Sequence[object] = cast(Any, attribute).get_values()
+    return [value for value in values if isinstance(value, int)]
+
+
+def _places(op: Operation, key: str, count: int) -> Sequence[int]:
+    """The marks of an op, -1 each if it has none."""
+    found = _numbers(op.attributes.get(key))
+    return found if len(found) == count else [-1] * count
+
+
+def _used(op: Operation) -> Iterable[SSAValue]:
+    """What an op uses from around it, in its regions, too."""
+    return (*op.operands, *captured_values(op)) if op.regions else op.operands
+
+
+def _is_movable(ops: Sequence[Operation]) -> bool:
+    """Whether all can go to where the last is: nothing between uses what they make."""
+    members = set(ops)
+    made = {result for op in ops for result in op.results}
+    inner: Operation | None = ops[0]
+    while inner is not None and inner is not ops[-1]:
+        if inner not in members and not made.isdisjoint(_used(inner)):
+            return False
+        inner = inner.next_op
+    return inner is not None
+
+
+def _in_order(found: dict[int, SSAValue], count: int) -> list[SSAValue] | None:
+    """Values by number; None if there is not one of each."""
+    return (
+        [found[n] for n in range(count)] if sorted(found) == [*range(count)] else None
+    )
+
+
+def _outline(group: DictionaryAttr, ops: Sequence[Operation]) -> _Outline | None:
+    """How a group is made one again; None if it is not the same any more."""
+    if len({op.parent for op in ops}) > 1 or not all(map(is_side_effect_free, ops)):
+        return None
+    if not _is_movable(ops):
+        return None
+    members = set(ops)
+    operands: dict[int, SSAValue] = {}
+    results: dict[int, SSAValue] = {}
+    constants: list[stablehlo.ConstantOp] = []
+    for op in ops:
+        places = iter(_places(op, OPERANDS, len(op.operands)))
+        for value in _used(op):
+            place = next(places, -1)
+            if value.owner in members:
+                continue
+            if place < 0 and isinstance(value.owner, stablehlo.ConstantOp):
+                constants.append(value.owner)  # one of all that are equal
+                continue
+            if place < 0 or operands.setdefault(place, value) is not value:
+                return None
+        for value, place in zip(
+            op.results, _places(op, RESULTS, len(op.results)), strict=True
+        ):
+            if place >= 0:
+                results[place] = value
+            elif any(_outer(use.operation, op) not in members for use in value.uses):
+                return None
+    sizes = [
+        len(cast("ArrayAttr[Attribute]", group.data[k]))
+        for k in ("operands", "results")
+    ]
+    inputs, outputs = _in_order(operands, sizes[0]), _in_order(results, sizes[1])
+    if inputs is None or outputs is None:
+        return None
+    if _says_a_split_size(group, inputs, outputs):
+        return None
+    return _Outline(group, ops, inputs, outputs, tuple(dict.fromkeys(constants)))
+
+
+def _outer(op: Operation, beside: Operation) -> Operation | None:
+    """The op that is, or has in its regions, a user, in the block of another op."""
+    found: Operation | None = op
+    while found is not None and found.parent is not beside.parent:
+        found = found.parent_op()
+    return found
+
+
+def _integers(attribute: Attribute) -> Iterator[int]:
+    """All integers in an attribute."""
+    match attribute:
+        case IntegerAttr():
+            yield attribute.value.data
+        case ArrayAttr():
+            for one in attribute:
+                yield from _integers(one)
+        case _:
+            yield from _numbers(attribute)
+
+
+def _says_a_split_size(
+    group: DictionaryAttr, operands: Sequence[SSAValue], results: Sequence[SSAValue]
+) -> bool:
+    """Whether attributes have the size of a dimension that is smaller on a device."""
+    attributes = cast("DictionaryAttr", group.data["attributes"]).data
+    split: set[int] = set()
+    for key, values in (("operands", operands), ("results", results)):
+        for whole, value in zip(
+            cast("ArrayAttr[Attribute]", group.data[key]), values, strict=True
+        ):
+            if isinstance(whole, TensorType):
+                before = cast("TensorType[Attribute]", whole).get_shape()
+                pairs = zip(before, shape_of(value), strict=True)
+                differing = [(dim, a) for dim, (a, b) in enumerate(pairs) if a != b]
+                split.update(size for _, size in differing)
+                if _COUNTS & attributes.keys() and any(dim for dim, _ in differing):
+                    return True
+    return any(n in split for one in attributes.values() for n in _integers(one))
+
+
+def _replace_uses(op: Operation, values: Mapping[SSAValue, SSAValue]) -> None:
+    """Let an op, and what is in its regions, use other values."""
+    for inner in op.walk():
+        for index, value in enumerate(inner.operands):
+            if value in values:
+                inner.operands[index] = values[value]
+
+
+class _Outliner:
+    """Writes composites and the functions that they are made of."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.taken = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
+
+    def _name(self, group: DictionaryAttr) -> str:
+        name = f"outlined_{cast('StringAttr', group.data['id']).data}"
+        unique, count = name, 0
+        while unique in self.taken:
+            unique, count = f"{name}_{count}", count + 1
+        self.taken.add(unique)
+        return unique
+
+    def write(self, outline: _Outline) -> None:
+        """Replace the ops by a composite, and make them the body of its function."""
+        inputs = [value.type for value in outline.operands]
+        outputs = [value.type for value in outline.results]
+        group = outline.group.data
+        name = self._name(outline.group)
+        composite = stablehlo.CompositeOp.create(
+            operands=outline.operands,
+            result_types=outputs,
+            properties={
+                "name": group["name"],
+                "composite_attributes": group["attributes"],
+                "decomposition": SymbolRefAttr(name),
+                "version": group["version"],
+            },
+        )
+        composite.location = outline.ops[-1].location
+        Rewriter.insert_op(composite, InsertPoint.after(outline.ops[-1]))
+        members = set(outline.ops)
+        for value, new in zip(outline.results, composite.results, strict=True):
+            value.replace_uses_with_if(
+                new, lambda use: _outer(use.operation, composite) not in members
+            )
+        block = Block(arg_types=inputs)
+        arguments: dict[SSAValue, SSAValue] = dict(
+            zip(outline.operands, block.args, strict=True)
+        )
+        for constant in outline.constants:
+            block.add_op(copy := constant.clone())
+            arguments[constant.results[0]] = copy.results[0]
+        for op in outline.ops:
+            op.detach()
+            block.add_op(op)
+            _replace_uses(op, arguments)
+        block.add_op(ReturnOp(*outline.results))
+        function = FuncOp(name, (inputs, outputs), Region(block), "private")
+        self.module.body.block.add_op(function)
+
+
+class ReoutlineCompositesPass(ModulePass):
+    """Make composites again of marked ops, and remove the marks."""
+
+    name = "reoutline-composites"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        groups: dict[Attribute, list[Operation]] = {}
+        for inner in all_ops(op):
+            if (group := inner.attributes.get(GROUP)) is not None:
+                groups.setdefault(group, []).append(inner)
+        outliner = _Outliner(op)
+        for group, ops in groups.items():
+            # found one by one: the operands of this may be results of another
+            outline = _outline(cast("DictionaryAttr", group), ops)
+            if outline is not None:
+                outliner.write(outline)
+        for ops in groups.values():
+            for inner in ops:
+                for key in (GROUP, OPERANDS, RESULTS):
+                    inner.attributes.pop(key, None)
