@@ -38,22 +38,10 @@ MOVED = {
 """What is not the same through us as alone with its rule written on the call."""
 
 
-def answer_of(text: str) -> Answer:
-    """Asked again if it crashed, as it does now and then whatever it is asked."""
-    answer = ask(text)
-    for again in range(1, 4):
-        if not answer.crashed:
-            break
-        answer = ask(f"{text}// {again}\n")
-    return answer
-
-
 def through_us(text: str) -> tuple[str, Answer]:
     """Our text of each device, in today's words, and what tt-mlir says to it."""
     made = str(ttxdsl.load(text).partition(version="2026"))
-    return made, answer_of(
-        made.replace("shard_status<sharded>", "shard_status<presharded>")
-    )
+    return made, ask(made.replace("shard_status<sharded>", "shard_status<presharded>"))
 
 
 def one_op(text: str) -> str:
@@ -68,7 +56,7 @@ def one_op(text: str) -> str:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_alone_and_through_us(name: str):
-    assert answer_of(CALLS[name]).ok == (name in ALONE)
+    assert ask(CALLS[name]).ok == (name in ALONE)
     assert through_us(CALLS[name])[1].ok == (name not in NOT_TAKEN)
 
 
@@ -81,14 +69,14 @@ def test_with_its_rule_written_on_it_a_call_is_the_same(name: str):
     )
     separator = "" if f"{start}}}" in CALLS[name] else ", "
     text = CALLS[name].replace(start, f"{start}{rule}{separator}", 1)
-    alone = answer_of(text).stages["shlo_compiler"]
+    alone = ask(text).stages["shlo_compiler"]
     ours, _ = through_us(CALLS[name])
     assert (one_op(alone) == one_op(ours)) == (name not in MOVED)
 
 
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_a_composite_alone_and_through_us(name: str):
-    alone = answer_of(COMPOSITES[name])
+    alone = ask(COMPOSITES[name])
     ours, through = through_us(COMPOSITES[name])
     becomes_call = "@tenstorrent." in ours
     same = one_op(alone.stages["shlo_compiler"]) == one_op(ours)
@@ -100,5 +88,5 @@ def test_a_composite_alone_and_through_us(name: str):
 def test_two_composites_of_one_function_stay_two():
     """Alone it computes `gelu` once instead of twice, and says nothing."""
     text = twice(COMPOSITES["gelu"])
-    assert answer_of(text).stages["ttir"].count("ttir.gelu") == 1
+    assert ask(text).stages["ttir"].count("ttir.gelu") == 1
     assert through_us(text)[1].stages["ttir"].count("ttir.gelu") == 2

@@ -111,5 +111,13 @@ def test_a_descriptor_is_looked_at(tmp_path: Path):
 
 @needs_tt
 def test_an_end_to_waiting():
-    with pytest.raises(CompileError, match=r"did not answer within 1e-06 seconds"):
-        compile_text(TTIR_ADD, timeout=1e-6)
+    many = "\n".join(
+        f"%v{at + 1} = stablehlo.add %v{at}, %v{at} : tensor<4xf32>"
+        for at in range(3000)
+    )
+    text = f"""func.func public @main(%v0: tensor<4xf32>) -> tensor<4xf32> {{
+      {many}
+      return %v3000 : tensor<4xf32>
+    }}"""
+    with pytest.raises(CompileError, match=r"did not answer within 0\.001 seconds"):
+        compile_text(text, timeout=0.001)
