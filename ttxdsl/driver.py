@@ -11,7 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ttxdsl.conversion.vocabulary import Vocabulary
+from ttxdsl.errors import CompileError
 from ttxdsl.program import Form, require_not_beyond
 from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipelinePass
 
@@ -34,11 +34,10 @@ def lowerings(
         CompileError: the program is further down.
     """
     require_not_beyond(form, wanted)
+    if vocabulary not in ("design", "tt-mlir"):
+        raise CompileError(f"for is '{vocabulary}', expected design or tt-mlir")
     passes: list[ModulePass] = []
-    if (
-        form == wanted == "stablehlo"
-        and Vocabulary.named(vocabulary) is Vocabulary.TT_MLIR
-    ):
+    if form == wanted == "stablehlo" and vocabulary == "tt-mlir":
         from ttxdsl.transforms.solved.prepare_for_tt_mlir import PrepareForTTMLIRPass
 
         passes.append(PrepareForTTMLIRPass())

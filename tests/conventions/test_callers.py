@@ -34,7 +34,6 @@ PUBLIC: dict[str, str] = {
     "rules.registry.unregister_sharding_rule": "takes that back",
     "sharding.spec.TensorSharding.shard_slices": "what a sharding means, which tests ask",
     "sharding.spec.TensorSharding.without_priorities": "how user priorities end",
-    "tt.simulating.check_stages": "what users run tt-mlir's programs with",
     "tt.compiler.parse_text": "what users ask tt-mlir's verifiers with",
     "universe.UNIVERSE": "the entry point that xDSL loads",
 }

@@ -1,11 +1,12 @@
 """`ttxdsl compare-tt`: a program through our compiler and through the real tt-mlir."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.collectives import CountedCollective
@@ -75,19 +76,16 @@ def _json(comparison: TtComparison) -> dict[str, Any]:
     }
 
 
-def _show_way(report: Console, name: str, way: Way) -> None:
-    report.print(
-        styled(f"{name}: ", "bold"),
-        styled(way.verdict, "green" if way.ok else "bold red"),
-        sep="",
-        soft_wrap=True,
-    )
+def _lines(name: str, way: Way) -> Iterator[Text]:
+    """What became of the program on one way."""
+    verdict = styled(way.verdict, "green" if way.ok else "bold red")
+    yield styled(f"{name}: ", "bold") + verdict
     if way.stopped_by is not None:
         op, place = way.stopped_by
         where = f" at {place}" if place else ""
-        report.print(styled(f"  stopped by '{op}'{where}", ""), soft_wrap=True)
+        yield styled(f"  stopped by '{op}'{where}", "")
     if way.not_run is not None:
-        report.print(styled(f"  its numbers: {way.not_run}", ""), soft_wrap=True)
+        yield styled(f"  its numbers: {way.not_run}", "")
 
 
 def _numbers(comparison: TtComparison) -> Table | None:
@@ -143,8 +141,11 @@ def execute(options: argparse.Namespace) -> int:
         return 0 if comparison.agree else 1
     report = report_console()
     report.print(heading(comparison.source, "  beside tt-mlir"), soft_wrap=True)
-    _show_way(report, "tt-mlir alone", comparison.alone)
-    _show_way(report, "through ttxdsl", comparison.through)
+    for line in (
+        *_lines("tt-mlir alone", comparison.alone),
+        *_lines("through ttxdsl", comparison.through),
+    ):
+        report.print(line, soft_wrap=True)
     if not comparison.alone.ok and comparison.through.ok:
         say = f"  ttxdsl compile {options.file} --for tt-mlir --emit stablehlo"
         report.print(styled(say, "dim"), soft_wrap=True)

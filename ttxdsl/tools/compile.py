@@ -38,13 +38,13 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     module = read_module(options.file, options, context=context)
     form = form_of(module)
     last = COLLECTIVES_STAGE if options.emit == "sdy" else LAST_STAGE
-    passes: list[ModulePass] = []
-    if options.emit != "sdy":
-        passes = lowerings(form, options.emit, options.num_links, options.vocabulary)
     # what only the stages do is not passed over in silence
     asked = "mesh_shape", "argument_types", "result_presharded", "dump_dir"
     if options.emit in ("sdy", "stablehlo") or any(getattr(options, a) for a in asked):
         require_stablehlo(form)
+    passes: list[ModulePass] = []
+    if options.emit != "sdy":
+        passes = lowerings(form, options.emit, options.num_links, options.vocabulary)
     if form == "stablehlo":
         passes.insert(0, flags.pipeline_of(options, last_stage=last))
 

@@ -74,7 +74,12 @@ def verbatim(
 
 def _define(name: str, bases: tuple[type, ...]) -> type[ParametrizedAttribute]:
     title = "".join(part.capitalize() for part in re.split(r"[._]", name)) + "Attr"
-    fields = {"name": name, "__doc__": f"`{name}`, as it was written."}
+    fields = {
+        "name": name,
+        "__doc__": f"`{name}`, as it was written.",
+        # of its own, for only those are compared
+        "__annotations__": {"text": StringAttr},
+    }
     return irdl_attr_definition(
         cast(type[ParametrizedAttribute], type(title, bases, fields))
     )

@@ -16,7 +16,7 @@ func.func private @inside(%a: tensor<2xf32>) -> tensor<2xf32> {
 
 // CHECK: %a: tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>, ttcore.shard_status = #ttcore.shard_status<sharded>}
 // CHECK-SAME: %b: tensor<2xf32> {ttcore.shard_status = #ttcore.shard_status<unsharded>}
-// CHECK-SAME: %c: tensor<2xf32> {ttcore.shard_status = #ttcore.shard_status<sharded>}
+// CHECK-SAME: %c: tensor<2xf32> {ttcore.shard_status = #ttcore.shard_status<presharded>}
 // CHECK-SAME: -> (tensor<2xf32>, tensor<2xf32>)
 // CHECK: func.func private @inside(%a: tensor<2xf32>)
 
