@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.conversion.tt_verdicts import Sample, refused, written_for_tt_mlir
+from tests.conversion.tt_verdicts import PAGE, verdict_page, verdicts
 from tests.tt.oracle import needs_tt
 from ttxdsl.api import program_of_text
+from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.errors import UnsupportedError
 
 PAIRS = """
@@ -68,13 +69,16 @@ def test_example(form: Literal["ttir", "ttnn"]):
 @needs_tt
 @pytest.mark.parametrize("form", LEAST)
 def test_tt_mlir_takes_every_op(form: str):
-    written = written_for_tt_mlir(form)
-    by_meshes: dict[str, list[Sample]] = {}
-    for sample in written.values():
-        by_meshes.setdefault(sample.meshes, []).append(sample)
-    refusals = [refused(wanted) for wanted in by_meshes.values()]
-    assert {one.op: said for found in refusals for one, said in found.items()} == {}
-    assert len(written) >= LEAST[form]
+    against = verdicts(form, Vocabulary.TT_MLIR)
+    assert {op: said for op, said in against.items() if said is not None} == {}
+    assert len(against) >= LEAST[form]
+
+
+@needs_tt
+def test_the_page_of_verdicts_is_up_to_date():
+    assert PAGE.read_text() == verdict_page(), (
+        "run python -m tests.conversion.tt_verdicts"
+    )
 
 
 def test_what_tt_mlir_has_not_is_refused():

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -121,18 +122,84 @@ def _refused_of(batch: Sequence[Sample]) -> Mapping[Sample, str]:
     return {**_refused_of(batch[:half]), **_refused_of(batch[half:])}
 
 
-def written_for_tt_mlir(form: str) -> Mapping[str, Sample]:
-    """A sample of every op that is written for tt-mlir in `ttir` or `ttnn`, by name."""
+def written_for(form: str, vocabulary: Vocabulary) -> Mapping[str, Sample]:
+    """A sample of every op that is written in `ttir` or `ttnn`, by name."""
     found: dict[str, Sample] = {}
     for module in cases():
         try:
             with collect_remarks():
-                convert_stablehlo_to_ttir(module, Vocabulary.TT_MLIR)
+                convert_stablehlo_to_ttir(module, vocabulary)
                 if form == "ttnn":
-                    convert_ttir_to_ttnn(module, vocabulary=Vocabulary.TT_MLIR)
+                    convert_ttir_to_ttnn(module, vocabulary=vocabulary)
             module.verify()
         except (CompileError, VerifyException):
             continue
         for one in samples(module):
             found.setdefault(one.op, one)
     return found
+
+
+def verdicts(form: str, vocabulary: Vocabulary) -> Mapping[str, str | None]:
+    """What tt-mlir says against each op that is written, None if it takes it."""
+    written = written_for(form, vocabulary)
+    by_meshes: dict[str, list[Sample]] = {}
+    for sample in written.values():
+        by_meshes.setdefault(sample.meshes, []).append(sample)
+    against: dict[str, str | None] = dict.fromkeys(written)
+    for wanted in by_meshes.values():
+        against |= {one.op: said for one, said in refused(wanted).items()}
+    return against
+
+
+# --- the page -----------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tt-mlir-verdicts.md"
+
+_LONGEST = 90
+
+
+def _said(verdict: str | None) -> str:
+    """A verdict in a cell: the first complaint, shortened."""
+    if verdict is None:
+        return "taken"
+    first = verdict.split("; ")[0].replace("|", "\\|").replace("\n", " ")
+    short = first if len(first) <= _LONGEST else f"{first[: _LONGEST - 1]}…"
+    return short.replace("<", "&lt;")
+
+
+def verdict_page() -> str:
+    """The page in Markdown: what tt-mlir's verifiers say of every op."""
+    lines = [
+        "# Every op before tt-mlir's verifiers",
+        "",
+        "<!-- made by `python -m tests.conversion.tt_verdicts`: do not edit -->",
+        "",
+        "Each op that [the lowerings](lowering.md) write, one sample of each in a function of",
+        "its own, as tt-mlir of October 2026 (`jax-tt-plugin` 0.1.3) reads and verifies it: in",
+        "the design's form, and written with `for=tt-mlir`. What is not written there is",
+        "refused with the op and its line, or said by other ops.",
+    ]
+    for form in ("ttir", "ttnn"):
+        design = verdicts(form, Vocabulary.DESIGN)
+        today = verdicts(form, Vocabulary.TT_MLIR)
+        taken = [sum(one is None for one in each.values()) for each in (design, today)]
+        lines += [
+            "",
+            f"## {form}",
+            "",
+            f"{taken[0]} of {len(design)} are taken in the design's form, {taken[1]} of "
+            f"{len(today)} with `for=tt-mlir`.",
+            "",
+            "| op | the design's form | `for=tt-mlir` |",
+            "|---|---|---|",
+            *(
+                f"| `{op}` | {_said(design[op]) if op in design else 'not written'} "
+                f"| {_said(today[op]) if op in today else 'not written'} |"
+                for op in sorted({*design, *today})
+            ),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(verdict_page())
