@@ -30,10 +30,11 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.remarks import emit_warning
@@ -382,11 +383,18 @@ class FitMeshPass(ModulePass):
         """Change the module in place.
 
         Raises:
+            CompileError: the program is not partitioned.
             UnsupportedError: tt-mlir has no mesh of so many devices.
         """
         meshes = [one for one in op.ops if isinstance(one, sdy.MeshOp)]
         if not meshes:
             return
+        if not is_solved(op):
+            raise CompileError(
+                "the program is not partitioned",
+                op,
+                hint="run tt-stablehlo-pipeline before this pass",
+            )
         manuals = ops_of_type(op, sdy.ManualComputationOp)
         first = meshes[0]
         mesh = first.mesh.data
