@@ -85,6 +85,7 @@ from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
+from ttxdsl.transforms.optimize.optimize_collectives import OptimizeCollectivesPass
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
@@ -353,8 +354,10 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [EvenOutShardingsPass(self.strict)]
             case 8:
                 return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
-            case 10 if self.version == TODAY:
+            case 10:
                 return [ShardyCCLCanonicalizationPass()]
+            case 11 if self.version == DESIGN:
+                return [OptimizeCollectivesPass()]
             case _:
                 return []
 

@@ -1,0 +1,325 @@
+"""`late-sums`: partial sums are combined where that costs least, and once.
+
+An all_reduce that adds is replaced by others further down: what each device holds of the
+sum travels through ops that are linear in it, and is combined where the fewest bytes are.
+So two sums that are added are added first and combined once.
+
+**Why it is right.** Let p_i be what device i of a group holds, s = sum of p_i. For f
+linear, f(s) = f(sum of p_i) = sum of f(p_i). f is linear in an operand if its other
+operands are the same number on every device of the group: `_linear` lists what f may be.
+A term w of a sum that all devices hold whole counts once if the first device adds w and
+the others zero. So every value between the old all_reduce and the new one is a sum over
+the devices of what they hold of it, and the new one gives the same value as before to
+whoever used it. Integers wrap, which is linear too. Sums of floating-point numbers are
+rounded in another order, as every all_reduce may; a product or quotient with something
+infinite may then be NaN where it was infinite.
+
+The places are a least vertex cut (`min_cut.py`): vertices are values that are linear in a
+partial sum, priced by what their all_reduce sends; sources are the operands of today's
+all_reduces; sinks are values that an op needs that is not linear in them. Only what sends
+fewer bytes than before is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, is_tensor
+from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.cost import Ring
+from ttxdsl.transforms.local.combiner import SUM, combiner_of
+from ttxdsl.transforms.optimize.device_program import (
+    DeviceProgram,
+    erase_unused,
+    is_collective,
+    slice_of,
+    sum_of,
+)
+from ttxdsl.transforms.optimize.min_cut import VertexGraph
+
+NAME = "late-sums"
+
+_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type, ComplexType)
+
+_MOVING = (
+    stablehlo.NegOp,
+    stablehlo.TransposeOp,
+    stablehlo.ReshapeOp,
+    stablehlo.BroadcastInDimOp,
+    stablehlo.SliceOp,
+    stablehlo.ReverseOp,
+    stablehlo.RealOp,
+    stablehlo.ImagOp,
+)
+"""Linear in their one operand, whatever it is."""
+
+_SUMS = (stablehlo.AddOp, stablehlo.SubtractOp)
+
+_COLLECTIVES = (
+    stablehlo.AllReduceOp,
+    stablehlo.ReduceScatterOp,
+    stablehlo.AllGatherOp,
+    stablehlo.AllToAllOp,
+)
+
+
+@dataclass(slots=True)
+class _Vertex:
+    """A value that is linear in partial sums.
+
+    Attributes:
+        value: the value as it is now, whole.
+        number: of its vertex.
+        like: an all_reduce that it came from.
+        linear: which operands of its op are partial; none for an all_reduce's result.
+        masked: which operands count on one device only.
+    """
+
+    value: OpResult
+    number: int
+    like: Operation
+    linear: tuple[int, ...] = ()
+    masked: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Region:
+    """What is linear in the all_reduces of one block along the same axes."""
+
+    program: DeviceProgram
+    axes: Axes
+    graph: VertexGraph = field(default_factory=VertexGraph)
+    vertices: dict[SSAValue, _Vertex] = field(default_factory=dict[SSAValue, _Vertex])
+
+    def add(self, value: OpResult, like: Operation) -> _Vertex:
+        """A new vertex, priced as an all_reduce of the value."""
+        price = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
+        vertex = _Vertex(value, self.graph.vertex(price), like)
+        self.vertices[value] = vertex
+        return vertex
+
+    def grow(self, block: Block) -> None:
+        """Add every op of the block that is linear in what is there already."""
+        for op in block.ops:
+            if len(op.results) != 1 or op.results[0] in self.vertices:
+                continue
+            partial = [
+                index
+                for index, operand in enumerate(op.operands)
+                if operand in self.vertices
+            ]
+            if not partial or op.regions and not _is_reducing(op):
+                continue
+            found = self._linear(op, partial)
+            if found is None:
+                continue
+            linear, masked = found
+            first = self.vertices[op.operands[linear[0]]]
+            vertex = self.add(op.results[0], first.like)
+            vertex.linear, vertex.masked = linear, masked
+            for index in linear:
+                self.graph.edge(
+                    self.vertices[op.operands[index]].number, vertex.number
+                )
+
+    def _same(self, op: Operation, *indices: int) -> bool:
+        return all(
+            self.program.same_along(op.operands[index], self.axes) for index in indices
+        )
+
+    def _linear(
+        self, op: Operation, partial: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """In which operands an op is linear, and which count once; None if in none."""
+        element = element_of(op.results[0]) if is_tensor(op.results[0]) else i1
+        if element == i1:
+            return None
+        whole = [index for index in range(len(op.operands)) if index not in partial]
+        is_float = isinstance(element, _FLOATS)
+        match op:
+            case _ if isinstance(op, _MOVING):
+                return (0,), ()
+            case stablehlo.ConvertOp():
+                return ((0,), ()) if _widens(op) else None
+            case _ if isinstance(op, _SUMS) or isinstance(op, stablehlo.ConcatenateOp):
+                if not self._same(op, *whole):
+                    return None
+                return tuple(partial), tuple(whole)
+            case stablehlo.MulOp() | stablehlo.DotGeneralOp() | stablehlo.ConvolutionOp():
+                first = partial[0]
+                other = 1 - first
+                if op.operands[0] is op.operands[1] or not self._same(op, other):
+                    return None
+                return (first,), ()
+            case stablehlo.DivOp() if is_float and partial[0] == 0:
+                if 1 in partial or not self._same(op, 1):
+                    return None
+                return (0,), ()
+            case stablehlo.SelectOp():
+                if 0 in partial or not self._same(op, *whole):
+                    return None
+                return tuple(partial), tuple(one for one in whole if one != 0)
+            case stablehlo.ReduceOp() if tuple(partial) == (0,):
+                sums = len(op.operands) == 2 and combiner_of(op.body) == SUM
+                return ((0,), ()) if sums and _is_zero(op.operands[1]) else None
+            case stablehlo.PadOp() if tuple(partial) == (0,):
+                return ((0,), ()) if _is_zero(op.padding_value) else None
+            case stablehlo.DynamicSliceOp() if tuple(partial) == (0,):
+                return ((0,), ()) if self._same(op, *whole) else None
+            case _ if isinstance(op, _COLLECTIVES) or slice_of(op) is not None:
+                axes = self.program.axes(op)
+                if axes is None or lists_overlap(axes, self.axes):
+                    return None
+                reduces = isinstance(
+                    op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp
+                )
+                return None if reduces and sum_of(op) != SUM else ((0,), ())
+            case _:
+                return None
+
+    def is_needed(self, vertex: _Vertex) -> bool:
+        """Whether an op uses the value that is not linear in it."""
+        for use in vertex.value.uses:
+            user = use.operation
+            result = user.results[0] if len(user.results) == 1 else None
+            taken = self.vertices.get(result) if result is not None else None
+            if taken is None or use.index not in taken.linear:
+                return True
+        return False
+
+
+def _is_reducing(op: Operation) -> bool:
+    return isinstance(op, stablehlo.ReduceOp) or is_collective(op)
+
+
+def _widens(op: stablehlo.ConvertOp) -> bool:
+    """Whether every number stays what it is, so that sums of them do too."""
+    widths = {
+        BFloat16Type: 0,
+        Float16Type: 0,
+        Float32Type: 1,
+        Float64Type: 2,
+    }
+    before = widths.get(type(element_of(op.operand)))  # pyright: ignore[reportArgumentType]
+    after = widths.get(type(element_of(op.result)))  # pyright: ignore[reportArgumentType]
+    return before is not None and after is not None and before < after
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether a value is a constant of nothing but zeros."""
+    op = value.owner
+    if not isinstance(op, stablehlo.ConstantOp):
+        return False
+    held = op.value
+    return (
+        isinstance(held, DenseIntOrFPElementsAttr)
+        and held.is_splat()
+        and not any(held.data.data)
+    )
+
+
+def _components(region: _Region) -> list[list[_Vertex]]:
+    """Vertices that hang together, each group in program order."""
+    group: dict[SSAValue, list[_Vertex]] = {}
+    for value, vertex in region.vertices.items():
+        group[value] = [vertex]
+        op = vertex.value.op
+        for index in vertex.linear:
+            mine, theirs = group[value], group[op.operands[index]]
+            if mine is theirs:
+                continue
+            if len(mine) < len(theirs):
+                mine, theirs = theirs, mine
+            mine.extend(theirs)
+            for one in theirs:
+                group[one.value] = mine
+    return list({id(one): one for one in group.values()}.values())
+
+
+def _sources(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
+    found: dict[Axes, list[Operation]] = {}
+    for op in block.ops:
+        if isinstance(op, stablehlo.AllReduceOp) and sum_of(op) == SUM:
+            axes = program.axes(op)
+            element: Attribute = element_of(op.results[0])
+            if axes is not None and element != i1:
+                found.setdefault(axes, []).append(op)
+    return found
+
+
+def combine_late(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_reduces of one block; whether any moved."""
+    changed = False
+    for axes in _sources(program, block):
+        sums = _sources(program, block).get(axes, [])
+        if not sums:
+            continue
+        region = _Region(program, axes)
+        for op in sums:
+            region.add(op.results[0], op)
+        region.grow(block)
+        order = {op: place for place, op in enumerate(block.ops)}
+        for component in _components(region):
+            if len(component) > 1:
+                component.sort(key=lambda one: order[one.value.op])
+                changed |= _solve(region, component)
+    return changed
+
+
+def _solve(region: _Region, component: list[_Vertex]) -> bool:
+    """Find the cut of one component, and move its all_reduces there if it is cheaper."""
+    graph = VertexGraph()
+    program, axes = region.program, region.axes
+    now = 0
+    number: dict[SSAValue, int] = {}
+    for vertex in component:
+        price = program.bytes(Ring.ALL_REDUCE, vertex.value, axes)
+        number[vertex.value] = one = graph.vertex(price)
+        if not vertex.linear:
+            graph.source(one)
+            now += price
+        for index in vertex.linear:
+            graph.edge(number[vertex.value.op.operands[index]], one)
+        if region.is_needed(vertex):
+            graph.sink(one)
+    cut = graph.least_cut()
+    if cut.price >= now:
+        return False
+    held: dict[SSAValue, SSAValue] = {}
+    whole: list[tuple[_Vertex, SSAValue]] = []
+    for vertex in component:
+        one = number[vertex.value]
+        if one in cut.behind:
+            continue
+        op = vertex.value.op
+        if not vertex.linear:
+            held[vertex.value] = op.operands[0]
+        else:
+            operands = list(op.operands)
+            for index in vertex.linear:
+                operands[index] = held[operands[index]]
+            for index in vertex.masked:
+                operands[index] = program.on_first(operands[index], axes, op)
+            held[vertex.value] = program.copy(op, operands)
+        if one in cut.vertices:
+            whole.append((vertex, held[vertex.value]))
+    for vertex, part in whole:
+        if not vertex.linear:
+            continue  # it is combined where it was
+        reduced = program.all_reduce(part, vertex.like, axes, NAME)
+        vertex.value.replace_all_uses_with(reduced)
+    erase_unused(vertex.value for vertex in reversed(component))
+    return True

@@ -1,0 +1,105 @@
+"""`optimize-collectives`: fewer bytes between devices, the same numbers.
+
+It works on what every device runs, behind stage 11. There every collective is, those too
+that stage 11 itself wrote (for lookups, halos and sums that no sharding speaks of), and
+why a rewrite is right can be said of one device's values alone, without shardings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.errors import CompileError
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.local.collectives import SliceFunctions, first_free_channel
+from ttxdsl.transforms.optimize import late_sums
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+
+Optimization = Callable[[DeviceProgram, Block], bool]
+"""Changes a block of the per-device program; whether it did."""
+
+OPTIMIZATIONS: dict[str, Optimization] = {
+    late_sums.NAME: late_sums.combine_late,
+}
+"""In the order in which they run, again and again until nothing changes."""
+
+ROUNDS = 4
+"""How often at most: each round can only send less, by ever smaller steps."""
+
+
+@dataclass(frozen=True)
+class OptimizeCollectivesPass(ModulePass):
+    """Make collectives send less.
+
+    Attributes:
+        only: the optimizations to run; all if it names none.
+    """
+
+    name = "optimize-collectives"
+
+    only: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: no optimization is called so.
+        """
+        for name in self.only:
+            if name not in OPTIMIZATIONS:
+                known = ", ".join(OPTIMIZATIONS)
+                raise CompileError(f"no optimization {name!r}: there are {known}")
+        chosen = [
+            optimization
+            for name, optimization in OPTIMIZATIONS.items()
+            if name in self.only or not self.only
+        ]
+        meshes = {m for m in sdy.mesh_table(op).values() if not m.is_maximal}
+        wrappers = [
+            first
+            for function in op.ops
+            if isinstance(function, FuncOp)
+            and function.body.blocks
+            and isinstance(first := function.body.block.first_op, sdy.ManualComputationOp)
+        ]
+        if len(meshes) != 1 or not wrappers:
+            return
+        (mesh,) = meshes
+        names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
+        slices = SliceFunctions(names)
+        channel = first_free_channel(op)
+        for wrapper in wrappers:
+            manual = set(wrapper.manual_axes.data)
+            if {str(getattr(one, "data", one)) for one in manual} < set(mesh.axis_names):
+                continue
+            program = DeviceProgram(op, wrapper, mesh, slices, channel)
+            _optimize(program, chosen)
+            channel = program.next_channel
+        used = {
+            inner.decomposition.string_value()
+            for inner in ops_of_type(op, stablehlo.CompositeOp)
+        }
+        for function in slices.functions:
+            if function.sym_name.data in used:
+                op.body.block.add_op(function)
+
+
+def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
+    blocks = list(
+        dict.fromkeys(
+            block for op in program.collectives() if (block := op.parent) is not None
+        )
+    )
+    for block in blocks:
+        for _ in range(ROUNDS):
+            if not any([one(program, block) for one in chosen]):
+                break
+    program.finish()
