@@ -20,13 +20,14 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.local.collectives import SliceFunctions, first_free_channel
-from ttxdsl.transforms.optimize import late_sums
+from ttxdsl.transforms.optimize import early_slices, late_sums
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 
 Optimization = Callable[[DeviceProgram, Block], bool]
 """Changes a block of the per-device program; whether it did."""
 
 OPTIMIZATIONS: dict[str, Optimization] = {
+    early_slices.NAME: early_slices.slice_early,
     late_sums.NAME: late_sums.combine_late,
 }
 """In the order in which they run, again and again until nothing changes."""
