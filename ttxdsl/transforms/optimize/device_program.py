@@ -195,10 +195,16 @@ class DeviceProgram:
 
     # Prices
 
-    def bytes(self, kind: Ring, before: SSAValue, axes: Axes, times: int = 1) -> int:
-        """What each device sends: `ring_bytes` of `times` what it holds."""
-        held = tensor_bytes(shape_of(before), element_bits(element_of(before)))
-        return ring_bytes(kind, held * times, self.size(axes))
+    def bytes(self, kind: Ring, before: SSAValue, axes: Axes) -> int:
+        """What each device sends of a value."""
+        return self.bytes_of(kind, shape_of(before), element_of(before), axes)
+
+    def bytes_of(
+        self, kind: Ring, shape: Sequence[int], element: Attribute, axes: Axes
+    ) -> int:
+        """What each device sends of a tensor."""
+        held = tensor_bytes(shape, element_bits(element))
+        return ring_bytes(kind, held, self.size(axes))
 
     # Writing
 

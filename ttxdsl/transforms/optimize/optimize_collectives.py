@@ -20,7 +20,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.local.collectives import SliceFunctions, first_free_channel
-from ttxdsl.transforms.optimize import early_slices, late_sums
+from ttxdsl.transforms.optimize import cheap_gathers, early_slices, late_sums
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 
 Optimization = Callable[[DeviceProgram, Block], bool]
@@ -29,6 +29,7 @@ Optimization = Callable[[DeviceProgram, Block], bool]
 OPTIMIZATIONS: dict[str, Optimization] = {
     early_slices.NAME: early_slices.slice_early,
     late_sums.NAME: late_sums.combine_late,
+    cheap_gathers.NAME: cheap_gathers.gather_cheaply,
 }
 """In the order in which they run, again and again until nothing changes."""
 
