@@ -10,7 +10,7 @@ their index. A collective whose groups are none of that kind is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -32,6 +32,7 @@ from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devic
 from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
+from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import axes_of_groups, groups_along
@@ -236,6 +237,29 @@ class DeviceProgram:
         with _Writing(self, value, like.location, name):
             return self._writer.all_gather(value, self.mesh, per_dim)
 
+    def all_to_all(
+        self, value: SSAValue, like: Operation, axes: Axes, dims: Sequence[int], name: str
+    ) -> SSAValue:
+        """Split the second dimension instead of the first, behind a value."""
+        first, second = dims
+        with _Writing(self, value, like.location, name):
+            return self._writer.all_to_all(
+                value, self.mesh, (AllToAllParam(axes, first, second),)
+            )
+
+    def move_up(self, op: Operation) -> None:
+        """Do an op of one operand right behind what makes that."""
+        source = op.operands[0]
+        op.detach()
+        if isinstance(source, OpResult):
+            block = source.op.parent
+            assert block is not None
+            block.insert_op_after(op, source.op)
+        else:
+            block = source.owner
+            assert isinstance(block, Block) and block.first_op is not None
+            block.insert_op_before(op, block.first_op)
+
     def all_slice(
         self,
         value: SSAValue,
@@ -265,8 +289,7 @@ class DeviceProgram:
         self,
         op: Operation,
         operands: Sequence[SSAValue],
-        dim: int | None = None,
-        size: int = 0,
+        sizes: Mapping[int, int] | None = None,
         before: Operation | None = None,
     ) -> SSAValue:
         """An op of one result again on other operands, ahead of itself.
@@ -274,20 +297,21 @@ class DeviceProgram:
         Args:
             op: the op.
             operands: what it works on now.
-            dim: a dimension of the result that now has another size.
-            size: that size.
+            sizes: the dimensions of the result that now have another size.
             before: where to write it instead.
         """
         result = op.results[0]
         type_ = result.type
         properties = dict(op.properties)
-        if dim is not None:
+        if sizes:
             shape = list(shape_of(result))
-            shape[dim] = size
+            for dim, size in sizes.items():
+                shape[dim] = size
             type_ = TensorType(element_of(result), shape)
             if isinstance(op, stablehlo.SliceOp):
                 limits = list(op.limit_indices.get_values())
-                limits[dim] = size
+                for dim, size in sizes.items():
+                    limits[dim] = size
                 properties["limit_indices"] = DenseArrayBase.from_list(
                     IntegerType(64), limits
                 )

@@ -134,14 +134,14 @@ class _Parts:
             for operand, place, part in zip(op.operands, dims, parts, strict=True)
         ]
         size = shape_of(result)[dim] // self.axis.size_in(self.program.mesh)
-        self.made[result] = dim, self.program.copy(op, operands, dim, size)
+        self.made[result] = dim, self.program.copy(op, operands, {dim: size})
 
     def _slice(self, value: SSAValue, dim: int, before: Operation) -> SSAValue:
         op = value.owner
         # a constant, an iota
         if isinstance(op, Operation) and not op.operands and held_in(op, dim) == []:
             size = shape_of(value)[dim] // self.axis.size_in(self.program.mesh)
-            return self.program.copy(op, (), dim, size, before)
+            return self.program.copy(op, (), {dim: size}, before)
         return self.program.all_slice(value, (self.axis,), dim, before)
 
     def _scattered(self, op: stablehlo.AllReduceOp, dim: int) -> SSAValue:
@@ -168,31 +168,4 @@ def slice_early(program: DeviceProgram, block: Block) -> bool:
                 parts.make(op)
         erase_unused(replaced)
         changed |= bool(replaced)
-    return _sum_parts(program, block) or changed
-
-
-def _sum_parts(program: DeviceProgram, block: Block) -> bool:
-    """Scatter ahead of sums along other axes."""
-    changed = False
-    for op in list(block.ops):
-        if not isinstance(op, stablehlo.ReduceScatterOp) or sum_of(op) is None:
-            continue
-        source = op.operands[0]
-        inner = source.owner
-        axes = program.axes(op)
-        if (
-            not isinstance(inner, stablehlo.AllReduceOp)
-            or inner.parent is not block
-            or not source.has_one_use()
-            or sum_of(inner) != sum_of(op)
-        ):
-            continue
-        other = program.axes(inner)
-        if axes is None or other is None or lists_overlap(axes, other):
-            continue
-        part = program.copy(op, [inner.operands[0]])
-        reduced = program.all_reduce(part, inner, other, NAME)
-        op.results[0].replace_all_uses_with(reduced)
-        erase_unused(op.results)
-        changed = True
     return changed

@@ -20,7 +20,13 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.transforms.local.collectives import SliceFunctions, first_free_channel
-from ttxdsl.transforms.optimize import cheap_gathers, early_slices, late_sums
+from ttxdsl.transforms.optimize import (
+    cheap_moves,
+    early_slices,
+    late_sums,
+    small_sums,
+    turned_products,
+)
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 
 Optimization = Callable[[DeviceProgram, Block], bool]
@@ -29,7 +35,10 @@ Optimization = Callable[[DeviceProgram, Block], bool]
 OPTIMIZATIONS: dict[str, Optimization] = {
     early_slices.NAME: early_slices.slice_early,
     late_sums.NAME: late_sums.combine_late,
-    cheap_gathers.NAME: cheap_gathers.gather_cheaply,
+    small_sums.NAME: small_sums.sum_small,
+    turned_products.NAME: turned_products.turn_products,
+    cheap_moves.GATHERS: cheap_moves.gather_cheaply,
+    cheap_moves.EXCHANGES: cheap_moves.exchange_cheaply,
 }
 """In the order in which they run, again and again until nothing changes."""
 
