@@ -42,6 +42,7 @@ from ttxdsl.transforms.optimize.device_program import (
     slice_of,
 )
 from ttxdsl.transforms.optimize.dims import held_in, led_to
+from ttxdsl.transforms.optimize.in_order import InOrder, places
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 
 GATHERS = "cheap-gathers"
@@ -105,9 +106,10 @@ class _Region:
         """What the moves make, and what they move."""
         self._second: dict[int, SSAValue] = {}
         self._first: dict[int, SSAValue] = {}
+        self._order = places(block)
         self._gathered = {
             (op.operands[0], op.all_gather_dim.value.data): op
-            for op in block.ops
+            for op in self._order
             if isinstance(op, stablehlo.AllGatherOp) and program.axes(op) == axes
         }
         for op in moves:
@@ -206,7 +208,8 @@ class _Region:
         return None if None in columns else found
 
     def _grow_down(self) -> None:
-        for op in self.block.ops:
+        users = InOrder(self._order, list(self.below))
+        for op in users:
             if len(op.results) != 1 or op.results[0] in self.below:
                 continue
             if is_collective(op) or slice_of(op) is not None:
@@ -214,6 +217,7 @@ class _Region:
             vertex = self._down(op)
             if vertex is not None:
                 self.below[op.results[0]] = vertex
+                users.follow(vertex.value)
 
     def _down(self, op: Operation) -> _Vertex | None:
         index = next(
@@ -393,7 +397,7 @@ class _Region:
 
     def solve(self) -> bool:
         """Find the cut, and move things there if that is cheaper."""
-        order = {op: place for place, op in enumerate(self.block.ops)}
+        order = self._order
 
         def place(vertex: _Vertex) -> tuple[bool, int]:
             owner = vertex.value.owner
@@ -533,8 +537,8 @@ def _moves(
 
 def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -> bool:
     changed = False
-    for axes in _moves(program, block, kind):
-        moves = _moves(program, block, kind).get(axes)
+    for axes, found in _moves(program, block, kind).items():
+        moves = [op for op in found if op.parent is not None]
         if moves:
             changed |= _Region(program, axes, block, moves).solve()
     return changed

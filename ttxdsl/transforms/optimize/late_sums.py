@@ -48,6 +48,7 @@ from ttxdsl.transforms.optimize.device_program import (
     slice_of,
     sum_of,
 )
+from ttxdsl.transforms.optimize.in_order import InOrder, places
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 
 NAME = "late-sums"
@@ -82,14 +83,12 @@ class _Vertex:
 
     Attributes:
         value: the value as it is now, whole.
-        number: of its vertex.
         like: an all_reduce that it came from.
         linear: which operands of its op are partial; none for an all_reduce's result.
         masked: which operands count on one device only.
     """
 
     value: OpResult
-    number: int
     like: Operation
     linear: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
@@ -101,19 +100,18 @@ class _Region:
 
     program: DeviceProgram
     axes: Axes
-    graph: VertexGraph = field(default_factory=VertexGraph)
     vertices: dict[SSAValue, _Vertex] = field(default_factory=dict[SSAValue, _Vertex])
 
     def add(self, value: OpResult, like: Operation) -> _Vertex:
-        """A new vertex, priced as an all_reduce of the value."""
-        price = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
-        vertex = _Vertex(value, self.graph.vertex(price), like)
+        """A new vertex."""
+        vertex = _Vertex(value, like)
         self.vertices[value] = vertex
         return vertex
 
-    def grow(self, block: Block) -> None:
+    def grow(self, order: dict[Operation, int]) -> None:
         """Add every op of the block that is linear in what is there already."""
-        for op in block.ops:
+        users = InOrder(order, list(self.vertices))
+        for op in users:
             if len(op.results) != 1 or op.results[0] in self.vertices:
                 continue
             partial = [
@@ -130,10 +128,7 @@ class _Region:
             first = self.vertices[op.operands[linear[0]]]
             vertex = self.add(op.results[0], first.like)
             vertex.linear, vertex.masked = linear, masked
-            for index in linear:
-                self.graph.edge(
-                    self.vertices[op.operands[index]].number, vertex.number
-                )
+            users.follow(vertex.value)
 
     def _same(self, op: Operation, *indices: int) -> bool:
         return all(
@@ -263,19 +258,20 @@ def _sources(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]
 def combine_late(program: DeviceProgram, block: Block) -> bool:
     """Move the all_reduces of one block; whether any moved."""
     changed = False
-    for axes in _sources(program, block):
-        sums = _sources(program, block).get(axes, [])
-        if not sums:
-            continue
+    order: dict[Operation, int] = {}
+    for axes, sums in _sources(program, block).items():
         region = _Region(program, axes)
         for op in sums:
-            region.add(op.results[0], op)
-        region.grow(block)
-        order = {op: place for place, op in enumerate(block.ops)}
+            if op.parent is not None:  # sums along other axes may have taken it along
+                region.add(op.results[0], op)
+        order = order or places(block)
+        region.grow(order)
         for component in _components(region):
             if len(component) > 1:
                 component.sort(key=lambda one: order[one.value.op])
                 changed |= _solve(region, component)
+        if changed:
+            order = {}  # the next axes look at what is there now
     return changed
 
 

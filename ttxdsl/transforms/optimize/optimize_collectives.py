@@ -110,7 +110,9 @@ def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
         )
     )
     for block in blocks:
-        for _ in range(ROUNDS):
-            if not any([one(program, block) for one in chosen]):
+        idle = 0
+        for one in chosen * ROUNDS:
+            idle = 0 if one(program, block) else idle + 1
+            if idle == len(chosen):
                 break
     program.finish()

@@ -30,6 +30,8 @@ def sum_small(program: DeviceProgram, block: Block) -> bool:
     """Move the all_reduces of one block to where parts are; whether any moved."""
     changed = False
     for op in list(block.ops):
+        if type(op) not in (stablehlo.AllReduceOp, stablehlo.ReduceScatterOp):
+            continue
         made: SSAValue | None = None
         inner = op.operands[0].owner if len(op.operands) == 1 else None
         if not isinstance(inner, Operation) or inner.parent is not block:
