@@ -51,6 +51,8 @@ _COLLECTIVES = (
     stablehlo.ReduceScatterOp,
     stablehlo.AllToAllOp,
 )
+_MOVED = (*_COLLECTIVES, stablehlo.CollectivePermuteOp)
+
 _OF_OPERANDS = (
     stablehlo.ReduceOp,
     stablehlo.SortOp,
@@ -68,6 +70,7 @@ class DeviceProgram:
     Attributes:
         block: the ops that every device runs.
         mesh: the devices.
+        every_axis: all axes of the mesh.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class DeviceProgram:
         self._count = devices_of(module)
         self._partitions = 1 if counts_replicas(module) else None
         self._every = frozenset(mesh.axis_names)
+        self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
         self._named: dict[Attribute, Axes | None] = {}
         self._varying: dict[SSAValue, frozenset[str]] = {}
@@ -109,7 +113,7 @@ class DeviceProgram:
         return [
             inner
             for op in ops
-            for inner in ops_of_type(op, *_COLLECTIVES, stablehlo.CompositeOp)
+            for inner in ops_of_type(op, *_MOVED)
         ]
 
     # Who takes part
@@ -216,7 +220,14 @@ class DeviceProgram:
         combine = combiner_of(like.regions[0])
         assert combine is not None, "asked before"
         with _Writing(self, value, like.location, name):
-            return self._writer.all_reduce(value, self.mesh, axes, combine)
+            return self._writer.all_reduce_at_once(value, self.mesh, axes, combine)
+
+    def permute(self, value: SSAValue, like: Operation, name: str) -> SSAValue:
+        """Send a value as a collective_permute sends its own, behind the value."""
+        assert isinstance(like, stablehlo.CollectivePermuteOp)
+        pairs = like.source_target_pairs
+        with _Writing(self, value, like.location, name):
+            return self._writer.permute_as(value, pairs)
 
     def reduce_scatter(
         self, value: SSAValue, like: Operation, axis: AxisRef, dim: int, name: str
@@ -443,7 +454,7 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
             continue
         if not (
             op.has_trait(Pure, value_if_unregistered=False)
-            or isinstance(op, (*_COLLECTIVES, *_OF_OPERANDS))
+            or isinstance(op, (*_MOVED, *_OF_OPERANDS))
             or slice_of(op) is not None
         ):
             continue

@@ -23,7 +23,9 @@ from ttxdsl.transforms.local.collectives import SliceFunctions, first_free_chann
 from ttxdsl.transforms.optimize import (
     cheap_moves,
     early_slices,
+    joined_sums,
     late_sums,
+    small_permutes,
     small_sums,
     turned_products,
 )
@@ -39,6 +41,8 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     turned_products.NAME: turned_products.turn_products,
     cheap_moves.GATHERS: cheap_moves.gather_cheaply,
     cheap_moves.EXCHANGES: cheap_moves.exchange_cheaply,
+    small_permutes.NAME: small_permutes.permute_small,
+    joined_sums.NAME: joined_sums.join_sums,
 }
 """In the order in which they run, again and again until nothing changes."""
 
