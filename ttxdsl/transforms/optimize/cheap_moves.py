@@ -42,7 +42,7 @@ from ttxdsl.transforms.optimize.device_program import (
     slice_of,
 )
 from ttxdsl.transforms.optimize.dims import held_in, led_to
-from ttxdsl.transforms.optimize.in_order import InOrder, places
+from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 
 GATHERS = "cheap-gathers"
@@ -106,7 +106,7 @@ class _Region:
         """What the moves make, and what they move."""
         self._second: dict[int, SSAValue] = {}
         self._first: dict[int, SSAValue] = {}
-        self._order = places(block)
+        self._order = places_in(block)
         self._gathered = {
             (op.operands[0], op.all_gather_dim.value.data): op
             for op in self._order
@@ -367,9 +367,7 @@ class _Region:
         found = self._held(op, vertex.dims, (1, 1))
         assert found is not None, "asked before"
         operands = [
-            operand
-            if places is None
-            else self._second[id(self.above[operand, places])]
+            operand if places is None else self._second[id(self.above[operand, places])]
             for operand, places in zip(op.operands, found, strict=True)
         ]
         sizes = self._sizes(vertex)
@@ -401,8 +399,8 @@ class _Region:
 
         def place(vertex: _Vertex) -> tuple[bool, int]:
             owner = vertex.value.owner
-            known = isinstance(owner, Operation) and owner in order
-            return not vertex.above, order[owner] if known else -1
+            known = order.get(owner, -1) if isinstance(owner, Operation) else -1
+            return not vertex.above, known
 
         changed = False
         for group in self._components():
@@ -494,9 +492,7 @@ class _Region:
                 value.replace_all_uses_with(made)
         erase_unused([*dead, *(value for value, _ in reversed(replaced))])
 
-    def _take_parts(
-        self, values: Sequence[tuple[SSAValue, _Vertex]]
-    ) -> list[SSAValue]:
+    def _take_parts(self, values: Sequence[tuple[SSAValue, _Vertex]]) -> list[SSAValue]:
         """Give those who take their part of a value what was not gathered."""
         dead: list[SSAValue] = []
         for value, vertex in values:

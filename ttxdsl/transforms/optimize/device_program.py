@@ -29,7 +29,7 @@ from ttxdsl.analysis.origins import optimized
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, Elementwise
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
-from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import element_bits, element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.collectives import AllToAllParam
@@ -110,11 +110,7 @@ class DeviceProgram:
     def collectives(self) -> list[Operation]:
         """The collectives of the body and of every region in it, in program order."""
         ops = (op for op in self.block.ops)
-        return [
-            inner
-            for op in ops
-            for inner in ops_of_type(op, *_MOVED)
-        ]
+        return [inner for op in ops for inner in ops_of_type(op, *_MOVED)]
 
     # Who takes part
 
@@ -188,9 +184,9 @@ class DeviceProgram:
 
     def _follows(self, op: Operation | Block) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
-        if isinstance(op, Block) or isinstance(op, stablehlo.RngOp):
+        if isinstance(op, Block | stablehlo.RngOp):
             return False
-        if isinstance(op, _COLLECTIVES) or isinstance(op, stablehlo.CompositeOp):
+        if isinstance(op, (*_COLLECTIVES, stablehlo.CompositeOp)):
             return self.axes(op) is not None
         if isinstance(op, stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp):
             return False
@@ -249,7 +245,12 @@ class DeviceProgram:
             return self._writer.all_gather(value, self.mesh, per_dim)
 
     def all_to_all(
-        self, value: SSAValue, like: Operation, axes: Axes, dims: Sequence[int], name: str
+        self,
+        value: SSAValue,
+        like: Operation,
+        axes: Axes,
+        dims: Sequence[int],
+        name: str,
     ) -> SSAValue:
         """Split the second dimension instead of the first, behind a value."""
         first, second = dims
@@ -355,9 +356,7 @@ class DeviceProgram:
         assert isinstance(value, DenseIntOrFPElementsAttr)
         type_ = TensorType(element_of(op.output), shape)
         attribute = DenseIntOrFPElementsAttr(type_, value.data)  # pyright: ignore[reportArgumentType]
-        return self._scratch.one(
-            stablehlo.ConstantOp, [], type_, {"value": attribute}
-        )
+        return self._scratch.one(stablehlo.ConstantOp, [], type_, {"value": attribute})
 
     def finish(self) -> None:
         """Write what devices know of their place at the start of the body."""
@@ -411,8 +410,6 @@ def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
     ):
         return None
     said = op.composite_attributes
-    if not isinstance(said, DictionaryAttr):
-        return None
     axis, dim = said.data.get("axis"), said.data.get("dim")
     if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
         return None
@@ -471,10 +468,3 @@ def is_elementwise(op: Operation) -> bool:
 def is_collective(op: Operation) -> bool:
     """Whether devices send each other something."""
     return op.get_trait(Collective) is not None
-
-
-def rank_of(value: SSAValue) -> int:
-    """The rank of a tensor; 0 for what is none."""
-    return len(shape_of(value)) if is_tensor(value) else 0
-
-

@@ -128,9 +128,7 @@ class _Parts:
         if not is_collective(op) and not any(part is not None for part in parts):
             return
         operands = [
-            operand
-            if place is None
-            else part or self._slice(operand, place, op)
+            operand if place is None else part or self._slice(operand, place, op)
             for operand, place, part in zip(op.operands, dims, parts, strict=True)
         ]
         size = shape_of(result)[dim] // self.axis.size_in(self.program.mesh)

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from xdsl.ir import Block, Operation, SSAValue
 
 
-def places(block: Block) -> dict[Operation, int]:
+def places_in(block: Block) -> dict[Operation, int]:
     """The place of each op of a block."""
     return {op: place for place, op in enumerate(block.ops)}
 

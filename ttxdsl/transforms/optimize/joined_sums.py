@@ -15,7 +15,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.sharding.axes import sort_by_mesh
+from ttxdsl.sharding.axes import Axes, sort_by_mesh
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
     erase_unused,
@@ -48,7 +48,7 @@ def join_sums(program: DeviceProgram, block: Block) -> bool:
     return changed
 
 
-def _both(program: DeviceProgram, op: Operation, inner: Operation):
+def _both(program: DeviceProgram, op: Operation, inner: Operation) -> Axes | None:
     """The axes of both, where those are whole axes, and others."""
     first, second = program.axes(op), program.axes(inner)
     if first is None or second is None:

@@ -48,7 +48,7 @@ from ttxdsl.transforms.optimize.device_program import (
     slice_of,
     sum_of,
 )
-from ttxdsl.transforms.optimize.in_order import InOrder, places
+from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 
 NAME = "late-sums"
@@ -67,7 +67,7 @@ _MOVING = (
 )
 """Linear in their one operand, whatever it is."""
 
-_SUMS = (stablehlo.AddOp, stablehlo.SubtractOp)
+_SUMS = (stablehlo.AddOp, stablehlo.SubtractOp, stablehlo.ConcatenateOp)
 
 _COLLECTIVES = (
     stablehlo.AllReduceOp,
@@ -119,7 +119,7 @@ class _Region:
                 for index, operand in enumerate(op.operands)
                 if operand in self.vertices
             ]
-            if not partial or op.regions and not _is_reducing(op):
+            if not partial or (op.regions and not _is_reducing(op)):
                 continue
             found = self._linear(op, partial)
             if found is None:
@@ -149,11 +149,13 @@ class _Region:
                 return (0,), ()
             case stablehlo.ConvertOp():
                 return ((0,), ()) if _widens(op) else None
-            case _ if isinstance(op, _SUMS) or isinstance(op, stablehlo.ConcatenateOp):
+            case _ if isinstance(op, _SUMS):
                 if not self._same(op, *whole):
                     return None
                 return tuple(partial), tuple(whole)
-            case stablehlo.MulOp() | stablehlo.DotGeneralOp() | stablehlo.ConvolutionOp():
+            case (
+                stablehlo.MulOp() | stablehlo.DotGeneralOp() | stablehlo.ConvolutionOp()
+            ):
                 first = partial[0]
                 other = 1 - first
                 if op.operands[0] is op.operands[1] or not self._same(op, other):
@@ -264,7 +266,7 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
         for op in sums:
             if op.parent is not None:  # sums along other axes may have taken it along
                 region.add(op.results[0], op)
-        order = order or places(block)
+        order = order or places_in(block)
         region.grow(order)
         for component in _components(region):
             if len(component) > 1:

@@ -83,7 +83,9 @@ class OptimizeCollectivesPass(ModulePass):
             for function in op.ops
             if isinstance(function, FuncOp)
             and function.body.blocks
-            and isinstance(first := function.body.block.first_op, sdy.ManualComputationOp)
+            and isinstance(
+                first := function.body.block.first_op, sdy.ManualComputationOp
+            )
         ]
         if len(meshes) != 1 or not wrappers:
             return
@@ -93,7 +95,9 @@ class OptimizeCollectivesPass(ModulePass):
         channel = first_free_channel(op)
         for wrapper in wrappers:
             manual = set(wrapper.manual_axes.data)
-            if {str(getattr(one, "data", one)) for one in manual} < set(mesh.axis_names):
+            if {str(getattr(one, "data", one)) for one in manual} < set(
+                mesh.axis_names
+            ):
                 continue
             program = DeviceProgram(op, wrapper, mesh, slices, channel)
             _optimize(program, chosen)

@@ -46,7 +46,7 @@ def permute_small(program: DeviceProgram, block: Block) -> bool:
 
 
 def _is_total(program: DeviceProgram, op: stablehlo.CollectivePermuteOp) -> bool:
-    pairs = [int(one) for one in op.source_target_pairs.get_values()]  # pyright: ignore
+    pairs = [int(one) for one in op.source_target_pairs.get_values()]
     return sorted(pairs[1::2]) == sorted(program.mesh.devices())
 
 
