@@ -548,7 +548,7 @@ class WhyCollectives:
         )
 
 
-_OPTIMIZED = {
+OPTIMIZED = {
     "late-sums": "combines late what was partial: sums of it, or less of it, at once",
     "early-slices": "leaves each device the part that its users want",
     "small-sums": "combines parts ahead of what is done along other axes",
@@ -564,7 +564,7 @@ _OPTIMIZED = {
 def _optimized(op: Operation) -> tuple[str, ...]:
     """What optimizations made a collective be where and what it is, the last first."""
     return tuple(
-        f"optimize-collectives made it, {name}: {_OPTIMIZED[name]}"
+        f"optimize-collectives made it, {name}: {OPTIMIZED[name]}"
         for name in optimizations(op.location)
     )
 

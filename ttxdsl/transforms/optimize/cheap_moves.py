@@ -450,7 +450,7 @@ class _Region:
         for result, vertex in moved:
             if self._is_needed(result, vertex.dims):
                 graph.sink(vertex.number)
-        cut = graph.least_cut()
+        cut = graph.least_cut(near_sources=False)
         if cut.price >= now:
             return False
         self._change(group, moved, cut.vertices, cut.behind)

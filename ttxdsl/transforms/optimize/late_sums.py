@@ -293,7 +293,7 @@ def _solve(region: _Region, component: list[_Vertex]) -> bool:
             graph.edge(number[vertex.value.op.operands[index]], one)
         if region.is_needed(vertex):
             graph.sink(one)
-    cut = graph.least_cut()
+    cut = graph.least_cut(near_sources=True)
     if cut.price >= now:
         return False
     held: dict[SSAValue, SSAValue] = {}

@@ -4,8 +4,8 @@ Where a value may be combined or gathered at any of several places on the way to
 need it, the places are vertices with prices, and the cheapest choice that serves
 everybody is a least vertex cut.
 
-Source: Dinic, "Algorithm for solution of a problem of maximum flow" (1970); the cut that
-is nearest to the sinks is what does not reach them in the residual graph.
+Source: Dinic, "Algorithm for solution of a problem of maximum flow" (1970); the cuts
+nearest to the sources and to the sinks are where the residual graph ends for them.
 """
 
 from __future__ import annotations
@@ -71,28 +71,34 @@ class VertexGraph:
             self._to.append(other)
             self._room.append(size)
 
-    def least_cut(self) -> Cut:
-        """The cheapest cut; of several the one nearest to the sinks."""
+    def least_cut(self, *, near_sources: bool) -> Cut:
+        """The cheapest cut; of several the one nearest to the sources, or to the sinks."""
         price = 0
         while (levels := self._levels()) is not None:
             price += self._blocking_flow(levels)
-        reaching = {self._SINK}
-        waiting = [self._SINK]
-        while waiting:
-            node = waiting.pop()
-            for edge in self._edges[node]:
-                other = self._to[edge]
-                if self._room[edge ^ 1] > 0 and other not in reaching:
-                    reaching.add(other)
-                    waiting.append(other)
         count = len(self._edges) // 2
-        behind = {v for v in range(1, count) if 2 * v in reaching}
-        cut = {
-            v
-            for v in range(1, count)
-            if 2 * v + 1 in reaching and 2 * v not in reaching
-        }
+        if near_sources:
+            reached = self._reached(self._SOURCE, 0)
+            behind = {v for v in range(1, count) if 2 * v not in reached}
+            ahead_of_exit = {v for v in range(1, count) if 2 * v + 1 in reached}
+        else:
+            reaching = self._reached(self._SINK, 1)
+            behind = {v for v in range(1, count) if 2 * v in reaching}
+            ahead_of_exit = {v for v in range(1, count) if 2 * v + 1 not in reaching}
+        cut = {v for v in range(1, count) if v not in behind and v not in ahead_of_exit}
         return Cut(price, cut, behind)
+
+    def _reached(self, start: int, against: int) -> set[int]:
+        """The nodes that there is room to from one, or `against` edges: from which."""
+        reached = {start}
+        waiting = [start]
+        while waiting:
+            for edge in self._edges[waiting.pop()]:
+                other = self._to[edge]
+                if self._room[edge ^ against] > 0 and other not in reached:
+                    reached.add(other)
+                    waiting.append(other)
+        return reached
 
     def _levels(self) -> list[int] | None:
         levels = [-1] * len(self._edges)

@@ -19,7 +19,11 @@ from xdsl.passes import ModulePass
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.transforms.local.collectives import SliceFunctions, first_free_channel
+from ttxdsl.transforms.local.collectives import (
+    ALL_SLICE,
+    SliceFunctions,
+    first_free_channel,
+)
 from ttxdsl.transforms.optimize import (
     cheap_moves,
     early_slices,
@@ -102,13 +106,23 @@ class OptimizeCollectivesPass(ModulePass):
             program = DeviceProgram(op, wrapper, mesh, slices, channel)
             _optimize(program, chosen)
             channel = program.next_channel
-        used = {
-            inner.decomposition.string_value()
-            for inner in ops_of_type(op, stablehlo.CompositeOp)
-        }
-        for function in slices.functions:
-            if function.sym_name.data in used:
-                op.body.block.add_op(function)
+        _keep_used_slices(op, slices)
+
+
+def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
+    """Add the functions of new slices, and remove those of slices that are gone."""
+    used = {
+        inner.decomposition.string_value()
+        for inner in ops_of_type(module, stablehlo.CompositeOp)
+    }
+    for function in slices.functions:
+        if function.sym_name.data in used:
+            module.body.block.add_op(function)
+    for function in [one for one in module.ops if isinstance(one, FuncOp)]:
+        name = function.sym_name.data
+        if name.startswith(ALL_SLICE) and name not in used:
+            function.detach()
+            function.erase()
 
 
 def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:

@@ -80,5 +80,5 @@ def _behind_scatter(
     other = _apart(program, op, inner)
     if other is None:
         return None
-    part = program.copy(op, inner.operands)
+    part = program.copy(op, [*inner.operands])
     return program.all_reduce(part, inner, other, NAME)
