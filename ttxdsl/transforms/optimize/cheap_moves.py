@@ -109,7 +109,7 @@ class _Region:
         self._order = places_in(block)
         self._gathered = {
             (op.operands[0], op.all_gather_dim.value.data): op
-            for op in self._order
+            for op in program.sending(block)
             if isinstance(op, stablehlo.AllGatherOp) and program.axes(op) == axes
         }
         for op in moves:
@@ -522,7 +522,7 @@ def _moves(
     program: DeviceProgram, block: Block, kind: type[Operation]
 ) -> dict[Axes, list[Operation]]:
     found: dict[Axes, list[Operation]] = {}
-    for op in block.ops:
+    for op in program.sending(block):
         if isinstance(op, kind):
             axes = program.axes(op)
             dims = _dims_of(op) if axes is not None and len(axes) == 1 else ()
@@ -533,10 +533,12 @@ def _moves(
 
 def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -> bool:
     changed = False
-    for axes, found in _moves(program, block, kind).items():
-        moves = [op for op in found if op.parent is not None]
-        if moves:
-            changed |= _Region(program, axes, block, moves).solve()
+    for axes in _moves(program, block, kind):
+        # what one group of moves changes may let another one move: each time less is sent
+        while moves := _moves(program, block, kind).get(axes):
+            if not _Region(program, axes, block, moves).solve():
+                break
+            changed = True
     return changed
 
 

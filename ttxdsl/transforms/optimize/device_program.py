@@ -53,6 +53,8 @@ _COLLECTIVES = (
 )
 _MOVED = (*_COLLECTIVES, stablehlo.CollectivePermuteOp)
 
+_SENDING = frozenset((*_MOVED, stablehlo.CompositeOp))
+
 _OF_OPERANDS = (
     stablehlo.ReduceOp,
     stablehlo.SortOp,
@@ -62,6 +64,23 @@ _OF_OPERANDS = (
     stablehlo.SelectAndScatterOp,
 )
 """Ops with regions whose results are what operands and captured values make them."""
+
+
+_FOLLOWING: dict[type[Operation] | type[Block], bool | None] = {}
+
+
+def _class_follows(kind: type[Operation] | type[Block]) -> bool | None:
+    """The answer for a class; None where each op has its own."""
+    if not issubclass(kind, Operation) or issubclass(
+        kind,
+        stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp,
+    ):
+        return False
+    if issubclass(kind, (*_COLLECTIVES, stablehlo.CompositeOp)):
+        return None
+    return issubclass(kind, _OF_OPERANDS) or kind.has_trait(
+        Pure, value_if_unregistered=False
+    )
 
 
 class DeviceProgram:
@@ -93,6 +112,7 @@ class DeviceProgram:
         self._every = frozenset(mesh.axis_names)
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
+        self._sending: dict[Block, list[Operation]] = {}
         self._named: dict[Attribute, Axes | None] = {}
         self._varying: dict[SSAValue, frozenset[str]] = {}
         for argument, sharding in zip(
@@ -107,10 +127,24 @@ class DeviceProgram:
         """The first channel that nobody uses."""
         return self._writer.next_channel
 
-    def collectives(self) -> list[Operation]:
-        """The collectives of the body and of every region in it, in program order."""
-        ops = (op for op in self.block.ops)
-        return [inner for op in ops for inner in ops_of_type(op, *_MOVED)]
+    def blocks(self) -> list[Block]:
+        """The blocks that have collectives, those in regions too."""
+        found = [
+            inner.parent
+            for op in self.block.ops
+            for inner in ([op] if not op.regions else ops_of_type(op, *_MOVED))
+            if type(inner) in _MOVED
+        ]
+        return [block for block in dict.fromkeys(found) if block is not None]
+
+    def sending(self, block: Block) -> list[Operation]:
+        """The collectives and slices by device of a block, in program order."""
+        known = self._sending.get(block)
+        if known is None:
+            known = self._sending[block] = [
+                op for op in block.ops if type(op) in _SENDING
+            ]
+        return [op for op in known if op.parent is block]
 
     # Who takes part
 
@@ -151,7 +185,10 @@ class DeviceProgram:
 
     def same_along(self, value: SSAValue, axes: Axes) -> bool:
         """Whether all devices of each group along axes hold the same value."""
-        return not self._varies(value) & {axis.name for axis in axes}
+        found = self._varying.get(value)
+        if found is None:
+            found = self._varies(value)
+        return not found or not any(axis.name in found for axis in axes)
 
     def _varies(self, value: SSAValue) -> frozenset[str]:
         """The axes along which devices may hold other values; those not named, none."""
@@ -173,7 +210,7 @@ class DeviceProgram:
                 waiting.extend(missing)
                 continue
             found = frozenset[str]().union(*(known[operand] for operand in needed))
-            axes = self.axes(op)
+            axes = self.axes(op) if _FOLLOWING[type(op)] is None else None
             if isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
                 found -= {axis.name for axis in axes or () if axis.size is None}
             elif axes is not None:
@@ -184,15 +221,14 @@ class DeviceProgram:
 
     def _follows(self, op: Operation | Block) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
-        if isinstance(op, Block | stablehlo.RngOp):
-            return False
-        if isinstance(op, (*_COLLECTIVES, stablehlo.CompositeOp)):
+        kind = type(op)
+        if kind not in _FOLLOWING:
+            _FOLLOWING[kind] = _class_follows(kind)
+        found = _FOLLOWING[kind]
+        if found is None:
+            assert isinstance(op, Operation)
             return self.axes(op) is not None
-        if isinstance(op, stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp):
-            return False
-        return isinstance(op, _OF_OPERANDS) or op.has_trait(
-            Pure, value_if_unregistered=False
-        )
+        return found
 
     # Prices
 
@@ -259,10 +295,15 @@ class DeviceProgram:
                 value, self.mesh, (AllToAllParam(axes, first, second),)
             )
 
+    def has_new_ops(self, block: Block) -> None:
+        """Look for collectives in a block anew."""
+        self._sending.pop(block, None)
+
     def move_up(self, op: Operation) -> None:
         """Do an op of one operand right behind what makes that."""
         source = op.operands[0]
         op.detach()
+        self._sending.clear()
         if isinstance(source, OpResult):
             block = source.op.parent
             assert block is not None
@@ -347,6 +388,8 @@ class DeviceProgram:
         place = before or op
         assert place.parent is not None
         place.parent.insert_op_before(new, place)
+        if type(new) in _SENDING:
+            self.has_new_ops(place.parent)
         return new.results[0]
 
     def _resized_splat(self, op: stablehlo.ConstantOp, shape: list[int]) -> SSAValue:
@@ -399,6 +442,7 @@ class _Writing:
         for op in list(self._emitter.block.ops):
             op.detach()
             block.insert_op_before(op, before)
+        self._program.has_new_ops(block)
 
 
 def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
@@ -431,6 +475,8 @@ def sum_of(op: Operation) -> Combiner | None:
 def _read_by(op: Operation) -> list[SSAValue]:
     """The operands of an op, and what its regions use from outside."""
     read = list(op.operands)
+    if not op.regions:
+        return read
     for region in op.regions:
         inside = {value for inner in region.walk() for value in inner.results}
         inside |= {argument for block in region.blocks for argument in block.args}

@@ -149,8 +149,8 @@ class _Parts:
 def slice_early(program: DeviceProgram, block: Block) -> bool:
     """Move the slices of one block up to collectives; whether any moved."""
     changed = False
-    composites = [op for op in block.ops if type(op) is stablehlo.CompositeOp]
-    slices = [part for op in composites if (part := slice_of(op)) is not None]
+    sending = program.sending(block)
+    slices = [part for op in sending if (part := slice_of(op)) is not None]
     for axis in dict.fromkeys(axis for axis, _ in slices):
         parts = _Parts(program, block, axis)
         ops = list(block.ops)

@@ -28,7 +28,7 @@ NAME = "joined-sums"
 def join_sums(program: DeviceProgram, block: Block) -> bool:
     """Join the all_reduces of one block that follow each other; whether any did."""
     changed = False
-    for op in list(block.ops):
+    for op in program.sending(block):
         if not isinstance(op, stablehlo.AllReduceOp) or sum_of(op) is None:
             continue
         source = op.operands[0]

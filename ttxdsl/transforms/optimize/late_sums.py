@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -44,8 +45,6 @@ from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
     erase_unused,
-    is_collective,
-    slice_of,
     sum_of,
 )
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
@@ -55,26 +54,47 @@ NAME = "late-sums"
 
 _FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type, ComplexType)
 
-_MOVING = (
-    stablehlo.NegOp,
-    stablehlo.TransposeOp,
-    stablehlo.ReshapeOp,
-    stablehlo.BroadcastInDimOp,
-    stablehlo.SliceOp,
-    stablehlo.ReverseOp,
-    stablehlo.RealOp,
-    stablehlo.ImagOp,
-)
-"""Linear in their one operand, whatever it is."""
+_Kind = Literal[
+    "moves",
+    "widens",
+    "adds",
+    "multiplies",
+    "divides",
+    "selects",
+    "reduces",
+    "pads",
+    "slices",
+    "sends",
+]
 
-_SUMS = (stablehlo.AddOp, stablehlo.SubtractOp, stablehlo.ConcatenateOp)
-
-_COLLECTIVES = (
-    stablehlo.AllReduceOp,
-    stablehlo.ReduceScatterOp,
-    stablehlo.AllGatherOp,
-    stablehlo.AllToAllOp,
-)
+_KINDS: dict[type[Operation], _Kind] = {
+    stablehlo.NegOp: "moves",
+    stablehlo.TransposeOp: "moves",
+    stablehlo.ReshapeOp: "moves",
+    stablehlo.BroadcastInDimOp: "moves",
+    stablehlo.SliceOp: "moves",
+    stablehlo.ReverseOp: "moves",
+    stablehlo.RealOp: "moves",
+    stablehlo.ImagOp: "moves",
+    stablehlo.ConvertOp: "widens",
+    stablehlo.AddOp: "adds",
+    stablehlo.SubtractOp: "adds",
+    stablehlo.ConcatenateOp: "adds",
+    stablehlo.MulOp: "multiplies",
+    stablehlo.DotGeneralOp: "multiplies",
+    stablehlo.ConvolutionOp: "multiplies",
+    stablehlo.DivOp: "divides",
+    stablehlo.SelectOp: "selects",
+    stablehlo.ReduceOp: "reduces",
+    stablehlo.PadOp: "pads",
+    stablehlo.DynamicSliceOp: "slices",
+    stablehlo.AllReduceOp: "sends",
+    stablehlo.ReduceScatterOp: "sends",
+    stablehlo.AllGatherOp: "sends",
+    stablehlo.AllToAllOp: "sends",
+    stablehlo.CompositeOp: "sends",
+}
+"""What may be linear, and how it is."""
 
 
 @dataclass(slots=True)
@@ -110,7 +130,7 @@ class _Region:
 
     def grow(self, order: dict[Operation, int]) -> None:
         """Add every op of the block that is linear in what is there already."""
-        users = InOrder(order, list(self.vertices))
+        users = InOrder(order, (one for one in self.vertices if not self._ends(one)))
         for op in users:
             if len(op.results) != 1 or op.results[0] in self.vertices:
                 continue
@@ -119,7 +139,7 @@ class _Region:
                 for index, operand in enumerate(op.operands)
                 if operand in self.vertices
             ]
-            if not partial or (op.regions and not _is_reducing(op)):
+            if not partial:
                 continue
             found = self._linear(op, partial)
             if found is None:
@@ -128,12 +148,15 @@ class _Region:
             first = self.vertices[op.operands[linear[0]]]
             vertex = self.add(op.results[0], first.like)
             vertex.linear, vertex.masked = linear, masked
-            users.follow(vertex.value)
+            if not self._ends(vertex.value):
+                users.follow(vertex.value)
 
     def _same(self, op: Operation, *indices: int) -> bool:
-        return all(
-            self.program.same_along(op.operands[index], self.axes) for index in indices
-        )
+        same, operands = self.program.same_along, op.operands
+        for index in indices:
+            if not same(operands[index], self.axes):
+                return False
+        return True
 
     def _linear(
         self, op: Operation, partial: Sequence[int]
@@ -142,50 +165,58 @@ class _Region:
         element = element_of(op.results[0]) if is_tensor(op.results[0]) else i1
         if element == i1:
             return None
+        first, only = partial[0], tuple(partial)
         whole = [index for index in range(len(op.operands)) if index not in partial]
-        is_float = isinstance(element, _FLOATS)
-        match op:
-            case _ if isinstance(op, _MOVING):
-                return (0,), ()
-            case stablehlo.ConvertOp():
-                return ((0,), ()) if _widens(op) else None
-            case _ if isinstance(op, _SUMS):
-                if not self._same(op, *whole):
-                    return None
-                return tuple(partial), tuple(whole)
-            case (
-                stablehlo.MulOp() | stablehlo.DotGeneralOp() | stablehlo.ConvolutionOp()
-            ):
-                first = partial[0]
-                other = 1 - first
-                if op.operands[0] is op.operands[1] or not self._same(op, other):
-                    return None
-                return (first,), ()
-            case stablehlo.DivOp() if is_float and partial[0] == 0:
-                if 1 in partial or not self._same(op, 1):
-                    return None
-                return (0,), ()
-            case stablehlo.SelectOp():
+        linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
+        match _KINDS.get(type(op)):
+            case "moves":
+                return linear
+            case "widens":
+                return linear if _widens(op) else None
+            case "adds":
+                return (only, tuple(whole)) if self._same(op, *whole) else None
+            case "multiplies":
+                alike = op.operands[0] is op.operands[1]
+                fits = not alike and self._same(op, 1 - first)
+                return ((first,), ()) if fits else None
+            case "divides":
+                fits = only == (0,) and isinstance(element, _FLOATS)
+                return linear if fits and self._same(op, 1) else None
+            case "selects":
                 if 0 in partial or not self._same(op, *whole):
                     return None
-                return tuple(partial), tuple(one for one in whole if one != 0)
-            case stablehlo.ReduceOp() if tuple(partial) == (0,):
-                sums = len(op.operands) == 2 and combiner_of(op.body) == SUM
-                return ((0,), ()) if sums and _is_zero(op.operands[1]) else None
-            case stablehlo.PadOp() if tuple(partial) == (0,):
-                return ((0,), ()) if _is_zero(op.padding_value) else None
-            case stablehlo.DynamicSliceOp() if tuple(partial) == (0,):
-                return ((0,), ()) if self._same(op, *whole) else None
-            case _ if isinstance(op, _COLLECTIVES) or slice_of(op) is not None:
-                axes = self.program.axes(op)
-                if axes is None or lists_overlap(axes, self.axes):
-                    return None
-                reduces = isinstance(
-                    op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp
-                )
-                return None if reduces and sum_of(op) != SUM else ((0,), ())
-            case _:
+                return only, tuple(one for one in whole if one != 0)
+            case "reduces":
+                fits = only == (0,) and len(op.operands) == 2
+                sums = fits and combiner_of(op.regions[0]) == SUM
+                return linear if sums and _is_zero(op.operands[1]) else None
+            case "pads":
+                return linear if only == (0,) and _is_zero(op.operands[1]) else None
+            case "slices":
+                return linear if only == (0,) and self._same(op, *whole) else None
+            case "sends":
+                return linear if self._is_apart(op) else None
+            case None:
                 return None
+
+    def _is_apart(self, op: Operation) -> bool:
+        """Whether a collective, or a slice, is along other axes, and adds if it does."""
+        axes = self.program.axes(op)
+        if axes is None or lists_overlap(axes, self.axes):
+            return False
+        reduces = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
+        return not reduces or sum_of(op) == SUM
+
+    def _ends(self, value: SSAValue) -> bool:
+        """Whether a value is needed whole whatever else is: what follows has it so."""
+        for use in value.uses:
+            user = use.operation
+            kind = _KINDS.get(type(user))
+            if kind is None:
+                return True
+            if kind == "multiplies" and not self._same(user, 1 - use.index):
+                return True
+        return False
 
     def is_needed(self, vertex: _Vertex) -> bool:
         """Whether an op uses the value that is not linear in it."""
@@ -198,11 +229,7 @@ class _Region:
         return False
 
 
-def _is_reducing(op: Operation) -> bool:
-    return isinstance(op, stablehlo.ReduceOp) or is_collective(op)
-
-
-def _widens(op: stablehlo.ConvertOp) -> bool:
+def _widens(op: Operation) -> bool:
     """Whether every number stays what it is, so that sums of them do too."""
     widths = {
         BFloat16Type: 0,
@@ -210,8 +237,8 @@ def _widens(op: stablehlo.ConvertOp) -> bool:
         Float32Type: 1,
         Float64Type: 2,
     }
-    before = widths.get(type(element_of(op.operand)))  # pyright: ignore[reportArgumentType]
-    after = widths.get(type(element_of(op.result)))  # pyright: ignore[reportArgumentType]
+    before = widths.get(type(element_of(op.operands[0])))  # pyright: ignore[reportArgumentType]
+    after = widths.get(type(element_of(op.results[0])))  # pyright: ignore[reportArgumentType]
     return before is not None and after is not None and before < after
 
 
@@ -248,7 +275,7 @@ def _components(region: _Region) -> list[list[_Vertex]]:
 
 def _sources(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
     found: dict[Axes, list[Operation]] = {}
-    for op in block.ops:
+    for op in program.sending(block):
         if isinstance(op, stablehlo.AllReduceOp) and sum_of(op) == SUM:
             axes = program.axes(op)
             element: Attribute = element_of(op.results[0])

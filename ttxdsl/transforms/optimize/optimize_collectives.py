@@ -126,15 +126,11 @@ def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
 
 
 def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
-    blocks = list(
-        dict.fromkeys(
-            block for op in program.collectives() if (block := op.parent) is not None
-        )
-    )
-    for block in blocks:
-        idle = 0
+    for block in program.blocks():
+        waiting = list(chosen)
         for one in chosen * ROUNDS:
-            idle = 0 if one(program, block) else idle + 1
-            if idle == len(chosen):
-                break
+            if one in waiting:
+                waiting.remove(one)
+                if one(program, block):  # the others may find something new
+                    waiting = [other for other in chosen if other is not one]
     program.finish()

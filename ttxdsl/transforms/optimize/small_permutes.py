@@ -39,7 +39,7 @@ _ALIKE = (
 def permute_small(program: DeviceProgram, block: Block) -> bool:
     """Move the collective_permutes of one block; whether any moved."""
     changed = False
-    for op in list(block.ops):
+    for op in program.sending(block):
         if isinstance(op, stablehlo.CollectivePermuteOp) and _is_total(program, op):
             changed |= _move(program, op)
     return changed

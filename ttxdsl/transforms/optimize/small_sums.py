@@ -29,8 +29,8 @@ NAME = "small-sums"
 def sum_small(program: DeviceProgram, block: Block) -> bool:
     """Move the all_reduces of one block to where parts are; whether any moved."""
     changed = False
-    for op in list(block.ops):
-        if type(op) not in (stablehlo.AllReduceOp, stablehlo.ReduceScatterOp):
+    for op in program.sending(block):
+        if op.parent is None or sum_of(op) is None:
             continue
         made: SSAValue | None = None
         inner = op.operands[0].owner if len(op.operands) == 1 else None

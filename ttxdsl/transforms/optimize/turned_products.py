@@ -58,10 +58,10 @@ def turn_products(program: DeviceProgram, block: Block) -> bool:
     changed = False
     gathered = {
         (op.operands[0], op.all_gather_dim.value.data, program.axes(op)): op
-        for op in block.ops
+        for op in program.sending(block)
         if isinstance(op, stablehlo.AllGatherOp)
     }
-    for op in list(block.ops):
+    for op in program.sending(block):
         if isinstance(op, stablehlo.AllToAllOp) and op.parent is not None:
             changed |= _turn(program, op, gathered)
     return changed
