@@ -475,13 +475,16 @@ def sum_of(op: Operation) -> Combiner | None:
 def _read_by(op: Operation) -> list[SSAValue]:
     """The operands of an op, and what its regions use from outside."""
     read = list(op.operands)
-    if not op.regions:
-        return read
     for region in op.regions:
-        inside = {value for inner in region.walk() for value in inner.results}
-        inside |= {argument for block in region.blocks for argument in block.args}
         for inner in region.walk():
-            read += (value for value in inner.operands if value not in inside)
+            for value in inner.operands:
+                owner = value.owner
+                block = owner if isinstance(owner, Block) else owner.parent
+                while block is not None and block.parent is not region:
+                    around = block.parent_op()
+                    block = around.parent if around is not None else None
+                if block is None:
+                    read.append(value)
     return read
 
 

@@ -306,16 +306,23 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
 
 def _solve(region: _Region, component: list[_Vertex]) -> bool:
     """Find the cut of one component, and move its all_reduces there if it is cheaper."""
-    graph = VertexGraph()
     program, axes = region.program, region.axes
-    now = 0
+    prices = [
+        program.bytes(Ring.ALL_REDUCE, vertex.value, axes) for vertex in component
+    ]
+    now = sum(
+        price
+        for vertex, price in zip(component, prices, strict=True)
+        if not vertex.linear
+    )
+    if min(prices) >= now:  # one all_reduce, and nothing is smaller
+        return False
+    graph = VertexGraph()
     number: dict[SSAValue, int] = {}
-    for vertex in component:
-        price = program.bytes(Ring.ALL_REDUCE, vertex.value, axes)
+    for vertex, price in zip(component, prices, strict=True):
         number[vertex.value] = one = graph.vertex(price)
         if not vertex.linear:
             graph.source(one)
-            now += price
         for index in vertex.linear:
             graph.edge(number[vertex.value.op.operands[index]], one)
         if region.is_needed(vertex):
