@@ -153,10 +153,7 @@ class _Region:
 
     def _same(self, op: Operation, *indices: int) -> bool:
         same, operands = self.program.same_along, op.operands
-        for index in indices:
-            if not same(operands[index], self.axes):
-                return False
-        return True
+        return all(same(operands[index], self.axes) for index in indices)
 
     def _linear(
         self, op: Operation, partial: Sequence[int]
