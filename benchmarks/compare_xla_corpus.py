@@ -43,16 +43,11 @@ REASONS: dict[str, str] = {
     "argsort": "positions are resharded as any value; XLA makes them anew",
     "concatenate_grad": "a slice that begins in the next shard is sent together with "
     "what lies before it there",
-    "conv2d_stride_grad": "spatial dimensions that are summed over are gathered; XLA "
-    "leaves partial sums",
     "conv3d": "Shardy's reshard is a permute and two all-to-alls, XLA's one all-to-all",
-    "convert_int32_float64": "Shardy reshards behind the conversion; XLA moves that to "
-    "the narrower type",
     "dynamic_slice": _CONSTANT_START,
     "dynamic_slice_grad": _CONSTANT_START,
     "max_pool_grad": "shards are smaller than a window, and Shardy replicates what is "
     "scattered",
-    "median": "one byte: predicates are reduced axis by axis",
     "pool_custom": "Shardy splits both operands alike before they are gathered; XLA "
     "gathers each from where it lies",
     "rng_uniform": "all devices get the numbers of the first; XLA's draw their own, so "

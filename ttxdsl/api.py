@@ -176,6 +176,7 @@ class Program:
         last_stage: int = LAST_STAGE,
         strict: bool = False,
         version: str = DESIGN,
+        optimize: bool = True,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
@@ -190,6 +191,7 @@ class Program:
             last_stage: stop after this stage, 1 to 13, to look at what it did.
             strict: refuse what would be computed replicated with a warning.
             version: of tt-mlir's pipeline, `design` or `2026`.
+            optimize: let collectives send less than the shardings ask for.
             on_stage: called after each stage.
 
         Raises:
@@ -206,6 +208,7 @@ class Program:
             last_stage=last_stage,
             strict=strict,
             version=version,
+            optimize=optimize,
         )
         return self._partitioned(pipeline, on_stage)
 

@@ -49,6 +49,8 @@ PASSES: dict[str, str] = {
     "update-global-to-local-shapes": f"{_STAGES}.update_global_to_local_shapes:UpdateGlobalToLocalShapesPass",
     "sdy-close-shardings": f"{_EXPORTING}.sdy_close_shardings:CloseShardingsPass",
     "tt-stablehlo-pipeline": "ttxdsl.transforms.pipeline:TTStableHLOPipelinePass",
+    # ours, behind stage 11
+    "optimize-collectives": "ttxdsl.transforms.optimize.optimize_collectives:OptimizeCollectivesPass",
     # other propagation passes of Shardy
     "sdy-basic-propagate": f"{_PROPAGATION}.basic:BasicPropagatePass",
     "sdy-op-priority-propagate": f"{_PROPAGATION}.op_priority:OpPriorityPropagatePass",

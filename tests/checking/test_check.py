@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checking.faults import DOT, FAULTS, PROGRAMS, Fault, forget
+from tests.checking.optimization_faults import OPTIMIZATION_FAULTS
 from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.cutting import cuttable_ops
 from ttxdsl.checking.failure import Failure
@@ -213,3 +214,13 @@ def test_steps_of_text():
 def test_passes_that_cannot_be_read(text: str):
     with pytest.raises(CompileError, match="cannot read the passes"):
         steps_of(text, parse_program(DOT))
+
+
+@pytest.mark.parametrize("fault", OPTIMIZATION_FAULTS, ids=lambda fault: fault.name)
+def test_a_broken_optimization_is_found(fault: Fault, monkeypatch: pytest.MonkeyPatch):
+    assert check(fault.program).ok
+    fault.plant(monkeypatch)
+    report = check(fault.program)
+    assert report.failure is not None
+    assert str(report.failure.step) == fault.stage, str(report)
+    assert report.failure.kind in fault.kinds, str(report)

@@ -26,11 +26,29 @@ from ttxdsl.ir.memo import IdentityMemo
 
 _PREFIX = "ttxdsl.op="
 
+_OPTIMIZED = "ttxdsl.optimized="
+
 Numbers = tuple[int, ...]
 
 
 def _is_mark(location: NameLoc) -> bool:
-    return location.desc.data.startswith(_PREFIX)
+    return location.desc.data.startswith((_PREFIX, _OPTIMIZED))
+
+
+def optimized(location: Attribute, name: str) -> LocationAttr:
+    """The location of an op that an optimization of this name made of one there."""
+    return cast(Any, NameLoc(StringAttr(f"{_OPTIMIZED}{name}"), cast(Any, location)))
+
+
+def optimizations(location: Attribute) -> tuple[str, ...]:
+    """The names of the optimizations that an op went through, the last one first."""
+    names: list[str] = []
+    while isinstance(location, NameLoc):
+        text = location.desc.data
+        if text.startswith(_OPTIMIZED):
+            names.append(text.removeprefix(_OPTIMIZED))
+        location = location.location
+    return tuple(dict.fromkeys(names))
 
 
 def unmarked(location: Attribute) -> LocationAttr:
@@ -99,7 +117,7 @@ class Origins:
         match location:
             case NameLoc():
                 calls, own = self._numbers(location.location)
-                if _is_mark(location):
+                if location.desc.data.startswith(_PREFIX):
                     own = int(location.desc.data.removeprefix(_PREFIX)), *own
                 return calls, own
             case CallSiteLoc():

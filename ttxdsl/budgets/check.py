@@ -63,8 +63,15 @@ class BudgetExceededError(AssertionError):
         super().__init__(f"{source} breaks its budget\n{findings_text(findings)}")
 
 
-def device_program(program: Program, mesh: Sequence[int] = ()) -> Program:
+def device_program(
+    program: Program, mesh: Sequence[int] = (), *, optimize: bool = True
+) -> Program:
     """The program of one device in StableHLO; one that is global is partitioned.
+
+    Args:
+        program: global or of one device.
+        mesh: devices for a global one without shardings.
+        optimize: let the collectives of a global one send less.
 
     Raises:
         CompileError: it cannot be partitioned, or is ttir or ttnn read from a file.
@@ -79,7 +86,7 @@ def device_program(program: Program, mesh: Sequence[int] = ()) -> Program:
             ) from error
     if program.is_partitioned:
         return program
-    return program.partition(mesh=tuple(mesh))
+    return program.partition(mesh=tuple(mesh), optimize=optimize)
 
 
 def _communicates_along(

@@ -19,8 +19,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.dimensions import ADDED_UP, Dim, JoinedDimensions, Touch
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
-from ttxdsl.reporting.collectives import element_bits
+from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.cost import tensor_bytes

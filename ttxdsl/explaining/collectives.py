@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
+from ttxdsl.analysis.origins import optimizations
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.explaining.answers import (
     AxisCause,
@@ -130,7 +131,7 @@ class WhyCollectives:
             dims=story.dims,
             summary=story.summary,
             reason=story.reason,
-            details=story.details,
+            details=story.details + _optimized(self.listed[number][1]),
             reshard=texts,
             plan=plan,
             sides=story.sides,
@@ -543,6 +544,27 @@ class WhyCollectives:
             tuple(causes),
             tuple(obstacles),
         )
+
+
+OPTIMIZED = {
+    "late-sums": "combines late what was partial: sums of it, or less of it, at once",
+    "early-slices": "leaves each device the part that its users want",
+    "small-sums": "combines parts ahead of what is done along other axes",
+    "joined-sums": "combines along several axes at once",
+    "cheap-gathers": "gathers where the value is smallest, once for all who want it",
+    "cheap-exchanges": "exchanges where the value is smallest, once for all",
+    "turned-products": "gathers a side of a product instead of exchanging the product",
+    "small-permutes": "sends what the value is made of",
+}
+"""What an optimization does, by its name."""
+
+
+def _optimized(op: Operation) -> tuple[str, ...]:
+    """What optimizations made a collective be where and what it is, the last first."""
+    return tuple(
+        f"optimize-collectives made it, {name}: {OPTIMIZED[name]}"
+        for name in optimizations(op.location)
+    )
 
 
 def _clash(place: Site, side: str, dim: int, label: str, had: Axes, gets: Axes) -> str:

@@ -2,7 +2,14 @@
 
 from typing import cast
 
-from xdsl.dialects.builtin import ShapedType, TensorType
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    FixedBitwidthType,
+    IntegerType,
+    ShapedType,
+    TensorType,
+)
 from xdsl.ir import Attribute, SSAValue
 
 Tensor = TensorType[Attribute]
@@ -30,3 +37,11 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
     if isinstance(type_, TensorType):
         return cast(Tensor, type_).get_shape()
     return tuple(type_.get_shape()) if isinstance(type_, ShapedType) else ()
+
+
+def element_bits(element: Attribute) -> int:
+    """Bits of one element; a complex one has two parts, an index is 64 bits."""
+    if isinstance(element, ComplexType):
+        part = cast("ComplexType[IntegerType | AnyFloat]", element).element_type
+        return 2 * element_bits(part)
+    return element.bitwidth if isinstance(element, FixedBitwidthType) else 64

@@ -6,23 +6,16 @@ hand, so it tells the same about both.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from xdsl.dialects.builtin import (
-    AnyFloat,
-    ComplexType,
-    FixedBitwidthType,
-    IntegerType,
-    ModuleOp,
-    ShapedType,
-)
+from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.errors import CompileError, source_position
+from ttxdsl.ir.tensors import element_bits
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
 from ttxdsl.sharding.replica_groups import Groups, axes_of_groups, groups_joined
@@ -65,14 +58,6 @@ class CountedCollective:
         if self.axes:
             return ", ".join(str(axis).replace('"', "") for axis in self.axes)
         return f"groups of {self.group_size}"
-
-
-def element_bits(element: Attribute) -> int:
-    """Bits of one element; a complex one has two parts, an index is 64 bits."""
-    if isinstance(element, ComplexType):
-        part = cast("ComplexType[IntegerType | AnyFloat]", element).element_type
-        return 2 * element_bits(part)
-    return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
 
 
 def _type_text(values: Sequence[SSAValue]) -> str:

@@ -45,7 +45,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import CompileError, UnsupportedError, source_position
-from ttxdsl.reporting.collectives import element_bits
+from ttxdsl.ir.tensors import element_bits
 from ttxdsl.sharding.cost import tensor_bytes
 
 Kind = Literal["argument", "constant", "result", "value"]

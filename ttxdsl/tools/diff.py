@@ -34,7 +34,13 @@ from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal
 from ttxdsl.tools.console import print_remark, report_console, working
-from ttxdsl.tools.options import add_json_option, add_source_options, print_json, sizes
+from ttxdsl.tools.options import (
+    add_json_option,
+    add_source_options,
+    add_stage_options,
+    print_json,
+    sizes,
+)
 from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
 
@@ -123,7 +129,9 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
                 )
                 print_remark(Remark("warning", message, str(donor)))
         shape = _on_mesh(module, shape)
-        program = device_program(program_of(module, str(path)), shape)
+        program = device_program(
+            program_of(module, str(path)), shape, optimize=options.optimize
+        )
         return side_of(name, program.module)
 
     def later(
@@ -303,6 +311,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--all", action="store_true", help="list collectives that are the same too"
     )
+    add_stage_options(parser, "optimize")
     add_source_options(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)

@@ -37,6 +37,7 @@ _HOW_TO_PARTITION = (
     "automatic_arg_analysis",
     "result_presharded",
     "version",
+    "optimize",
 )
 """The options of the pipeline that every command has which partitions."""
 

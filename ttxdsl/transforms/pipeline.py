@@ -39,6 +39,9 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
+- Behind stage 10 go Shardy's own rewrites of collectives (`shardy-ccl-canonicalization`),
+  behind stage 11 ours (`optimize-collectives`), which know what every device computes:
+  both let collectives send less, and are left out with `optimize=false`.
 
 tt-mlir's own pipeline has moved on since the design was written. What changes the answer
 is there with `version=2026`, whose stages have the same numbers:
@@ -48,10 +51,10 @@ is there with `version=2026`, whose stages have the same numbers:
 - `decouple-const-fanout` before stage 5 lets no broadcast constant tie its users together.
 - `replicate-non-splittable-values` and `insert-reshards-for-unpropagated-ops` before stage
   8 make whole what code that is the same on every device cannot make parts of.
-- `shardy-ccl-canonicalization` behind stage 10 joins collectives.
 - Composites are taken apart behind stage 1 by `flatten-or-convert-composites`, and
   `reoutline-composites` behind stage 11 makes those that are still whole on each device
   one again; a few become custom calls, of which the whole has a sharding rule.
+- It lacks `optimize-collectives`.
 - It lacks what this pipeline has besides: nothing propagates through loops, branches and
   barriers, sharding groups say nothing, and reshards are not shared.
 """
@@ -86,6 +89,7 @@ from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
+from ttxdsl.transforms.optimize.optimize_collectives import OptimizeCollectivesPass
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
@@ -249,6 +253,8 @@ class TTStableHLOPipelinePass(ModulePass):
         first-stage: start with the stage of this number, on a program that the stages
             before it made.
         last-stage: stop after the stage of this number.
+        optimize: let collectives send less (true): `shardy-ccl-canonicalization`
+            behind stage 10, `optimize-collectives` behind stage 11.
         strict: what would be computed replicated with a warning is an error.
         version: `design`, or `2026` for what tt-mlir's own pipeline does today.
     """
@@ -269,6 +275,9 @@ class TTStableHLOPipelinePass(ModulePass):
     )
     first_stage: int = 1
     last_stage: int = LAST_STAGE
+    optimize: bool = _flag(
+        True, "move, join and drop collectives so that they send less"
+    )
     strict: bool = _flag(
         False, "refuse what would be computed replicated with a warning"
     )
@@ -360,10 +369,12 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [EvenOutShardingsPass(self.strict)]
             case 8:
                 return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
-            case 10 if self.version == TODAY:
+            case 10 if self.optimize or self.version == TODAY:
                 return [ShardyCCLCanonicalizationPass()]
             case 11 if self.version == TODAY:
                 return [ReoutlineCompositesPass()]
+            case 11 if self.optimize and self.version == DESIGN:
+                return [OptimizeCollectivesPass()]
             case _:
                 return []
 

@@ -14,8 +14,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.tensors import element_bits
 from ttxdsl.reporting.boundary import BoundaryValue, arguments_of, results_of
-from ttxdsl.reporting.collectives import element_bits
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.reporting.trace.layouts import LayoutTable, axis_names
 from ttxdsl.reporting.trace.nodes import TraceNode, Value

@@ -222,13 +222,17 @@ class CollectiveWriter:
 
     def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
         """Send values from device to device; who is no target gets zeros."""
+        return self.permute_as(value, _matrix(pairs))
+
+    def permute_as(self, value: SSAValue, pairs: Attribute) -> SSAValue:
+        """The same, with the pairs of another collective_permute."""
         if 0 in shape_of(value):
             return value
         return self._emitter.one(
             stablehlo.CollectivePermuteOp,
             [value],
             value.type,
-            {"source_target_pairs": _matrix(pairs), "channel_handle": self._channel()},
+            {"source_target_pairs": pairs, "channel_handle": self._channel()},
         )
 
     # Collectives that combine
@@ -236,21 +240,30 @@ class CollectiveWriter:
     def all_reduce(
         self, value: SSAValue, mesh: Mesh, axes: Axes, combine: Combiner
     ) -> SSAValue:
-        """Combine partial results along axes; all devices get the whole."""
+        """Combine partial results along axes, one after the other.
+
+        All devices get the whole.
+        """
+        for axis in axes:
+            value = self.all_reduce_at_once(value, mesh, (axis,), combine)
+        return value
+
+    def all_reduce_at_once(
+        self, value: SSAValue, mesh: Mesh, axes: Axes, combine: Combiner
+    ) -> SSAValue:
+        """Combine partial results along axes in groups along all of them."""
         if 0 in shape_of(value):
             return value
-        for axis in axes:
-            value = self._emitter.one(
-                stablehlo.AllReduceOp,
-                [value],
-                value.type,
-                {
-                    "use_global_device_ids": UnitAttr(),
-                    **self._group_properties(mesh, (axis,)),
-                },
-                regions=[combine.body(element_of(value))],
-            )
-        return value
+        return self._emitter.one(
+            stablehlo.AllReduceOp,
+            [value],
+            value.type,
+            {
+                "use_global_device_ids": UnitAttr(),
+                **self._group_properties(mesh, axes),
+            },
+            regions=[combine.body(element_of(value))],
+        )
 
     def reduce_scatter(
         self,

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
-    PatternRewriteWalker,
+    PatternRewriter,
     RewritePattern,
 )
 from xdsl.rewriter import Rewriter
@@ -41,9 +41,15 @@ class ShardyCCLCanonicalizationPass(ModulePass):
         for kind in _REWRITTEN:
             trait = kind.get_trait(HasCanonicalizationPatternsTrait)
             patterns += trait.get_patterns(kind) if trait else ()
-        PatternRewriteWalker(
-            GreedyRewritePatternApplier(patterns, dce_enabled=False)
-        ).rewrite_module(op)
+        applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
+        changed = True
+        while changed:  # xDSL's walker would ask about every op, and these are few
+            changed = False
+            for collective in ops_of_type(op, *_REWRITTEN):
+                if collective.parent is not None:
+                    rewriter = PatternRewriter(collective)
+                    applier.match_and_rewrite(collective, rewriter)
+                    changed |= rewriter.has_done_action
         for collective in reversed(list(ops_of_type(op, sdy.CollectiveOp))):
             if not any(result.uses for result in collective.results):
                 Rewriter.erase_op(collective)

@@ -1,0 +1,149 @@
+"""Optimizations that are broken on purpose, one fault each: `check` must find them.
+
+They are part of stage 11, which is blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from xdsl.ir import Block, Operation, SSAValue
+
+from tests.checking.faults import Fault
+from tests.transforms.optimize.programs import PROGRAMS
+from ttxdsl.checking.failure import Mode
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.optimize import (
+    cheap_moves,
+    dims,
+    joined_sums,
+    small_sums,
+    turned_products,
+)
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+
+_RIGHT = dims.held_in
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def _instead(owner: object, name: str, wrong: Callable[..., Any]) -> Plant:
+    return lambda patch: patch.setattr(owner, name, wrong)
+
+
+def _as_it_is(program: DeviceProgram, value: SSAValue, *_: object) -> SSAValue:
+    return value
+
+
+def _without_sum(
+    self: DeviceProgram,
+    value: SSAValue,
+    like: Operation,
+    axis: Any,
+    dim: int,
+    name: str,
+) -> SSAValue:
+    return self.all_slice(value, (axis,), dim, like)
+
+
+def _first_part(
+    program: DeviceProgram, value: SSAValue, dim: int, axes: Any, before: Operation
+) -> SSAValue:
+    emitter = Emitter(Block(), before.location)
+    size = shape_of(value)[dim] // program.size(axes)
+    part = emitter.slice_dim(value, dim, 0, size)
+    (op,) = emitter.block.ops
+    op.detach()
+    assert before.parent is not None
+    before.parent.insert_op_before(op, before)
+    return part
+
+
+def _held_in_reverse(op: Operation, dim: int) -> Any:
+    return [dim] if isinstance(op, stablehlo.ReverseOp) else _RIGHT(op, dim)
+
+
+def _keeps_reversed(patch: pytest.MonkeyPatch) -> None:
+    for module in (cheap_moves, dims):
+        patch.setattr(module, "held_in", _held_in_reverse)
+
+
+def _reversed(name: str, sign: str) -> str:
+    """The program with one operand turned round, and with that exchanged or gathered."""
+    value = "tensor<8x8xf32>"
+    return PROGRAMS[name].replace(
+        f"%2 = stablehlo.{sign} %0, %1",
+        f"%3 = stablehlo.reverse %0, dims = [0] : {value}\n"
+        f"  %4 = stablehlo.reverse %1, dims = [0] : {value}\n"
+        f"  %2 = stablehlo.{sign} %3, %4",
+    )
+
+
+def _of_the_outer(program: DeviceProgram, op: Operation, inner: Operation) -> Any:
+    return program.axes(op)
+
+
+def _lost_sum(
+    program: DeviceProgram, op: Operation, inner: Operation
+) -> SSAValue | None:
+    if not isinstance(inner, stablehlo.AllReduceOp):
+        return None
+    return program.copy(op, [*inner.operands])
+
+
+_FAULTS: list[tuple[str, str, Plant]] = [
+    (
+        "late-sums: a term counts on every device",
+        PROGRAMS["late-sums"],
+        _instead(DeviceProgram, "on_first", _as_it_is),
+    ),
+    (
+        "early-slices: scattered and not summed",
+        PROGRAMS["early-slices"],
+        _instead(DeviceProgram, "reduce_scatter", _without_sum),
+    ),
+    (
+        "small-sums: one sum of two",
+        PROGRAMS["small-sums"],
+        _instead(small_sums, "_behind_scatter", _lost_sum),
+    ),
+    (
+        "turned-products: every device takes the first part",
+        PROGRAMS["turned-products"],
+        _instead(turned_products, "_part", _first_part),
+    ),
+    (
+        "cheap-gathers: gathered behind a reverse",
+        _reversed("cheap-gathers", "multiply"),
+        _keeps_reversed,
+    ),
+    (
+        "cheap-exchanges: exchanged behind a reverse",
+        _reversed("cheap-exchanges", "subtract"),
+        _keeps_reversed,
+    ),
+    (
+        "small-permutes: not sent",
+        PROGRAMS["small-permutes"],
+        _instead(DeviceProgram, "permute", _as_it_is),
+    ),
+    (
+        "joined-sums: along one axis of two",
+        PROGRAMS["joined-sums"],
+        _instead(joined_sums, "_both", _of_the_outer),
+    ),
+]
+
+OPTIMIZATION_FAULTS = [
+    Fault(
+        name,
+        program,
+        plant,
+        "11 update-global-to-local-shapes",
+        (Mode.DIFFERS, Mode.REPLICAS),
+    )
+    for name, program, plant in _FAULTS
+]

@@ -1,0 +1,142 @@
+"""Each optimization alone: fewer bytes, the same numbers, and its name in the program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.differential.partitioning import arguments_of
+from tests.transforms.optimize.programs import BEFORE, PROGRAMS
+from ttxdsl.analysis.origins import optimizations
+from ttxdsl.errors import CompileError
+from ttxdsl.explaining.collectives import OPTIMIZED
+from ttxdsl.interpreters.run import run_module
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.remarks import collect_remarks
+from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.transforms.optimize.min_cut import VertexGraph
+from ttxdsl.transforms.optimize.optimize_collectives import (
+    OPTIMIZATIONS,
+    OptimizeCollectivesPass,
+)
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+
+SENT = {
+    "late-sums": (768, 384),
+    "early-slices": (384, 192),
+    "small-sums": (56, 32),
+    "turned-products": (240, 192),
+    "cheap-gathers": (384, 192),
+    "cheap-exchanges": (96, 48),
+    "small-permutes": (128, 16),
+    "joined-sums": (80, 56),
+}
+"""The bytes of each program without its optimization, and with it alone."""
+
+
+def local(text: str, *, optimize: bool = False) -> ModuleOp:
+    context = make_context()
+    module = parse_program(text, context=context)
+    stages = TTStableHLOPipelinePass(optimize=optimize, last_stage=11)
+    with collect_remarks():
+        stages.apply(context, module)
+    return module
+
+
+def optimized(module: ModuleOp, *names: str) -> ModuleOp:
+    OptimizeCollectivesPass(names).apply(make_context(), module)
+    module.verify()
+    return module
+
+
+def sent(module: ModuleOp) -> int:
+    return sum(one.bytes_per_device for one in list_collectives(module))
+
+
+@pytest.mark.parametrize("name", OPTIMIZATIONS)
+def test_an_optimization_sends_less_and_changes_no_number(name: str):
+    text = PROGRAMS[name]
+    module = local(text)
+    if name in BEFORE:
+        optimized(module, *BEFORE[name])
+    before = sent(module)
+    optimized(module, name)
+    assert (before, sent(module)) == SENT[name]
+    # integers: nothing is rounded, so that all must be the same to the last bit
+    whole = parse_program(text)
+    arguments = arguments_of(whole, 0, tagged=True)
+    for found, wanted in zip(
+        run_module(module, arguments), run_module(whole, arguments), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", ["late-sums", "early-slices", "joined-sums"])
+def test_a_collective_says_what_made_it(name: str):
+    module = optimized(local(PROGRAMS[name]), name)
+    named = {one for op in module.walk() for one in optimizations(op.location)}
+    assert named == {name}
+
+
+def test_every_optimization_is_explained():
+    assert set(OPTIMIZED) == set(OPTIMIZATIONS)
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_all_together_send_no_more_than_one(text: str):
+    alone = min(sent(optimized(local(text), name)) for name in OPTIMIZATIONS)
+    assert sent(local(text, optimize=True)) <= alone
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(CompileError, match="no optimization 'faster'"):
+        optimized(local(PROGRAMS["late-sums"]), "faster")
+
+
+MULTIPLIED = PROGRAMS["late-sums"].replace(
+    "stablehlo.add %1, %2", "stablehlo.multiply %1, %2"
+)
+
+
+def test_a_product_of_partial_sums_is_left_alone():
+    module = local(MULTIPLIED)
+    before = sent(module)
+    assert sent(optimized(module)) == before
+
+
+def test_what_goes_through_a_reverse_stays_gathered():
+    """The parts of a reversed tensor are on other devices."""
+    text = PROGRAMS["cheap-gathers"].replace(
+        "%2 = stablehlo.multiply %0, %1",
+        "%3 = stablehlo.reverse %0, dims = [0] : tensor<8x8xf32>\n"
+        "  %2 = stablehlo.multiply %3, %1",
+    )
+    module = local(text)
+    before = sent(module)
+    assert sent(optimized(module, "cheap-gathers")) == before
+
+
+def diamond(middle: int) -> VertexGraph:
+    """Two sources of 3 bytes meet in a vertex that somebody needs."""
+    graph = VertexGraph()
+    left, right, meeting = graph.vertex(3), graph.vertex(3), graph.vertex(middle)
+    for source in (left, right):
+        graph.source(source)
+        graph.edge(source, meeting)
+    graph.sink(meeting)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("middle", "near_sources", "price", "vertices"),
+    [
+        (5, True, 5, {3}),
+        (7, True, 6, {1, 2}),
+        (6, True, 6, {1, 2}),
+        (6, False, 6, {3}),
+    ],
+)
+def test_the_least_cut(middle: int, near_sources: bool, price: int, vertices: set[int]):
+    cut = diamond(middle).least_cut(near_sources=near_sources)
+    assert (cut.price, cut.vertices) == (price, vertices)

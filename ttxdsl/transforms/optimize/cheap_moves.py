@@ -1,0 +1,552 @@
+"""`cheap-gathers` and `cheap-exchanges`: what is moved is moved where it is smallest.
+
+An all_gather, or an all_to_all, moves up or down through ops that work on parts as they
+do on the whole: ahead of a convert to a wider type or a broadcast, behind an op of
+several moved operands, a slice or a reduction. Where several of them have an ancestor in
+common, as a value and its transpose, one of the ancestor serves them.
+
+**Why it is right.** Let the devices of a group hold the parts x_i of X along a dimension,
+so that X is what an all_gather makes of them. If f keeps the dimension apart
+(`held_in` of `dims.py`), and its operands that are not split are the same on all devices,
+then the i-th part of f(X, Y) is f(x_i, y_i): so f of gathered operands is the gathered f
+of their parts, and each may stand for the other. A part of what all devices hold whole
+needs no gathering: a device takes it, or makes all of it.
+
+An all_to_all makes of the parts of X along one dimension those along another. Where f
+keeps both apart, f of parts along either is the part of f(X, Y) along the same, so that
+the all_to_all of f is f of the all_to_alls. What comes out of another all_to_all that
+goes back is there in both forms; of what is gathered besides, a device takes its part.
+
+The places are a least vertex cut (`min_cut.py`): vertices are values with dimensions,
+priced by what moving them sends; sources are values that devices have in the first form
+only; sinks are values that an op needs in the second. Only what sends fewer bytes than
+before is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.cost import Ring
+from ttxdsl.transforms.optimize.device_program import (
+    DeviceProgram,
+    erase_unused,
+    is_collective,
+    is_elementwise,
+    slice_of,
+)
+from ttxdsl.transforms.optimize.dims import held_in, led_to
+from ttxdsl.transforms.optimize.in_order import InOrder, places_in
+from ttxdsl.transforms.optimize.min_cut import VertexGraph
+
+GATHERS = "cheap-gathers"
+EXCHANGES = "cheap-exchanges"
+
+_LIGHT = (
+    stablehlo.TransposeOp,
+    stablehlo.ReshapeOp,
+    stablehlo.BroadcastInDimOp,
+    stablehlo.ConcatenateOp,
+    stablehlo.SliceOp,
+    stablehlo.PadOp,
+    stablehlo.ReverseOp,
+    stablehlo.IotaOp,
+    stablehlo.ConstantOp,
+)
+"""Ops beside elementwise ones that all devices may do for the sake of fewer bytes."""
+
+Places = tuple[int, ...]
+"""The dimension that is split before the move, and the one that is split after it."""
+
+
+@dataclass(slots=True)
+class _Vertex:
+    """A value that a group could move.
+
+    Attributes:
+        value: as it is before the move where `above`, else as it is behind it.
+        dims: its dimensions that the move is about.
+        above: whether it lies ahead of the moves.
+        like: a move nearby.
+        inputs: the vertices that it is made of.
+        is_source: whether devices have it in the first form and nothing else.
+        other: the second form, where it is there already.
+    """
+
+    value: SSAValue
+    dims: Places
+    above: bool
+    like: Operation
+    inputs: list[_Vertex] = field(default_factory=list["_Vertex"])
+    is_source: bool = False
+    other: SSAValue | None = None
+    number: int = 0
+
+
+class _Region:
+    """What hangs together with the moves of one kind of one block along an axis."""
+
+    def __init__(
+        self, program: DeviceProgram, axes: Axes, block: Block, moves: list[Operation]
+    ):
+        self.program, self.axes, self.block = program, axes, block
+        self.size = program.size(axes)
+        self.gathers = isinstance(moves[0], stablehlo.AllGatherOp)
+        self.name = GATHERS if self.gathers else EXCHANGES
+        self.above: dict[tuple[SSAValue, Places], _Vertex] = {}
+        self.below: dict[SSAValue, _Vertex] = {}
+        """Values behind moves, those too that the moves make."""
+        self.moved: dict[SSAValue, _Vertex] = {}
+        """What the moves make, and what they move."""
+        self._second: dict[int, SSAValue] = {}
+        self._first: dict[int, SSAValue] = {}
+        self._order = places_in(block)
+        self._gathered = {
+            (op.operands[0], op.all_gather_dim.value.data): op
+            for op in program.sending(block)
+            if isinstance(op, stablehlo.AllGatherOp) and program.axes(op) == axes
+        }
+        for op in moves:
+            self.moved[op.results[0]] = self._up(op.operands[0], _dims_of(op), op)
+        if not self.gathers:
+            self._find_both(moves)
+        self.below.update(self.moved)
+        self._grow_down()
+
+    # Growing
+
+    def _find_both(self, moves: Sequence[Operation]) -> None:
+        """What an all_to_all made of a value goes back to that value for nothing."""
+        for op in moves:
+            forth = _dims_of(op)
+            made, value = op.results[0], op.operands[0]
+            vertex = self.above.get((made, forth[::-1]))
+            if vertex is None:
+                vertex = _Vertex(made, forth[::-1], True, op)
+                self.above[made, vertex.dims] = vertex
+            vertex.inputs.clear()
+            vertex.is_source = True
+            vertex.other = value
+            self.below[value] = vertex
+
+    def _up(self, value: SSAValue, dims: Places, like: Operation) -> _Vertex:
+        start = self.above.get((value, dims))
+        if start is not None:
+            return start
+        start = self.above[value, dims] = _Vertex(value, dims, True, like)
+        waiting = [start]
+        while waiting:
+            vertex = waiting.pop()
+            inputs = self._made_of(vertex)
+            if inputs is None:
+                vertex.is_source = True
+                continue
+            for key in inputs:
+                one = self.above.get(key)
+                if one is None:
+                    one = self.above[key] = _Vertex(*key, True, like)
+                    waiting.append(one)
+                vertex.inputs.append(one)
+        return start
+
+    def _made_of(self, vertex: _Vertex) -> list[tuple[SSAValue, Places]] | None:
+        """The parts that a part is made of; None if that is not to be looked at."""
+        value = vertex.value
+        if not isinstance(value, OpResult) or value.op.parent is not self.block:
+            return None
+        op = value.op
+        if self._is_part(op, vertex.dims[0]):
+            return [] if self.program.same_along(op.operands[0], self.axes) else None
+        if not is_elementwise(op) and not isinstance(op, _LIGHT):
+            return None
+        found = self._held(op, vertex.dims, (1, self.size))
+        if found is None:
+            return None
+        inputs: list[tuple[SSAValue, Places]] = []
+        for operand, places in zip(op.operands, found, strict=True):
+            if places is not None:
+                inputs.append((operand, places))
+            elif not self.program.same_along(operand, self.axes):
+                return None
+        return inputs
+
+    def _is_part(self, op: Operation, dim: int) -> bool:
+        part = slice_of(op)
+        return part is not None and part[1] == dim and (part[0],) == self.axes
+
+    def _held(
+        self, op: Operation, dims: Places, divided: Sequence[int]
+    ) -> list[Places | None] | None:
+        """The dimensions of each operand that hold those of the result.
+
+        Args:
+            op: the op.
+            dims: of its result.
+            divided: what has to divide each of them.
+        """
+        columns = [held_in(op, dim) for dim in dims]
+        found: list[Places | None] = []
+        for index, operand in enumerate(op.operands):
+            places: list[int] = []
+            for column, parts in zip(columns, divided, strict=False):
+                if column is None:
+                    return None
+                place = column[index]
+                if place is not None:
+                    if shape_of(operand)[place] % parts:
+                        return None
+                    places.append(place)
+            if places and len(places) != len(dims):
+                return None
+            found.append(tuple(places) if places else None)
+        return None if None in columns else found
+
+    def _grow_down(self) -> None:
+        users = InOrder(self._order, list(self.below))
+        for op in users:
+            if len(op.results) != 1 or op.results[0] in self.below:
+                continue
+            if is_collective(op) or slice_of(op) is not None:
+                continue
+            vertex = self._down(op)
+            if vertex is not None:
+                self.below[op.results[0]] = vertex
+                users.follow(vertex.value)
+
+    def _down(self, op: Operation) -> _Vertex | None:
+        index = next(
+            (i for i, operand in enumerate(op.operands) if operand in self.below), None
+        )
+        if index is None or not is_tensor(op.results[0]):
+            return None
+        first = self.below[op.operands[index]]
+        dims = [led_to(op, index, dim) for dim in first.dims]
+        shape = shape_of(op.results[0])
+        if None in dims:
+            return None
+        known = tuple(dim for dim in dims if dim is not None)
+        if shape[known[0]] % self.size:
+            return None
+        found = self._held(op, known, (self.size, 1))
+        if found is None:
+            return None
+        vertex = _Vertex(op.results[0], known, False, first.like)
+        for operand, places in zip(op.operands, found, strict=True):
+            one = self.below.get(operand)
+            if places is not None and one is not None and one.dims == places:
+                vertex.inputs.append(one)
+            elif places is None or self.gathers:
+                if not self.program.same_along(operand, self.axes):
+                    return None
+            elif not self._is_free(operand, places):
+                return None
+        return vertex
+
+    def _is_free(self, value: SSAValue, dims: Places) -> bool:
+        """Whether a value can as well be made in the first form."""
+        op = value.owner
+        if not isinstance(op, Operation):
+            return False
+        if self._is_part(op, dims[1]):
+            return (
+                self.program.same_along(op.operands[0], self.axes)
+                and shape_of(op.operands[0])[dims[0]] % self.size == 0
+            )
+        found = self._held(op, dims, (1, 1))
+        return (
+            found is not None
+            and (isinstance(op, _LIGHT) or is_elementwise(op))
+            and not any(found)
+            and all(self.program.same_along(one, self.axes) for one in op.operands)
+        )
+
+    # Choosing
+
+    def _is_needed(self, value: SSAValue, dims: Places) -> bool:
+        """Whether an op uses the second form of a value."""
+        for use in value.uses:
+            user = use.operation
+            if user.parent is not self.block:
+                return True
+            if self.gathers and self._is_part(user, dims[0]):
+                continue
+            result = user.results[0] if len(user.results) == 1 else None
+            taken = self.below.get(result) if result is not None else None
+            if taken is None or taken.above:
+                return True
+            found = self._held(user, taken.dims, (1, 1))
+            if found is None or found[use.index] != dims:
+                return True
+        return False
+
+    def _price(self, vertex: _Vertex) -> int:
+        """What moving it sends."""
+        if vertex.other is not None:
+            return 0
+        value, dim = vertex.value, vertex.dims[0]
+        if not self.gathers:
+            if vertex.above and (value, dim) in self._gathered:
+                return 0
+            return self.program.bytes(Ring.ALL_TO_ALL, value, self.axes)
+        shape = list(shape_of(value))
+        if not vertex.above:
+            shape[dim] //= self.size
+        return self.program.bytes_of(
+            Ring.ALL_GATHER, shape, element_of(value), self.axes
+        )
+
+    # Changing
+
+    def _sizes(self, vertex: _Vertex) -> dict[int, int]:
+        """The dimensions that have another size in the other form."""
+        shape, dims = shape_of(vertex.value), vertex.dims
+        if self.gathers:
+            size = shape[dims[0]]
+            return {dims[0]: size * self.size if vertex.above else size // self.size}
+        grows, shrinks = dims if vertex.above else dims[::-1]
+        return {grows: shape[grows] * self.size, shrinks: shape[shrinks] // self.size}
+
+    def _first_form(self, vertex: _Vertex) -> SSAValue:
+        """What a device holds of a vertex before it is moved."""
+        return vertex.value if vertex.above else self._first[id(vertex)]
+
+    def _make_first(self, vertex: _Vertex) -> None:
+        """Do an op that was behind moves ahead of them."""
+        assert isinstance(vertex.value, OpResult)
+        op = vertex.value.op
+        found = self._held(op, vertex.dims, (1, 1))
+        assert found is not None, "asked before"
+        operands: list[SSAValue] = []
+        for operand, places in zip(op.operands, found, strict=True):
+            known = self.below.get(operand)
+            if places is None:
+                operands.append(operand)
+            elif known is not None and known.dims == places:
+                operands.append(self._first_form(known))
+            else:
+                operands.append(self._freely(operand, places, op))
+        sizes = self._sizes(vertex)
+        self._first[id(vertex)] = self.program.copy(op, operands, sizes)
+
+    def _freely(self, value: SSAValue, dims: Places, before: Operation) -> SSAValue:
+        """The first form of a value that can be made as well."""
+        op = value.owner
+        dim = dims[0]
+        if not self.gathers:
+            assert isinstance(op, Operation)
+            if self._is_part(op, dims[1]):
+                return self.program.all_slice(op.operands[0], self.axes, dim, before)
+            sizes = self._sizes(_Vertex(value, dims, False, before))
+            return self.program.copy(op, op.operands, sizes, before)
+        if isinstance(op, Operation) and not op.operands and held_in(op, dim) == []:
+            size = shape_of(value)[dim] // self.size
+            return self.program.copy(op, (), {dim: size}, before)
+        return self.program.all_slice(value, self.axes, dim, before)
+
+    def _make_second(self, vertex: _Vertex) -> None:
+        """Do an op that was ahead of moves behind them."""
+        value = vertex.value
+        assert isinstance(value, OpResult)
+        op = value.op
+        following = op.next_op
+        assert following is not None, "it is no terminator"
+        if self._is_part(op, vertex.dims[0]):
+            whole = op.operands[0]
+            if not self.gathers:
+                whole = self.program.all_slice(
+                    whole, self.axes, vertex.dims[1], following
+                )
+            self._second[id(vertex)] = whole
+            return
+        found = self._held(op, vertex.dims, (1, 1))
+        assert found is not None, "asked before"
+        operands = [
+            operand if places is None else self._second[id(self.above[operand, places])]
+            for operand, places in zip(op.operands, found, strict=True)
+        ]
+        sizes = self._sizes(vertex)
+        self._second[id(vertex)] = self.program.copy(op, operands, sizes, following)
+
+    def _move(self, vertex: _Vertex) -> None:
+        """Move a vertex."""
+        if vertex.other is not None:
+            self._second[id(vertex)] = vertex.other
+            return
+        value, dims, like = self._first_form(vertex), vertex.dims, vertex.like
+        program, axes = self.program, self.axes
+        gathered = self._gathered.get((value, dims[0]))
+        if self.gathers:
+            made = program.all_gather(value, like, axes, dims[0], self.name)
+        elif gathered is not None and gathered.parent is not None:
+            program.move_up(gathered)
+            following = gathered.next_op
+            assert following is not None
+            whole = gathered.results[0]
+            made = program.all_slice(whole, axes, dims[1], following)
+        else:
+            made = program.all_to_all(value, like, axes, dims, self.name)
+        self._second[id(vertex)] = made
+
+    def solve(self) -> bool:
+        """Find the cut, and move things there if that is cheaper."""
+        order = self._order
+
+        def place(vertex: _Vertex) -> tuple[bool, int]:
+            owner = vertex.value.owner
+            known = order.get(owner, -1) if isinstance(owner, Operation) else -1
+            return not vertex.above, known
+
+        changed = False
+        for group in self._components():
+            # another group may have taken what this one starts from: the next round
+            if all(_is_there(one.value) for one in group):
+                group.sort(key=place)
+                changed |= self._solve(group)
+        return changed
+
+    def _components(self) -> list[list[_Vertex]]:
+        vertices = {
+            id(one): one for one in (*self.above.values(), *self.below.values())
+        }
+        group = {key: [vertex] for key, vertex in vertices.items()}
+        for key, vertex in vertices.items():
+            for one in vertex.inputs:
+                mine, theirs = group[key], group[id(one)]
+                if mine is theirs:
+                    continue
+                if len(mine) < len(theirs):
+                    mine, theirs = theirs, mine
+                mine.extend(theirs)
+                for other in theirs:
+                    group[id(other)] = mine
+        return list({id(one): one for one in group.values()}.values())
+
+    def _solve(self, group: list[_Vertex]) -> bool:
+        members = {id(vertex) for vertex in group}
+        moved = [
+            (result, vertex)
+            for result, vertex in self.moved.items()
+            if id(vertex) in members
+        ]
+        prices = {id(vertex): self._price(vertex) for vertex in group}
+        # a move of what is there in both forms was paid for, too
+        now = sum(self._paid(vertex) for _, vertex in moved)
+        graph = VertexGraph()
+        for vertex in group:
+            vertex.number = graph.vertex(prices[id(vertex)])
+        for vertex in group:
+            if vertex.is_source:
+                graph.source(vertex.number)
+            for one in vertex.inputs:
+                graph.edge(one.number, vertex.number)
+            if not vertex.above and self._is_needed(vertex.value, vertex.dims):
+                graph.sink(vertex.number)
+        for result, vertex in moved:
+            if self._is_needed(result, vertex.dims):
+                graph.sink(vertex.number)
+        cut = graph.least_cut(near_sources=False)
+        if cut.price >= now:
+            return False
+        self._change(group, moved, cut.vertices, cut.behind)
+        return True
+
+    def _paid(self, vertex: _Vertex) -> int:
+        if self.gathers:
+            return self._price(vertex)
+        return self.program.bytes(Ring.ALL_TO_ALL, vertex.value, self.axes)
+
+    def _change(
+        self,
+        group: list[_Vertex],
+        moved: list[tuple[SSAValue, _Vertex]],
+        chosen: set[int],
+        behind: set[int],
+    ) -> None:
+        below = [vertex for vertex in group if not vertex.above]
+        ahead = [vertex for vertex in below if vertex.number not in behind]
+        wanted = {id(vertex) for vertex in ahead}
+        for vertex in reversed(below):
+            if id(vertex) in wanted:
+                wanted.update(id(one) for one in vertex.inputs)
+        for vertex in below:
+            if id(vertex) in wanted:
+                self._make_first(vertex)
+        dead: list[SSAValue] = []
+        replaced = [*moved, *((one.value, one) for one in ahead)]
+        if self.gathers:
+            dead += self._take_parts(replaced)
+        for vertex in group:
+            if vertex.number in chosen:
+                self._move(vertex)
+            elif vertex.above and vertex.number in behind:
+                self._make_second(vertex)
+        for value, vertex in replaced:
+            made = self._second.get(id(vertex))
+            if made is not None and made is not value:
+                value.replace_all_uses_with(made)
+        erase_unused([*dead, *(value for value, _ in reversed(replaced))])
+
+    def _take_parts(self, values: Sequence[tuple[SSAValue, _Vertex]]) -> list[SSAValue]:
+        """Give those who take their part of a value what was not gathered."""
+        dead: list[SSAValue] = []
+        for value, vertex in values:
+            for use in list(value.uses):
+                op = use.operation
+                if op.parent is self.block and self._is_part(op, vertex.dims[0]):
+                    op.results[0].replace_all_uses_with(self._first_form(vertex))
+                    dead.append(op.results[0])
+        return dead
+
+
+def _is_there(value: SSAValue) -> bool:
+    return not isinstance(value, OpResult) or value.op.parent is not None
+
+
+def _dims_of(op: Operation) -> Places:
+    match op:
+        case stablehlo.AllGatherOp():
+            return (op.all_gather_dim.value.data,)
+        case stablehlo.AllToAllOp():
+            return op.concat_dimension.value.data, op.split_dimension.value.data
+        case _:
+            raise AssertionError(f"{op.name} moves nothing")
+
+
+def _moves(
+    program: DeviceProgram, block: Block, kind: type[Operation]
+) -> dict[Axes, list[Operation]]:
+    found: dict[Axes, list[Operation]] = {}
+    for op in program.sending(block):
+        if isinstance(op, kind):
+            axes = program.axes(op)
+            dims = _dims_of(op) if axes is not None and len(axes) == 1 else ()
+            if axes is not None and dims and len(set(dims)) == len(dims):
+                found.setdefault(axes, []).append(op)
+    return found
+
+
+def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -> bool:
+    changed = False
+    for axes in _moves(program, block, kind):
+        # what one group of moves changes may let another one move: each time less is sent
+        while moves := _moves(program, block, kind).get(axes):
+            if not _Region(program, axes, block, moves).solve():
+                break
+            changed = True
+    return changed
+
+
+def gather_cheaply(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_gathers of one block; whether any moved."""
+    return _move_cheaply(program, block, stablehlo.AllGatherOp)
+
+
+def exchange_cheaply(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_to_alls of one block; whether any moved."""
+    return _move_cheaply(program, block, stablehlo.AllToAllOp)

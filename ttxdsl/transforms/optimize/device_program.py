@@ -1,0 +1,519 @@
+"""The per-device program that optimizations look at and change.
+
+Every device runs the same ops on its own values. What an optimization has to know is
+which devices a collective is among, and which values are the same on all of them; what
+it writes are collectives among the same devices.
+
+Axes stand for groups: those of devices that differ only along them, in the order of
+their index. A collective whose groups are none of that kind is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import Pure
+
+from ttxdsl.analysis.origins import optimized
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import Collective, Elementwise
+from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
+from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.sharding.axes import Axes, AxisRef, total_size
+from ttxdsl.sharding.collectives import AllToAllParam
+from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.replica_groups import axes_of_groups, groups_along
+from ttxdsl.transforms.local.collectives import (
+    ALL_SLICE,
+    CollectiveWriter,
+    SliceFunctions,
+)
+from ttxdsl.transforms.local.combiner import Combiner, combiner_of
+from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.local.layout import unreduced_axes
+
+_COLLECTIVES = (
+    stablehlo.AllReduceOp,
+    stablehlo.AllGatherOp,
+    stablehlo.ReduceScatterOp,
+    stablehlo.AllToAllOp,
+)
+_MOVED = (*_COLLECTIVES, stablehlo.CollectivePermuteOp)
+
+_SENDING = frozenset((*_MOVED, stablehlo.CompositeOp))
+
+_OF_OPERANDS = (
+    stablehlo.ReduceOp,
+    stablehlo.SortOp,
+    stablehlo.MapOp,
+    stablehlo.ReduceWindowOp,
+    stablehlo.ScatterOp,
+    stablehlo.SelectAndScatterOp,
+)
+"""Ops with regions whose results are what operands and captured values make them."""
+
+
+_FOLLOWING: dict[type[Operation] | type[Block], bool | None] = {}
+
+
+def _class_follows(kind: type[Operation] | type[Block]) -> bool | None:
+    """The answer for a class; None where each op has its own."""
+    if not issubclass(kind, Operation) or issubclass(
+        kind,
+        stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp,
+    ):
+        return False
+    if issubclass(kind, (*_COLLECTIVES, stablehlo.CompositeOp)):
+        return None
+    return issubclass(kind, _OF_OPERANDS) or kind.has_trait(
+        Pure, value_if_unregistered=False
+    )
+
+
+class DeviceProgram:
+    """One wrapped function body with local shapes.
+
+    Attributes:
+        block: the ops that every device runs.
+        mesh: the devices.
+        every_axis: all axes of the mesh.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        wrapper: sdy.ManualComputationOp,
+        mesh: Mesh,
+        slices: SliceFunctions,
+        first_channel: int,
+    ):
+        self.block: Block = wrapper.body.block
+        self.mesh = mesh
+        self._scratch = Emitter(Block(), wrapper.location)
+        self._prefix = Emitter(Block(), wrapper.location)
+        self._writer = CollectiveWriter(
+            self._scratch, self._prefix, slices, first_channel
+        )
+        self._count = devices_of(module)
+        self._partitions = 1 if counts_replicas(module) else None
+        self._every = frozenset(mesh.axis_names)
+        self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
+        self._axes: dict[Operation, Axes | None] = {}
+        self._sending: dict[Block, list[Operation]] = {}
+        self._named: dict[Attribute, Axes | None] = {}
+        self._varying: dict[SSAValue, frozenset[str]] = {}
+        for argument, sharding in zip(
+            self.block.args, wrapper.in_shardings.data, strict=True
+        ):
+            split = {axis.name for dim in sharding.dims for axis in dim.axes}
+            split |= {axis.name for axis in unreduced_axes(sharding, mesh)}
+            self._varying[argument] = frozenset(split)
+
+    @property
+    def next_channel(self) -> int:
+        """The first channel that nobody uses."""
+        return self._writer.next_channel
+
+    def blocks(self) -> list[Block]:
+        """The blocks that have collectives, those in regions too."""
+        found = [
+            inner.parent
+            for op in self.block.ops
+            for inner in ([op] if not op.regions else ops_of_type(op, *_MOVED))
+            if type(inner) in _MOVED
+        ]
+        return [block for block in dict.fromkeys(found) if block is not None]
+
+    def sending(self, block: Block) -> list[Operation]:
+        """The collectives and slices by device of a block, in program order."""
+        known = self._sending.get(block)
+        if known is None:
+            known = self._sending[block] = [
+                op for op in block.ops if type(op) in _SENDING
+            ]
+        return [op for op in known if op.parent is block]
+
+    # Who takes part
+
+    def axes(self, op: Operation) -> Axes | None:
+        """The axes of a collective or a slice by device; None where no axes say it."""
+        if op not in self._axes:
+            self._axes[op] = self._find_axes(op)
+        return self._axes[op]
+
+    def _find_axes(self, op: Operation) -> Axes | None:
+        if isinstance(op, stablehlo.CompositeOp):
+            part = slice_of(op)
+            return (part[0],) if part is not None else None
+        if not isinstance(op, _COLLECTIVES) or len(op.operands) != 1:
+            return None
+        key = DictionaryAttr(
+            {
+                name: value
+                for name, value in op.properties.items()
+                if name in ("replica_groups", "use_global_device_ids")
+            }
+            | {"kind": StringAttr(op.name)}
+        )
+        if key not in self._named:
+            try:
+                groups = device_groups(op, self._count, self._partitions)
+            except ValueError:
+                groups = ()
+            axes = axes_of_groups(self.mesh, groups) if groups else None
+            if axes is not None and groups_along(self.mesh, axes) != groups:
+                axes = None
+            self._named[key] = axes
+        return self._named[key]
+
+    def size(self, axes: Axes) -> int:
+        """How many devices a group along axes has."""
+        return total_size(axes, self.mesh)
+
+    def same_along(self, value: SSAValue, axes: Axes) -> bool:
+        """Whether all devices of each group along axes hold the same value."""
+        found = self._varying.get(value)
+        if found is None:
+            found = self._varies(value)
+        return not found or not any(axis.name in found for axis in axes)
+
+    def _varies(self, value: SSAValue) -> frozenset[str]:
+        """The axes along which devices may hold other values; those not named, none."""
+        known = self._varying
+        waiting = [value]
+        while waiting:
+            one = waiting[-1]
+            if one in known:
+                waiting.pop()
+                continue
+            if isinstance(one, BlockArgument) or not self._follows(one.owner):
+                known[one] = self._every
+                continue
+            op = one.owner
+            assert isinstance(op, Operation)
+            needed = _read_by(op)
+            missing = [operand for operand in needed if operand not in known]
+            if missing:
+                waiting.extend(missing)
+                continue
+            found = frozenset[str]().union(*(known[operand] for operand in needed))
+            axes = self.axes(op) if _FOLLOWING[type(op)] is None else None
+            if isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
+                found -= {axis.name for axis in axes or () if axis.size is None}
+            elif axes is not None:
+                found |= {axis.name for axis in axes}
+            for result in op.results:
+                known[result] = found
+        return known[value]
+
+    def _follows(self, op: Operation | Block) -> bool:
+        """Whether results of an op are the same where what it reads is the same."""
+        kind = type(op)
+        if kind not in _FOLLOWING:
+            _FOLLOWING[kind] = _class_follows(kind)
+        found = _FOLLOWING[kind]
+        if found is None:
+            assert isinstance(op, Operation)
+            return self.axes(op) is not None
+        return found
+
+    # Prices
+
+    def bytes(self, kind: Ring, before: SSAValue, axes: Axes) -> int:
+        """What each device sends of a value."""
+        return self.bytes_of(kind, shape_of(before), element_of(before), axes)
+
+    def bytes_of(
+        self, kind: Ring, shape: Sequence[int], element: Attribute, axes: Axes
+    ) -> int:
+        """What each device sends of a tensor."""
+        held = tensor_bytes(shape, element_bits(element))
+        return ring_bytes(kind, held, self.size(axes))
+
+    # Writing
+
+    def all_reduce(
+        self, value: SSAValue, like: Operation, axes: Axes, name: str
+    ) -> SSAValue:
+        """Combine behind the op that makes a value, as a collective of `like` does."""
+        combine = combiner_of(like.regions[0])
+        assert combine is not None, "asked before"
+        with _Writing(self, value, like.location, name):
+            return self._writer.all_reduce_at_once(value, self.mesh, axes, combine)
+
+    def permute(self, value: SSAValue, like: Operation, name: str) -> SSAValue:
+        """Send a value as a collective_permute sends its own, behind the value."""
+        assert isinstance(like, stablehlo.CollectivePermuteOp)
+        pairs = like.source_target_pairs
+        with _Writing(self, value, like.location, name):
+            return self._writer.permute_as(value, pairs)
+
+    def reduce_scatter(
+        self, value: SSAValue, like: Operation, axis: AxisRef, dim: int, name: str
+    ) -> SSAValue:
+        """Combine and split a dimension, behind the op that makes a value."""
+        combine = combiner_of(like.regions[0])
+        assert combine is not None, "asked before"
+        with _Writing(self, value, like.location, name):
+            return self._writer.reduce_scatter(value, self.mesh, dim, axis, combine)
+
+    def all_gather(
+        self, value: SSAValue, like: Operation, axes: Axes, dim: int, name: str
+    ) -> SSAValue:
+        """Undo the split of a dimension, behind the op that makes a value."""
+        per_dim = tuple(
+            axes if one == dim else () for one in range(len(shape_of(value)))
+        )
+        with _Writing(self, value, like.location, name):
+            return self._writer.all_gather(value, self.mesh, per_dim)
+
+    def all_to_all(
+        self,
+        value: SSAValue,
+        like: Operation,
+        axes: Axes,
+        dims: Sequence[int],
+        name: str,
+    ) -> SSAValue:
+        """Split the second dimension instead of the first, behind a value."""
+        first, second = dims
+        with _Writing(self, value, like.location, name):
+            return self._writer.all_to_all(
+                value, self.mesh, (AllToAllParam(axes, first, second),)
+            )
+
+    def has_new_ops(self, block: Block) -> None:
+        """Look for collectives in a block anew."""
+        self._sending.pop(block, None)
+
+    def move_up(self, op: Operation) -> None:
+        """Do an op of one operand right behind what makes that."""
+        source = op.operands[0]
+        op.detach()
+        self._sending.clear()
+        if isinstance(source, OpResult):
+            block = source.op.parent
+            assert block is not None
+            block.insert_op_after(op, source.op)
+        else:
+            block = source.owner
+            assert isinstance(block, Block) and block.first_op is not None
+            block.insert_op_before(op, block.first_op)
+
+    def all_slice(
+        self,
+        value: SSAValue,
+        axes: Axes,
+        dim: int,
+        before: Operation,
+    ) -> SSAValue:
+        """Keep this device's part of a dimension, ahead of an op."""
+        per_dim = tuple(
+            axes if one == dim else () for one in range(len(shape_of(value)))
+        )
+        with _Writing(self, before, before.location, None):
+            return self._writer.all_slice(value, self.mesh, per_dim)
+
+    def on_first(self, value: SSAValue, axes: Axes, before: Operation) -> SSAValue:
+        """A value on the first device along axes and zeros on the others."""
+        with _Writing(self, before, before.location, None):
+            emit = self._scratch
+            index = self._writer.index_along(self.mesh, axes)
+            first = emit.compare(
+                index, emit.position(0), stablehlo.ComparisonDirection.EQ
+            )
+            zeros = emit.splat(0, element_of(value), shape_of(value))
+            return emit.select(first, value, zeros)
+
+    def copy(
+        self,
+        op: Operation,
+        operands: Sequence[SSAValue],
+        sizes: Mapping[int, int] | None = None,
+        before: Operation | None = None,
+    ) -> SSAValue:
+        """An op of one result again on other operands, ahead of itself.
+
+        Args:
+            op: the op.
+            operands: what it works on now.
+            sizes: the dimensions of the result that now have another size.
+            before: where to write it instead.
+        """
+        result = op.results[0]
+        type_ = result.type
+        properties = dict(op.properties)
+        if sizes:
+            shape = list(shape_of(result))
+            for dim, size in sizes.items():
+                shape[dim] = size
+            type_ = TensorType(element_of(result), shape)
+            if isinstance(op, stablehlo.SliceOp):
+                limits = list(op.limit_indices.get_values())
+                for dim, size in sizes.items():
+                    limits[dim] = size
+                properties["limit_indices"] = DenseArrayBase.from_list(
+                    IntegerType(64), limits
+                )
+            elif isinstance(op, stablehlo.ConstantOp):
+                with _Writing(self, before or op, op.location, None):
+                    return self._resized_splat(op, shape)
+        if isinstance(op, stablehlo.CompositeOp):
+            part = slice_of(op)
+            assert part is not None, "other composites are not copied"
+            axis, along = part
+            return self.all_slice(operands[0], (axis,), along, before or op)
+        new = type(op).create(
+            operands=operands,
+            result_types=[type_],
+            properties=properties,
+            attributes=op.attributes,
+            regions=[region.clone() for region in op.regions],
+            location=op.location,
+        )
+        new.results[0].name_hint = result.name_hint
+        place = before or op
+        assert place.parent is not None
+        place.parent.insert_op_before(new, place)
+        if type(new) in _SENDING:
+            self.has_new_ops(place.parent)
+        return new.results[0]
+
+    def _resized_splat(self, op: stablehlo.ConstantOp, shape: list[int]) -> SSAValue:
+        from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+
+        value = op.value
+        assert isinstance(value, DenseIntOrFPElementsAttr)
+        type_ = TensorType(element_of(op.output), shape)
+        attribute = DenseIntOrFPElementsAttr(type_, value.data)  # pyright: ignore[reportArgumentType]
+        return self._scratch.one(stablehlo.ConstantOp, [], type_, {"value": attribute})
+
+    def finish(self) -> None:
+        """Write what devices know of their place at the start of the body."""
+        first = self.block.first_op
+        assert first is not None
+        for op in list(self._prefix.block.ops):
+            op.detach()
+            self.block.insert_op_before(op, first)
+
+
+class _Writing:
+    """What is emitted goes before an op, or behind the one that makes a value."""
+
+    def __init__(
+        self,
+        program: DeviceProgram,
+        place: SSAValue | Operation,
+        location: LocationAttr,
+        name: str | None,
+    ):
+        self._program, self._place = program, place
+        emitter = program._scratch  # pyright: ignore[reportPrivateUsage]
+        emitter.location = optimized(location, name) if name else location
+        self._emitter = emitter
+
+    def __enter__(self) -> None:
+        """Nothing: the emitter writes into a block of its own."""
+
+    def __exit__(self, *_: object) -> None:
+        place = self._place
+        if isinstance(place, Operation):
+            before, block = place, place.parent
+        elif isinstance(place, OpResult):
+            before, block = place.op.next_op, place.op.parent
+        else:
+            block = place.owner
+            assert isinstance(block, Block)
+            before = block.first_op
+        assert block is not None and before is not None
+        for op in list(self._emitter.block.ops):
+            op.detach()
+            block.insert_op_before(op, before)
+        self._program.has_new_ops(block)
+
+
+def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
+    """The axis and the dimension of a slice by device; None for another op."""
+    if (
+        not isinstance(op, stablehlo.CompositeOp)
+        or op.composite_name.data != ALL_SLICE
+        or len(op.operands) != 1
+    ):
+        return None
+    said = op.composite_attributes
+    axis, dim = said.data.get("axis"), said.data.get("dim")
+    if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
+        return None
+    pre, size = said.data.get("sub_axis_pre_size"), said.data.get("sub_axis_size")
+    if isinstance(pre, IntegerAttr) and isinstance(size, IntegerAttr):
+        found = AxisRef(axis.data, pre.value.data, size.value.data)
+    else:
+        found = AxisRef(axis.data)
+    return found, dim.value.data
+
+
+def sum_of(op: Operation) -> Combiner | None:
+    """How an all_reduce or reduce_scatter of one tensor combines."""
+    if isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
+        return combiner_of(op.computation) if len(op.operands) == 1 else None
+    return None
+
+
+def _read_by(op: Operation) -> list[SSAValue]:
+    """The operands of an op, and what its regions use from outside."""
+    read = list(op.operands)
+    for region in op.regions:
+        for inner in region.walk():
+            for value in inner.operands:
+                owner = value.owner
+                block = owner if isinstance(owner, Block) else owner.parent
+                while block is not None and block.parent is not region:
+                    around = block.parent_op()
+                    block = around.parent if around is not None else None
+                if block is None:
+                    read.append(value)
+    return read
+
+
+def erase_unused(values: Iterable[SSAValue]) -> None:
+    """Erase the ops of values that nobody uses, and what only they used."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, OpResult):
+            continue
+        op = value.op
+        if op.parent is None or any(result.uses for result in op.results):
+            continue
+        if not (
+            op.has_trait(Pure, value_if_unregistered=False)
+            or isinstance(op, (*_MOVED, *_OF_OPERANDS))
+            or slice_of(op) is not None
+        ):
+            continue
+        waiting.extend(op.operands)
+        op.detach()
+        op.erase()
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether each element of the one result depends on those at its place alone."""
+    return op.has_trait(Elementwise, value_if_unregistered=False)
+
+
+def is_collective(op: Operation) -> bool:
+    """Whether devices send each other something."""
+    return op.get_trait(Collective) is not None

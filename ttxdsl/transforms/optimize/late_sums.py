@@ -1,0 +1,354 @@
+"""`late-sums`: partial sums are combined where that costs least, and once.
+
+An all_reduce that adds is replaced by others further down: what each device holds of the
+sum travels through ops that are linear in it, and is combined where the fewest bytes are.
+So two sums that are added are added first and combined once.
+
+**Why it is right.** Let p_i be what device i of a group holds, s = sum of p_i. For f
+linear, f(s) = f(sum of p_i) = sum of f(p_i). f is linear in an operand if its other
+operands are the same number on every device of the group: `_linear` lists what f may be.
+A term w of a sum that all devices hold whole counts once if the first device adds w and
+the others zero. So every value between the old all_reduce and the new one is a sum over
+the devices of what they hold of it, and the new one gives the same value as before to
+whoever used it. Integers wrap, which is linear too. Sums of floating-point numbers are
+rounded in another order, as every all_reduce may; a product or quotient with something
+infinite may then be NaN where it was infinite.
+
+The places are a least vertex cut (`min_cut.py`): vertices are values that are linear in a
+partial sum, priced by what their all_reduce sends; sources are the operands of today's
+all_reduces; sinks are values that an op needs that is not linear in them. Only what sends
+fewer bytes than before is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_of, is_tensor
+from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.cost import Ring
+from ttxdsl.transforms.local.combiner import SUM, combiner_of
+from ttxdsl.transforms.optimize.device_program import (
+    DeviceProgram,
+    erase_unused,
+    sum_of,
+)
+from ttxdsl.transforms.optimize.in_order import InOrder, places_in
+from ttxdsl.transforms.optimize.min_cut import VertexGraph
+
+NAME = "late-sums"
+
+_FLOATS = (BFloat16Type, Float16Type, Float32Type, Float64Type, ComplexType)
+
+_Kind = Literal[
+    "moves",
+    "widens",
+    "adds",
+    "multiplies",
+    "divides",
+    "selects",
+    "reduces",
+    "pads",
+    "slices",
+    "sends",
+]
+
+_KINDS: dict[type[Operation], _Kind] = {
+    stablehlo.NegOp: "moves",
+    stablehlo.TransposeOp: "moves",
+    stablehlo.ReshapeOp: "moves",
+    stablehlo.BroadcastInDimOp: "moves",
+    stablehlo.SliceOp: "moves",
+    stablehlo.ReverseOp: "moves",
+    stablehlo.RealOp: "moves",
+    stablehlo.ImagOp: "moves",
+    stablehlo.ConvertOp: "widens",
+    stablehlo.AddOp: "adds",
+    stablehlo.SubtractOp: "adds",
+    stablehlo.ConcatenateOp: "adds",
+    stablehlo.MulOp: "multiplies",
+    stablehlo.DotGeneralOp: "multiplies",
+    stablehlo.ConvolutionOp: "multiplies",
+    stablehlo.DivOp: "divides",
+    stablehlo.SelectOp: "selects",
+    stablehlo.ReduceOp: "reduces",
+    stablehlo.PadOp: "pads",
+    stablehlo.DynamicSliceOp: "slices",
+    stablehlo.AllReduceOp: "sends",
+    stablehlo.ReduceScatterOp: "sends",
+    stablehlo.AllGatherOp: "sends",
+    stablehlo.AllToAllOp: "sends",
+    stablehlo.CompositeOp: "sends",
+}
+"""What may be linear, and how it is."""
+
+
+@dataclass(slots=True)
+class _Vertex:
+    """A value that is linear in partial sums.
+
+    Attributes:
+        value: the value as it is now, whole.
+        like: an all_reduce that it came from.
+        linear: which operands of its op are partial; none for an all_reduce's result.
+        masked: which operands count on one device only.
+    """
+
+    value: OpResult
+    like: Operation
+    linear: tuple[int, ...] = ()
+    masked: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Region:
+    """What is linear in the all_reduces of one block along the same axes."""
+
+    program: DeviceProgram
+    axes: Axes
+    vertices: dict[SSAValue, _Vertex] = field(default_factory=dict[SSAValue, _Vertex])
+
+    def add(self, value: OpResult, like: Operation) -> _Vertex:
+        """A new vertex."""
+        vertex = _Vertex(value, like)
+        self.vertices[value] = vertex
+        return vertex
+
+    def grow(self, order: dict[Operation, int]) -> None:
+        """Add every op of the block that is linear in what is there already."""
+        users = InOrder(order, (one for one in self.vertices if not self._ends(one)))
+        for op in users:
+            if len(op.results) != 1 or op.results[0] in self.vertices:
+                continue
+            partial = [
+                index
+                for index, operand in enumerate(op.operands)
+                if operand in self.vertices
+            ]
+            if not partial:
+                continue
+            found = self._linear(op, partial)
+            if found is None:
+                continue
+            linear, masked = found
+            first = self.vertices[op.operands[linear[0]]]
+            vertex = self.add(op.results[0], first.like)
+            vertex.linear, vertex.masked = linear, masked
+            if not self._ends(vertex.value):
+                users.follow(vertex.value)
+
+    def _same(self, op: Operation, *indices: int) -> bool:
+        same, operands = self.program.same_along, op.operands
+        return all(same(operands[index], self.axes) for index in indices)
+
+    def _linear(
+        self, op: Operation, partial: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """In which operands an op is linear, and which count once; None if in none."""
+        element = element_of(op.results[0]) if is_tensor(op.results[0]) else i1
+        if element == i1:
+            return None
+        first, only = partial[0], tuple(partial)
+        whole = [index for index in range(len(op.operands)) if index not in partial]
+        linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
+        match _KINDS.get(type(op)):
+            case "moves":
+                return linear
+            case "widens":
+                return linear if _widens(op) else None
+            case "adds":
+                return (only, tuple(whole)) if self._same(op, *whole) else None
+            case "multiplies":
+                alike = op.operands[0] is op.operands[1]
+                fits = not alike and self._same(op, 1 - first)
+                return ((first,), ()) if fits else None
+            case "divides":
+                fits = only == (0,) and isinstance(element, _FLOATS)
+                return linear if fits and self._same(op, 1) else None
+            case "selects":
+                if 0 in partial or not self._same(op, *whole):
+                    return None
+                return only, tuple(one for one in whole if one != 0)
+            case "reduces":
+                fits = only == (0,) and len(op.operands) == 2
+                sums = fits and combiner_of(op.regions[0]) == SUM
+                return linear if sums and _is_zero(op.operands[1]) else None
+            case "pads":
+                return linear if only == (0,) and _is_zero(op.operands[1]) else None
+            case "slices":
+                return linear if only == (0,) and self._same(op, *whole) else None
+            case "sends":
+                return linear if self._is_apart(op) else None
+            case None:
+                return None
+
+    def _is_apart(self, op: Operation) -> bool:
+        """Whether a collective, or a slice, is along other axes, and adds if it does."""
+        axes = self.program.axes(op)
+        if axes is None or lists_overlap(axes, self.axes):
+            return False
+        reduces = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
+        return not reduces or sum_of(op) == SUM
+
+    def _ends(self, value: SSAValue) -> bool:
+        """Whether a value is needed whole whatever else is: what follows has it so."""
+        for use in value.uses:
+            user = use.operation
+            kind = _KINDS.get(type(user))
+            if kind is None:
+                return True
+            if kind == "multiplies" and not self._same(user, 1 - use.index):
+                return True
+        return False
+
+    def is_needed(self, vertex: _Vertex) -> bool:
+        """Whether an op uses the value that is not linear in it."""
+        for use in vertex.value.uses:
+            user = use.operation
+            result = user.results[0] if len(user.results) == 1 else None
+            taken = self.vertices.get(result) if result is not None else None
+            if taken is None or use.index not in taken.linear:
+                return True
+        return False
+
+
+def _widens(op: Operation) -> bool:
+    """Whether every number stays what it is, so that sums of them do too."""
+    widths = {
+        BFloat16Type: 0,
+        Float16Type: 0,
+        Float32Type: 1,
+        Float64Type: 2,
+    }
+    before = widths.get(type(element_of(op.operands[0])))  # pyright: ignore[reportArgumentType]
+    after = widths.get(type(element_of(op.results[0])))  # pyright: ignore[reportArgumentType]
+    return before is not None and after is not None and before < after
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether a value is a constant of nothing but zeros."""
+    op = value.owner
+    if not isinstance(op, stablehlo.ConstantOp):
+        return False
+    held = op.value
+    return (
+        isinstance(held, DenseIntOrFPElementsAttr)
+        and held.is_splat()
+        and not any(held.data.data)
+    )
+
+
+def _components(region: _Region) -> list[list[_Vertex]]:
+    """Vertices that hang together, each group in program order."""
+    group: dict[SSAValue, list[_Vertex]] = {}
+    for value, vertex in region.vertices.items():
+        group[value] = [vertex]
+        op = vertex.value.op
+        for index in vertex.linear:
+            mine, theirs = group[value], group[op.operands[index]]
+            if mine is theirs:
+                continue
+            if len(mine) < len(theirs):
+                mine, theirs = theirs, mine
+            mine.extend(theirs)
+            for one in theirs:
+                group[one.value] = mine
+    return list({id(one): one for one in group.values()}.values())
+
+
+def _sources(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
+    found: dict[Axes, list[Operation]] = {}
+    for op in program.sending(block):
+        if isinstance(op, stablehlo.AllReduceOp) and sum_of(op) == SUM:
+            axes = program.axes(op)
+            element: Attribute = element_of(op.results[0])
+            if axes is not None and element != i1:
+                found.setdefault(axes, []).append(op)
+    return found
+
+
+def combine_late(program: DeviceProgram, block: Block) -> bool:
+    """Move the all_reduces of one block; whether any moved."""
+    changed = False
+    order: dict[Operation, int] = {}
+    for axes, sums in _sources(program, block).items():
+        region = _Region(program, axes)
+        for op in sums:
+            if op.parent is not None:  # sums along other axes may have taken it along
+                region.add(op.results[0], op)
+        order = order or places_in(block)
+        region.grow(order)
+        for component in _components(region):
+            if len(component) > 1:
+                component.sort(key=lambda one: order[one.value.op])
+                changed |= _solve(region, component)
+        if changed:
+            order = {}  # the next axes look at what is there now
+    return changed
+
+
+def _solve(region: _Region, component: list[_Vertex]) -> bool:
+    """Find the cut of one component, and move its all_reduces there if it is cheaper."""
+    program, axes = region.program, region.axes
+    prices = [
+        program.bytes(Ring.ALL_REDUCE, vertex.value, axes) for vertex in component
+    ]
+    now = sum(
+        price
+        for vertex, price in zip(component, prices, strict=True)
+        if not vertex.linear
+    )
+    if min(prices) >= now:  # one all_reduce, and nothing is smaller
+        return False
+    graph = VertexGraph()
+    number: dict[SSAValue, int] = {}
+    for vertex, price in zip(component, prices, strict=True):
+        number[vertex.value] = one = graph.vertex(price)
+        if not vertex.linear:
+            graph.source(one)
+        for index in vertex.linear:
+            graph.edge(number[vertex.value.op.operands[index]], one)
+        if region.is_needed(vertex):
+            graph.sink(one)
+    cut = graph.least_cut(near_sources=True)
+    if cut.price >= now:
+        return False
+    held: dict[SSAValue, SSAValue] = {}
+    whole: list[tuple[_Vertex, SSAValue]] = []
+    for vertex in component:
+        one = number[vertex.value]
+        if one in cut.behind:
+            continue
+        op = vertex.value.op
+        if not vertex.linear:
+            held[vertex.value] = op.operands[0]
+        else:
+            operands = list(op.operands)
+            for index in vertex.linear:
+                operands[index] = held[operands[index]]
+            for index in vertex.masked:
+                operands[index] = program.on_first(operands[index], axes, op)
+            held[vertex.value] = program.copy(op, operands)
+        if one in cut.vertices:
+            whole.append((vertex, held[vertex.value]))
+    for vertex, part in whole:
+        if not vertex.linear:
+            continue  # it is combined where it was
+        reduced = program.all_reduce(part, vertex.like, axes, NAME)
+        vertex.value.replace_all_uses_with(reduced)
+    erase_unused(vertex.value for vertex in reversed(component))
+    return True

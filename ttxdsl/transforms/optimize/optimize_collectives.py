@@ -1,0 +1,136 @@
+"""`optimize-collectives`: fewer bytes between devices, the same numbers.
+
+It works on what every device runs, behind stage 11. There every collective is, those too
+that stage 11 itself wrote (for lookups, halos and sums that no sharding speaks of), and
+why a rewrite is right can be said of one device's values alone, without shardings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block
+from xdsl.passes import ModulePass
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.errors import CompileError
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.local.collectives import (
+    ALL_SLICE,
+    SliceFunctions,
+    first_free_channel,
+)
+from ttxdsl.transforms.optimize import (
+    cheap_moves,
+    early_slices,
+    joined_sums,
+    late_sums,
+    small_permutes,
+    small_sums,
+    turned_products,
+)
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+
+Optimization = Callable[[DeviceProgram, Block], bool]
+"""Changes a block of the per-device program; whether it did."""
+
+OPTIMIZATIONS: dict[str, Optimization] = {
+    early_slices.NAME: early_slices.slice_early,
+    late_sums.NAME: late_sums.combine_late,
+    small_sums.NAME: small_sums.sum_small,
+    turned_products.NAME: turned_products.turn_products,
+    cheap_moves.GATHERS: cheap_moves.gather_cheaply,
+    cheap_moves.EXCHANGES: cheap_moves.exchange_cheaply,
+    small_permutes.NAME: small_permutes.permute_small,
+    joined_sums.NAME: joined_sums.join_sums,
+}
+"""In the order in which they run, again and again until nothing changes."""
+
+ROUNDS = 4
+"""How often at most: each round can only send less, by ever smaller steps."""
+
+
+@dataclass(frozen=True)
+class OptimizeCollectivesPass(ModulePass):
+    """Make collectives send less.
+
+    Attributes:
+        only: the optimizations to run; all if it names none.
+    """
+
+    name = "optimize-collectives"
+
+    only: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place.
+
+        Raises:
+            CompileError: no optimization is called so.
+        """
+        for name in self.only:
+            if name not in OPTIMIZATIONS:
+                known = ", ".join(OPTIMIZATIONS)
+                raise CompileError(f"no optimization {name!r}: there are {known}")
+        chosen = [
+            optimization
+            for name, optimization in OPTIMIZATIONS.items()
+            if name in self.only or not self.only
+        ]
+        meshes = {m for m in sdy.mesh_table(op).values() if not m.is_maximal}
+        wrappers = [
+            first
+            for function in op.ops
+            if isinstance(function, FuncOp)
+            and function.body.blocks
+            and isinstance(
+                first := function.body.block.first_op, sdy.ManualComputationOp
+            )
+        ]
+        if len(meshes) != 1 or not wrappers:
+            return
+        (mesh,) = meshes
+        names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
+        slices = SliceFunctions(names)
+        channel = first_free_channel(op)
+        for wrapper in wrappers:
+            manual = set(wrapper.manual_axes.data)
+            if {str(getattr(one, "data", one)) for one in manual} < set(
+                mesh.axis_names
+            ):
+                continue
+            program = DeviceProgram(op, wrapper, mesh, slices, channel)
+            _optimize(program, chosen)
+            channel = program.next_channel
+        _keep_used_slices(op, slices)
+
+
+def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
+    """Add the functions of new slices, and remove those of slices that are gone."""
+    used = {
+        inner.decomposition.string_value()
+        for inner in ops_of_type(module, stablehlo.CompositeOp)
+    }
+    for function in slices.functions:
+        if function.sym_name.data in used:
+            module.body.block.add_op(function)
+    for function in [one for one in module.ops if isinstance(one, FuncOp)]:
+        name = function.sym_name.data
+        if name.startswith(ALL_SLICE) and name not in used:
+            function.detach()
+            function.erase()
+
+
+def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
+    for block in program.blocks():
+        waiting = list(chosen)
+        for one in chosen * ROUNDS:
+            if one in waiting:
+                waiting.remove(one)
+                if one(program, block):  # the others may find something new
+                    waiting = [other for other in chosen if other is not one]
+    program.finish()
