@@ -35,8 +35,12 @@ Named = tuple[str, str]
 
 
 @cache
-def all_programs() -> dict[Named, str]:
-    """The text of every program that has no dynamic shapes."""
+def all_programs(*, others: bool = True) -> dict[Named, str]:
+    """The text of every program that has no dynamic shapes.
+
+    Args:
+        others: whether on the other meshes, too.
+    """
     found: dict[Named, str] = {}
     for place, one in enumerate(programs()):
         if "symbolic" in one.name:
@@ -47,12 +51,10 @@ def all_programs() -> dict[Named, str]:
         meshes = {FIRST: MESHES[FIRST]} | {
             name: mesh
             for shift, (name, mesh) in enumerate(OTHERS.items())
-            if not (place + shift) % 4
+            if others and not (place + shift) % 4
         }
         for name, mesh in meshes.items():
-            module = sharded_program(one.pretty, mesh, f"{one.name} {name} 0")
-            assert module is not None
-            found[one.name, name] = str(module)
+            found[one.name, name] = _split(one.pretty, one.name, name, mesh)
     return found | some_models()
 
 
@@ -63,6 +65,23 @@ def some_models() -> dict[Named, str]:
     for path in sorted(EXAMPLES.glob("*.mlir")):
         texts[path.name, OWN] = path.read_text()
     return texts
+
+
+def program_on_first(name: str) -> str:
+    """One program on the first mesh, or the one that it brings."""
+    models = some_models()
+    if (name, OWN) in models:
+        return models[name, OWN]
+    (one,) = programs(name)
+    if sdy.mesh_table(parse_program(one.pretty)):
+        return one.pretty
+    return _split(one.pretty, one.name, FIRST, MESHES[FIRST])
+
+
+def _split(text: str, name: str, mesh_name: str, mesh: Mesh) -> str:
+    module = sharded_program(text, mesh, f"{name} {mesh_name} 0")
+    assert module is not None
+    return str(module)
 
 
 def some_programs() -> dict[Named, str]:

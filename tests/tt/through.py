@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -149,13 +149,14 @@ def all_outcomes() -> dict[Named, Outcome]:
     return {name: outcome_of(text) for name, text in all_programs().items()}
 
 
-def _main() -> None:
+def main_with_answers(made: Callable[[], str]) -> None:
+    """Print what is made of tt-mlir's answers, or write it as the page."""
     import_module("tests.conftest")  # finds the library
     store = ROOT / ".pytest_cache" / "d" / "answers"
     store.mkdir(parents=True, exist_ok=True)
     ANSWERS.open(store)
     try:
-        text = page(all_outcomes())
+        text = made()
     finally:
         ANSWERS.close()
     if "--write" in sys.argv:
@@ -165,4 +166,4 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
-    _main()
+    main_with_answers(lambda: page(all_outcomes()))

@@ -1,6 +1,6 @@
 """The ttcore dialect: what ttir and ttnn share about meshes, shards and arguments.
 
-Five enumerations, eight attributes, and what tt-mlir writes around programs
+Five enumerations, nine attributes, and what tt-mlir writes around programs
 (`_tt/modules.py`). The spelling is tt-mlir's (`TTCoreOpsEnums.td`,
 `TTCoreOpsTypes.td`), so that its parser and ours read each other's text. One difference is deliberate: the status of an argument whose data
 already lies on the devices is `sharded`, as in the design request; tt-mlir's
@@ -329,6 +329,7 @@ TTCore = Dialect(
         *modules.TEXTS.values(),
         ArgumentTypeAttr,
         LocalShapeAttr,
+        modules.LoopBoundAttr,
         MeshAttr,
         MeshesAttr,
         MeshShardDirectionAttr,

@@ -188,7 +188,17 @@ class CumSumOp(indexing.CumSum[IntegerAttr[I64]], Destination): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[I64]], Destination): ...
 
 class MatmulOp(contraction.Matmul, Destination): ...
-class Conv3dOp(contraction.Conv3d, Destination): ...
+class Conv3dOp(contraction.Conv3d, Destination):
+    batch_dim = opt_prop_def(IntegerAttr[I64])
+    depth_dim = opt_prop_def(IntegerAttr[I64])
+    height_dim = opt_prop_def(IntegerAttr[I64])
+    width_dim = opt_prop_def(IntegerAttr[I64])
+    channel_dim = opt_prop_def(IntegerAttr[I64])
+
+    def image_dims(self) -> tuple[int, ...]:
+        """Where batch, depth, height, width and channels are."""
+        return self._said_dims("batch", "depth", "height", "width", "channel")
+
 
 class ConstantOp(creation.Constant, TTIROp): ...
 class ZerosOp(creation.Zeros[DenseInts], TTIROp): ...
@@ -352,10 +362,7 @@ class Conv2dOp(contraction.Conv2d, Biased):
 
     def image_dims(self) -> tuple[int, ...]:
         """Where batch, height, width and channels are."""
-        said = (self.batch_dim, self.height_dim, self.width_dim, self.channel_dim)
-        return tuple(
-            at if dim is None else dim.value.data for at, dim in enumerate(said)
-        )
+        return self._said_dims("batch", "height", "width", "channel")
 
     def verify_shapes(self) -> None:
         """Channels fit the groups; windows give the result."""

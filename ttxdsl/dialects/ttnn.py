@@ -274,6 +274,11 @@ class CumSumOp(indexing.CumSum[IntegerAttr[SI32]], TTNNOp): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[SI32]], TTNNOp): ...
 
 class Conv3dOp(contraction.Conv3d, OnDevice):
+    """See `ttir.conv3d`. A weight of two dimensions is a prepared one: its rows are the
+    places of the window times the input channels of a group.
+    """
+
+    conv3d_config = opt_prop_def(Attribute)
     batch_size = opt_prop_def(IntegerAttr[I32])
     in_channels = opt_prop_def(IntegerAttr[I32])
     out_channels = opt_prop_def(IntegerAttr[I32])
@@ -281,6 +286,20 @@ class Conv3dOp(contraction.Conv3d, OnDevice):
     input_height = opt_prop_def(IntegerAttr[I32])
     input_width = opt_prop_def(IntegerAttr[I32])
     kernel_size = opt_prop_def(DenseInts)
+
+    def kernel_shape(self) -> Sequence[int]:
+        """The kernel's shape before it was prepared."""
+        shape = super().kernel_shape()
+        if len(shape) != 2 or self.in_channels is None or self.kernel_size is None:
+            return shape
+        window = ints(self.kernel_size)
+        channels = self.in_channels.value.data // self.groups.value.data
+        if shape[0] != channels * prod(window):
+            raise VerifyException(
+                f"a prepared weight of {channels} channels has "
+                f"{channels * prod(window)} rows, got {shape[0]}"
+            )
+        return (shape[1], channels, *window)
 
 class ConstantOp(creation.Constant, OnDevice):
     def __init__(self, value: DenseIntOrFPElementsAttr, type: Tensor):

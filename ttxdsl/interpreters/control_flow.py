@@ -61,6 +61,20 @@ def run_while(
         state = new if bool(active.all()) else _kept(active, new, state, types)
 
 
+def run_counted(
+    interpreter: Interpreter,
+    turns: int,
+    body: Region,
+    state: Sequence[Any],
+    captured: Sequence[Any] = (),
+) -> Values:
+    """`body` on `state` so many times, with the `captured` values behind the state."""
+    for _ in range(turns):
+        _take_turn(interpreter, body)
+        state = run_region(interpreter, body, (*state, *captured), "body")
+    return tuple(state)
+
+
 def _take_turn(interpreter: Interpreter, body: Region) -> None:
     """Count a turn of a loop.
 

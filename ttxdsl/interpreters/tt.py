@@ -8,6 +8,7 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
@@ -360,8 +362,48 @@ def _conv2d(_: Interpreter, op: Any, args: Values) -> Values:
 
 
 def _conv3d(_: Interpreter, op: Any, args: Values) -> Values:
+    x, weight = args
+    order = op.image_dims()
+    weight = _unprepared(op, weight)
+    dilation = (1, 1, 1) if op.dilation is None else ints(op.dilation)
     padding = tuple((amount, amount) for amount in ints(op.padding))
-    return (_convolution(op, args[0], args[1], padding, (1, 1, 1)),)
+    result = _convolution(op, kernels.transpose(x, order), weight, padding, dilation)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return (kernels.transpose(result, back),)
+
+
+def _unprepared(op: Any, weight: Array) -> Array:
+    """The kernel `[o, i, kd, kh, kw]` that `prepare_conv3d_weights` made rows of."""
+    if rank_of(op.weight.type) != 2:
+        return weight
+    channels = op.in_channels.value.data // op.groups.value.data
+    block = re.search(r"c_in_block = (\d+)", str(op.conv3d_config))
+    size = (block and int(block[1])) or channels
+    lead, out = weight.shape[:-2], weight.shape[-1]
+    at = len(lead)
+    blocks = weight.reshape((*lead, channels // size, *ints(op.kernel_size), size, out))
+    order = [at + dim for dim in (5, 0, 4, 1, 2, 3)]
+    made = np.transpose(blocks, [*range(at), *order])
+    return made.reshape((*lead, out, channels, *ints(op.kernel_size)))
+
+
+def _prepare_conv3d_weights(_: Interpreter, op: Any, args: Values) -> Values:
+    """`[o, i, kd, kh, kw]` to rows: blocks of `c_in_block` inputs one after the other.
+
+    Input channels are filled up with zeros to a multiple of `alignment`; within a block
+    come the places of the window, then the block's channels.
+    """
+    (weight,) = args
+    align, size = op.alignment.value.data, op.c_in_block.value.data
+    *lead, out, channels, depth, height, width = weight.shape
+    more = -channels % align
+    pads = [(0, more if dim == len(lead) + 1 else 0) for dim in range(weight.ndim)]
+    filled, at = np.pad(weight, pads), len(lead)
+    channels += more
+    size = size or channels
+    blocks = filled.reshape((*lead, out, channels // size, size, depth, height, width))
+    made = np.transpose(blocks, [*range(at), *(at + dim for dim in (1, 3, 4, 5, 2, 0))])
+    return (made.reshape((*lead, channels * depth * height * width, out)),)
 
 
 # creation
@@ -440,6 +482,27 @@ def _addition(interpreter: Interpreter, op: Any, args: Values) -> Values:
     return tuple(interpreter.run_op(stands_for[op], args))
 
 
+def _random_bits(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    """tt-mlir's: the state is numbers of 32 bits, two an element, the lower one first.
+
+    Raises:
+        InterpretationError: the generator is the device's own; nobody says its bits.
+    """
+    philox = op.properties.get("philox")
+    if philox is None:
+        return _addition(interpreter, op, args)
+    if not philox:
+        raise InterpretationError(
+            "which bits rng_bit_generator makes without philox is the device's choice"
+        )
+    halves = np.ascontiguousarray(args[0])
+    shape, dtype = tensor_of(op.output.type)
+    state, bits = random.bit_generator(
+        "PHILOX", halves.view(np.uint64)[..., 0], shape, dtype
+    )
+    return state[..., None].view(halves.dtype), bits
+
+
 # control flow
 
 
@@ -494,10 +557,12 @@ RUNS: dict[str, Run] = {
     "ones": partial(_filled, 1),
     "pad": _pad,
     "permute": _permute,
+    "prepare_conv3d_weights": _prepare_conv3d_weights,
     "quantize": _quantize,
     "rand": _rand,
     "repeat": _repeat,
     "requantize": _requantize,
+    "rng_bit_generator": _random_bits,
     "reshape": _reshape,
     "reverse": _reverse,
     "scatter": _scatter,

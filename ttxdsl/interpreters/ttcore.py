@@ -10,7 +10,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt import modules
-from ttxdsl.interpreters.control_flow import run_branches, run_while
+from ttxdsl.interpreters.control_flow import run_branches, run_counted, run_while
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.implementing import implements
 from ttxdsl.interpreters.regions import Values, find_symbol
@@ -57,9 +57,16 @@ def _while_loop(
     interpreter: Interpreter, op: modules.WhileLoopOp, args: Values
 ) -> Values:
     """Operands that no turn replaces are handed to both functions behind the others."""
-    condition = _function(interpreter, op.condition_program).body
     body = _function(interpreter, op.body_program).body
     carried = op.state_count.value.data
-    state = run_while(interpreter, condition, body, args[:carried], args[carried:])
+    turns = op.counted()
+    if turns is not None:
+        state = run_counted(
+            interpreter, len(turns), body, args[:carried], args[carried:]
+        )
+    else:
+        assert op.condition_program is not None
+        condition = _function(interpreter, op.condition_program).body
+        state = run_while(interpreter, condition, body, args[:carried], args[carried:])
     every = (*state, *args[carried:])
     return tuple(every[at] for at in op.output_indices.get_values())

@@ -200,7 +200,8 @@ class _Form:
     def argument(self, value: Array, at: int, *, local: bool) -> Array:
         """A global value as argument number `at`."""
         shape, dtype = tensor_of(self.function.function_type.inputs.data[at])
-        value = _narrowed(value, dtype, paired=False)
+        halves = _halves(value.dtype, dtype) and len(shape) == value.ndim + 1
+        value = _narrowed(value, dtype, paired=halves)
         if local and _presharded(self.function.arg_attrs, at):
             sharding = self.boundary.arguments.get(at)
             if sharding is not None:
@@ -248,6 +249,11 @@ class _Form:
             self.result(np.asarray(value), at, local=local)
             for at, value in enumerate(results)
         )
+
+
+def _halves(whole: DType, half: DType) -> bool:
+    """Whether two numbers of a type hold one of another."""
+    return whole.kind == half.kind == "u" and whole.itemsize == 2 * half.itemsize
 
 
 def _narrowed(value: Array, dtype: DType, *, paired: bool) -> Array:
@@ -328,7 +334,12 @@ def _reference(module: ModuleOp, inputs: Sequence[ArrayLike]) -> _Reference:
     values = _Values()
     runner.interpreter.listeners = (values,)
     arrays = tuple(np.asarray(one) for one in inputs)
-    results = runner.run(arrays)
+    try:
+        results = runner.run(arrays)
+    except ReplicaMismatchError as error:
+        raise CompileError(
+            f"the program itself cannot be run on one device: {error}", runner.function
+        ) from error
     floats = _floats(module) | {x.dtype for x in arrays if is_float(x.dtype)}
     exact, summed = exact_results(runner.function), summed_numbers(module)
     return _Reference(arrays, results, exact, summed, floats, values)
@@ -352,7 +363,7 @@ def check_stages(
 
     Raises:
         CompileError: the program itself cannot be read or run with these inputs.
-        ReplicaMismatchError: it says that devices hold the same, and they do not.
+            Or it says that devices hold the same, and they do not.
     """
     module = parse_program(program) if isinstance(program, str) else program
     reference = _reference(module, inputs)
@@ -410,7 +421,7 @@ def _check(
             why = f"result {at}: {said}"
     ops: tuple[DifferentOp, ...] = ()
     if why is not None and blame:
-        ops = tuple(_different_ops(values, reference, form.mesh, widest))
+        ops = _blamed(values, reference, form.mesh, widest)
     return StageCheck(stage, why is None, worst, why, rounds, ops)
 
 
@@ -425,14 +436,12 @@ def _difference(
     """The largest difference, and what is wrong if it is more than rounding."""
     if wanted.dtype.kind == "b" and found.dtype.kind != "b":
         found = found != 0  # any number but 0 is true
-    paired = found.shape == (*wanted.shape, 2) and (
-        wanted.dtype.itemsize == 2 * found.dtype.itemsize and wanted.dtype.kind == "u"
-    )
+    paired = found.shape == (*wanted.shape, 2) and _halves(wanted.dtype, found.dtype)
     wanted = _narrowed(wanted, found.dtype, paired=paired)
     if found.shape != wanted.shape:
         return float("inf"), f"shape {found.shape} instead of {wanted.shape}"
     atol: float | None = None
-    if not is_float(found.dtype):
+    if not epsilon(found.dtype):
         rtol = 0.0
     elif exact:
         # moved, or rounded once; tt-mlir may take a few ops for that
@@ -453,11 +462,28 @@ _MOST_OPS = 8
 """Of those that differ, named."""
 
 
+def _guilt(op: Operation) -> int:
+    """How likely a line is at fault that differs; see `_blamed`."""
+    if isinstance(op, sdy.ManualComputationOp):
+        return 0  # its value is that of all ops inside it
+    if op.name.startswith(("stablehlo.constant", "stablehlo.broadcast")):
+        return 1  # ops made of it may have its line, and another value
+    return 2
+
+
+def _blamed(
+    values: _Values, reference: _Reference, mesh: DeviceMesh, rounding: float
+) -> tuple[DifferentOp, ...]:
+    """Of the lines that differ those that say most, in order."""
+    found = [*_different_ops(values, reference, mesh, rounding)]
+    most = max((guilt for guilt, _ in found), default=0)
+    return tuple(one for guilt, one in found if guilt == most)[:_MOST_OPS]
+
+
 def _different_ops(
     values: _Values, reference: _Reference, mesh: DeviceMesh, rounding: float
-) -> Iterator[DifferentOp]:
+) -> Iterator[tuple[int, DifferentOp]]:
     """The ops whose value is no part of what the program's op of the line computes."""
-    named = 0
     for line, made in values.of_line.items():
         known = reference.values.of_line.get(line)
         if known is None or len(known) != 1:
@@ -465,12 +491,9 @@ def _different_ops(
         op, value = made[-1]
         wanted = known[0][1]
         if not _is_part(value, wanted, op, mesh, rounding, reference.summed):
-            yield DifferentOp(
-                op.name, line, f"not what '{known[0][0].name}' computes there"
-            )
-            named += 1
-            if named == _MOST_OPS:
-                return
+            source = known[0][0]
+            why = f"not what '{source.name}' computes there"
+            yield _guilt(source), DifferentOp(op.name, line, why)
 
 
 def _is_part(
@@ -488,6 +511,17 @@ def _is_part(
     """
     shape, _dtype = tensor_of(op.results[0].type)
     wanted = _narrowed(wanted, value.dtype, paired=False)
+    if mesh.rank and wanted.ndim > len(shape):
+        # what each device has in a program that says so itself
+        lead = wanted.shape[: wanted.ndim - len(shape)]
+        if prod(lead) != mesh.num_devices or wanted.shape[len(lead) :] != shape:
+            return True
+        if value.ndim == len(shape):
+            value = np.broadcast_to(value, wanted.shape)
+        return (
+            _difference(value.reshape(wanted.shape), wanted, rounding, summed, False)[1]
+            is None
+        )
     if len(shape) != wanted.ndim or any(
         part == 0 or whole % part
         for whole, part in zip(wanted.shape, shape, strict=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import BoolAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.irdl import (
     AnyAttr,
@@ -28,11 +28,13 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.op import TTOp, op_of
 from ttxdsl.dialects.chlo import Chlo
 from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.stablehlo import StableHLO
+from ttxdsl.dialects.stablehlo.attributes import RngAlgorithm, RngAlgorithmAttr
 from ttxdsl.dialects.ttcore import on_host
 
 
@@ -46,6 +48,8 @@ class Addition:
         token: whether its one result is a token, which has no destination.
         pure: whether it may be dropped when nothing uses its results.
         registered: whether tt-mlir of today has an op of this name after all.
+        flag: the truth value that tt-mlir's op has where the source has a property.
+        means: that property's name, and its values if the flag is false and true.
     """
 
     source: str
@@ -53,6 +57,14 @@ class Addition:
     token: bool = False
     pure: bool = True
     registered: bool = False
+    flag: str | None = None
+    means: tuple[str, Attribute, Attribute] | None = None
+
+    def spelled(self, flag: Attribute) -> dict[str, Attribute]:
+        """The source's property that a value of the flag stands for."""
+        assert self.means is not None
+        name, *values = self.means
+        return {name: values[flag == TRUE]}
 
     @property
     def each(self) -> bool:
@@ -65,6 +77,7 @@ class Addition:
         return self.source.split(".", 1)[1]
 
 
+TRUE = BoolAttr.from_bool(True)
 _COMPLEX = "of complex numbers"
 _SHAPE = "the shape of its result is static"
 
@@ -101,7 +114,16 @@ ADDITIONS: tuple[Addition, ...] = (
     Addition("stablehlo.real_dynamic_slice", _SHAPE),
     Addition("stablehlo.recv", pure=False),
     Addition("stablehlo.rng", "normal numbers, integers, or computed bounds"),
-    Addition("stablehlo.rng_bit_generator", registered=True),
+    Addition(
+        "stablehlo.rng_bit_generator",
+        registered=True,
+        flag="philox",
+        means=(
+            "rng_algorithm",
+            RngAlgorithmAttr(RngAlgorithm.DEFAULT),
+            RngAlgorithmAttr(RngAlgorithm.PHILOX),
+        ),
+    ),
     Addition("stablehlo.send", token=True, pure=False),
     Addition("stablehlo.set_dimension_size", _SHAPE),
     Addition("stablehlo.torch_index_select", "with batch dimensions"),
@@ -138,6 +160,8 @@ class AdditionOp(TTOp):
         block = Block(arg_types=[_without_place(value.type) for value in self.reads])
         properties = dict(self.properties)
         properties.pop("operandSegmentSizes", None)
+        if self.ADDITION.flag is not None and self.ADDITION.flag in properties:
+            properties.update(self.ADDITION.spelled(properties.pop(self.ADDITION.flag)))
         made = sources()[self.ADDITION.source].create(
             operands=block.args,
             result_types=[_without_place(result.type) for result in self.results],
@@ -150,6 +174,11 @@ class AdditionOp(TTOp):
 
     def verify_shapes(self) -> None:
         """What the op that this one stands for demands."""
+        flag = self.ADDITION.flag
+        if flag is not None and flag in self.properties:
+            (name,) = self.ADDITION.spelled(self.properties[flag])
+            if name in self.properties:
+                raise VerifyException(f"{flag} says what {name} does: give one of them")
         self.as_source().verify()
 
 
@@ -167,8 +196,12 @@ def fields_of(addition: Addition) -> dict[str, Any]:
     for name, definition in source.operands:
         variadic = isinstance(definition, VariadicDef)
         fields[name] = var_operand_def() if variadic else operand_def()
+    if addition.flag is not None:
+        fields[addition.flag] = opt_prop_def(BoolAttr)
+    instead = addition.means[0] if addition.means is not None else None
     for name, definition in source.properties.items():
-        define = opt_prop_def if isinstance(definition, OptionalDef) else prop_def
+        optional = isinstance(definition, OptionalDef) or name == instead
+        define = opt_prop_def if optional else prop_def
         fields[name] = define(AnyAttr(), prop_name=name)
     for name, definition in source.results:
         variadic = isinstance(definition, VariadicDef)

@@ -9,9 +9,10 @@ from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     BoolAttr,
     IntegerAttr,
+    StringAttr,
     TensorType,
 )
-from xdsl.irdl import operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
@@ -20,6 +21,7 @@ from ttxdsl.dialects._tt.tensors import (
     exactly,
     expect_shape,
     shape_text,
+    sizes_text,
     tensor_type,
     tensor_types,
 )
@@ -73,6 +75,18 @@ class ConvolutionOp(ComputeOp):
         """Where batch, spatial dimensions and channels are in the image."""
         return tuple(range(len(tensor_type(self.input).get_shape())))
 
+    def _said_dims(self, *names: str) -> tuple[int, ...]:
+        """The dimensions that properties name; its own place where one is missing."""
+        said = [self.properties.get(f"{name}_dim") for name in names]
+        return tuple(
+            one.value.data if isinstance(one, IntegerAttr) else at
+            for at, one in enumerate(said)
+        )
+
+    def kernel_shape(self) -> Sequence[int]:
+        """The kernel's shape `[o, c / groups, kernel…]`."""
+        return tensor_type(self.weight).get_shape()
+
     def verify_windows(
         self, padding: Sequence[tuple[int, int]], dilation: Sequence[int]
     ) -> None:
@@ -80,8 +94,8 @@ class ConvolutionOp(ComputeOp):
         spatial = len(padding)
         stride = exactly(spatial, "stride", ints(self.stride))
         exactly(spatial, "dilation", dilation)
-        input, weight, result = tensor_types(self.input, self.weight, self.result)
-        image, kernel = input.get_shape(), weight.get_shape()
+        input, _, result = tensor_types(self.input, self.weight, self.result)
+        image, kernel = input.get_shape(), self.kernel_shape()
         order = self.image_dims()
         if len(image) == len(order) == len(result.get_shape()):
             image = tuple(image[dim] for dim in order)
@@ -90,7 +104,7 @@ class ConvolutionOp(ComputeOp):
         groups = self.groups.value.data
         if len(image) != spatial + 2 or len(kernel) != spatial + 2:
             raise VerifyException(
-                f"input of {shape_text(input)} and weight of {shape_text(weight)}: both "
+                f"input of {shape_text(input)} and weight of {sizes_text(kernel)}: both "
                 f"need rank {spatial + 2}"
             )
         if groups < 1 or image[-1] != kernel[1] * groups or kernel[0] % groups:
@@ -121,12 +135,18 @@ class Conv2d(ConvolutionOp):
 class Conv3d(ConvolutionOp):
     """As conv2d with a depth: `[n, d, h, w, c]` and `[o, c / groups, kd, kh, kw]`.
 
-    `padding` is one number a dimension, the same on both sides.
+    `padding` is one number a dimension, the same on both sides, of zeros.
     """
 
     name = "conv3d"
+    dilation = opt_prop_def(DenseInts)
+    padding_mode = opt_prop_def(StringAttr)
 
     def verify_shapes(self) -> None:
         """Channels fit the groups; windows give the result."""
+        mode = self.padding_mode
+        if mode is not None and mode.data != "zeros":
+            raise VerifyException(f'padding_mode is "{mode.data}", expected "zeros"')
         padding = exactly(3, "padding", ints(self.padding))
-        self.verify_windows([(amount, amount) for amount in padding], (1, 1, 1))
+        dilation = (1, 1, 1) if self.dilation is None else ints(self.dilation)
+        self.verify_windows([(amount, amount) for amount in padding], dilation)

@@ -14,6 +14,7 @@ from enum import Enum, auto
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     AnyTensorTypeConstr,
     ArrayAttr,
     BoolAttr,
@@ -213,6 +214,7 @@ def _expect_elements(
         result: that of the result.
         typing: what the op demands.
         numbers: whether numbers may stand for truth, as in tt-mlir's ttnn: 0 is false.
+            A float result may be rounded to another type there.
     """
     if typing == Typing.CONVERT:
         return
@@ -232,7 +234,8 @@ def _expect_elements(
     same = operands[1:] if typing == Typing.SELECT else operands
     if typing == Typing.MAGNITUDE:
         same = [_magnitude(one) for one in same]
-    if not truth or (typing == Typing.LOGICAL and not numbers):
+    rounds = numbers and isinstance(result, AnyFloat) and isinstance(same[0], AnyFloat)
+    if not rounds and (not truth or (typing == Typing.LOGICAL and not numbers)):
         same = [*same, result]
     if len(set(same)) > 1:
         names = ", ".join(str(type) for type in same)

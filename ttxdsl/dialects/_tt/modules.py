@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     ModuleOp,
@@ -19,9 +20,10 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import (
     IRDLOperation,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -31,7 +33,7 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
     IsolatedFromAbove,
@@ -193,22 +195,67 @@ class CaseOp(IRDLOperation):
     res = var_result_def(AnyTensorTypeConstr)
 
 
+@irdl_attr_definition
+class LoopBoundAttr(ParametrizedAttribute):
+    """A number where a counted loop begins or ends: `#ttcore.loop_bound<3>`."""
+
+    name = "ttcore.loop_bound"
+
+    number: IntAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<3>`."""
+        with parser.in_angle_brackets():
+            return [IntAttr(parser.parse_integer())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write `<3>`."""
+        with printer.in_angle_brackets():
+            printer.print_int(self.number.data)
+
+
 @irdl_op_definition
 class WhileLoopOp(IRDLOperation):
     """While `condition_program` holds of the operands, `body_program` makes new ones.
 
     The first `state_count` operands are replaced, the others stay; the results are
-    those that `output_indices` names.
+    those that `output_indices` names. Instead of a condition there may be how often:
+    once for each number from `initial` to below `limit`, by `step`.
+
+    Constraints:
+    - a condition, or all of `initial`, `limit` and a positive `step`.
     """
 
     name = "ttcore.while_loop"
 
     inputs = var_operand_def(AnyTensorTypeConstr)
-    condition_program = prop_def(SymbolRefAttr)
+    condition_program = opt_prop_def(SymbolRefAttr)
+    initial = opt_prop_def(LoopBoundAttr)
+    limit = opt_prop_def(LoopBoundAttr)
+    step = opt_prop_def(LoopBoundAttr)
     body_program = prop_def(SymbolRefAttr)
     output_indices = prop_def(DenseArrayBase[IntegerType])
     state_count = prop_def(IntegerAttr)
     res = var_result_def(AnyTensorTypeConstr)
+
+    def counted(self) -> range | None:
+        """The numbers that it is run for, None if a condition says how long."""
+        bounds = (self.initial, self.limit, self.step)
+        said = [one.number.data for one in bounds if one is not None]
+        return range(*said) if len(said) == len(bounds) else None
+
+    def verify_(self) -> None:
+        """The constraint of the class docstring."""
+        bounds = [
+            one for one in (self.initial, self.limit, self.step) if one is not None
+        ]
+        if len(bounds) != (3 if self.condition_program is None else 0):
+            raise VerifyException(
+                "a loop has a condition_program, or initial, limit and step"
+            )
+        if self.step is not None and self.step.number.data < 1:
+            raise VerifyException(f"step is {self.step.number.data}, expected positive")
 
 
 OPS = (

@@ -29,10 +29,11 @@ def bit_width(type: Attribute) -> int | None:
 
 def shape_text(type: Tensor) -> str:
     """A shape as messages write it: `2x3`, or `scalar`."""
-    return _sizes_text(type.get_shape())
+    return sizes_text(type.get_shape())
 
 
-def _sizes_text(sizes: Sequence[int]) -> str:
+def sizes_text(sizes: Sequence[int]) -> str:
+    """Sizes as messages write a shape."""
     return "x".join(str(size) for size in sizes) or "scalar"
 
 
@@ -41,7 +42,7 @@ def expect_shape(found: Tensor, wanted: Sequence[int], what: str) -> None:
     if found.get_shape() != tuple(wanted):
         raise VerifyException(
             f"the result has shape {shape_text(found)}, "
-            f"expected {_sizes_text(wanted)}: {what}"
+            f"expected {sizes_text(wanted)}: {what}"
         )
 
 

@@ -147,6 +147,7 @@ TODAY: tuple[Today, ...] = (
     ),
     Today("prepare_conv2d_bias", "bias_tensor", _PREPARED, only="ttnn", on_device=True),
     Today("prepare_conv2d_weights", "weight_tensor", _PREPARED, only="ttnn", on_device=True),
+    Today("prepare_conv3d_weights", "weight_tensor", "alignment c_in_block groups", only="ttnn", on_device=True),
     Today("prepare_conv_transpose2d_bias", "bias_tensor", _PREPARED, only="ttnn", on_device=True),
     Today("prepare_conv_transpose2d_weights", "weight_tensor", _PREPARED, only="ttnn", on_device=True),
     # windows
