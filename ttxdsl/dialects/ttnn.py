@@ -109,8 +109,6 @@ class MeshShapeAttr(Dimensions, SpacedOpaqueSyntaxAttribute):
         super().__init__(ArrayAttr(IntAttr(size) for size in sizes))
 
 
-_HANDLE = DeviceType()
-
 # --- bases ------------------------------------------------------------------
 
 
