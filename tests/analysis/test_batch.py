@@ -61,9 +61,10 @@ def test_the_batch_is_split_and_costs_what_was_said(name: str):
     arguments = arguments_of(module, 0, tagged=False)
     wanted = run_module(module.clone(), arguments)
     with collect_remarks() as warnings:
-        TTStableHLOPipelinePass(mesh_shape=(1, 4), verify_each=True).apply(
-            make_context(), module
-        )
+        # optimized, some of them are one
+        TTStableHLOPipelinePass(
+            mesh_shape=(1, 4), verify_each=True, optimize=False
+        ).apply(make_context(), module)
     assert [one.message for one in warnings] == [remark.message]
     for one, other in zip(run_module(module, arguments), wanted, strict=True):
         assert_same(one, other)

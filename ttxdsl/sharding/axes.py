@@ -219,6 +219,12 @@ def lists_coexist(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
     return all(one.can_coexist(other) for one in first for other in second)
 
 
+def are_apart(first: Iterable[AxisRef], second: Sequence[AxisRef]) -> bool:
+    """Whether a device's places along two lists of axes say nothing of each other."""
+    listed = tuple(first)
+    return not lists_overlap(listed, second) and lists_coexist(listed, second)
+
+
 def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
     """The largest prefix of `axis` that overlaps with none of `others`."""
     rest: AxisRef | None = axis

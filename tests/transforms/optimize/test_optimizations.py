@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tests.differential.partitioning import arguments_of
+from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
 from tests.transforms.optimize.programs import BEFORE, PROGRAMS
 from ttxdsl.analysis.origins import optimizations
 from ttxdsl.errors import CompileError
@@ -140,3 +140,15 @@ def diamond(middle: int) -> VertexGraph:
 def test_the_least_cut(middle: int, near_sources: bool, price: int, vertices: set[int]):
     cut = diamond(middle).least_cut(near_sources=near_sources)
     assert (cut.price, cut.vertices) == (price, vertices)
+
+
+def test_axes_that_do_not_fit_are_not_apart():
+    """Devices of one group along `"a":(1)2` take different slices along `"a":(3)2`."""
+    text = """sdy.mesh @mesh = <["a"=6]>
+      func.func @main(
+          %x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2}, {}]>}
+      ) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a":(3)2}]>}) {
+        %0 = stablehlo.negate %x : tensor<8x8xf32>
+        return %0 : tensor<8x8xf32>
+      }"""
+    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL

@@ -56,6 +56,9 @@ def held_in(op: Operation, dim: int) -> Dims | None:
             return [[i for i in range(rank) if i not in reduced][dim], None]
         case stablehlo.DotGeneralOp():
             return _dot(op, dim)
+        case stablehlo.DotOp():
+            rows = len(shape_of(op.lhs)) - 1
+            return [dim, None] if dim < rows else [None, 1 + dim - rows]
         case stablehlo.ConcatenateOp() if op.dimension.value.data != dim:
             return [dim] * len(op.operands)
         case stablehlo.SliceOp() if (

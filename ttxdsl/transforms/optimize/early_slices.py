@@ -27,7 +27,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.sharding.axes import AxisRef, lists_overlap
+from ttxdsl.sharding.axes import AxisRef, are_apart
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
     erase_unused,
@@ -67,7 +67,7 @@ class _Parts:
         """The dimensions of the operands of an op that may work on parts."""
         if is_collective(op) or slice_of(op) is not None:
             axes = self.program.axes(op)
-            if axes is None or lists_overlap(axes, (self.axis,)):
+            if axes is None or not are_apart(axes, (self.axis,)):
                 return None
         found = held_in(op, dim)
         size = self.axis.size_in(self.program.mesh)

@@ -39,7 +39,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, is_tensor
-from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.optimize.device_program import (
@@ -82,6 +82,7 @@ _KINDS: dict[type[Operation], _Kind] = {
     stablehlo.ConcatenateOp: "adds",
     stablehlo.MulOp: "multiplies",
     stablehlo.DotGeneralOp: "multiplies",
+    stablehlo.DotOp: "multiplies",
     stablehlo.ConvolutionOp: "multiplies",
     stablehlo.DivOp: "divides",
     stablehlo.SelectOp: "selects",
@@ -199,7 +200,7 @@ class _Region:
     def _is_apart(self, op: Operation) -> bool:
         """Whether a collective, or a slice, is along other axes, and adds if it does."""
         axes = self.program.axes(op)
-        if axes is None or lists_overlap(axes, self.axes):
+        if axes is None or not are_apart(axes, self.axes):
             return False
         reduces = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
         return not reduces or sum_of(op) == SUM

@@ -16,7 +16,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
     erase_unused,
@@ -52,7 +52,7 @@ def sum_small(program: DeviceProgram, block: Block) -> bool:
 def _apart(program: DeviceProgram, op: Operation, inner: Operation) -> Axes | None:
     """The axes of the inner one, if they are others than those of the outer one."""
     axes, other = program.axes(op), program.axes(inner)
-    if axes is None or other is None or lists_overlap(axes, other):
+    if axes is None or other is None or not are_apart(axes, other):
         return None
     return other
 

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.sharding.axes import Axes, lists_overlap
+from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
@@ -189,7 +189,7 @@ def _between(
     """The operand that has both dimensions, and where."""
     if isinstance(op, stablehlo.AllReduceOp):
         other = program.axes(op)
-        if other is None or lists_overlap(other, axes):
+        if other is None or not are_apart(other, axes):
             return None
     elif not is_elementwise(op) and not isinstance(op, _BETWEEN):
         return None
