@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.differential.partitioning import EQUAL, partition_and_compare
+from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.run import run_module
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -76,3 +77,18 @@ def test_gather_whose_parts_and_indices_split_an_axis_in_ways_that_do_not_fit():
         return %0 : tensor<8x2xf32>
       }"""
     assert partition_and_compare(parse_program(text), 0) == (EQUAL, "tagged")
+
+
+def test_a_slice_of_no_elements_is_not_run():
+    """A dimension of size 0 is left out: the result has elements that nobody has."""
+    text = """func.func @main(%x: tensor<4x6xf32>, %i: tensor<3x1xi32>) -> tensor<3x6xf32> {
+        %0 = "stablehlo.gather"(%x, %i) <{
+          dimension_numbers = #stablehlo.gather<offset_dims = [1],
+            collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+          slice_sizes = array<i64: 0, 6>
+        }> : (tensor<4x6xf32>, tensor<3x1xi32>) -> tensor<3x6xf32>
+        return %0 : tensor<3x6xf32>
+      }"""
+    module = parse_program(text)
+    with pytest.raises(UnsupportedError, match="leaves nothing to take"):
+        run_module(module, arguments_of(module, 0, tagged=False))

@@ -7,6 +7,7 @@ from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.stablehlo.attributes import GatherDims
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import indexing
 from ttxdsl.interpreters.elements import rank_of, tensor_of
 from ttxdsl.interpreters.implementing import (
@@ -23,6 +24,8 @@ def _gather(_: Interpreter, op: hlo.GatherOp, args: Values) -> Values:
     sizes = op.slice_sizes.get_values()
     x, indices = args
     dims = op.dimension_numbers.data
+    if any(sizes[dim] == 0 for dim in dims.collapsed_slice_dims):
+        raise UnsupportedError("a slice of no elements leaves nothing to take", op)
     zeros = _FILL_OUT_OF_BOUNDS in op.attributes
     return (indexing.gather(x, indices, ranks, dims, sizes, outside_is_zero=zeros),)
 
