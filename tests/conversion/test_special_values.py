@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import ttxdsl
 from tests.conversion.compare import Array, to_ttir
 from tests.dialects.tt_text import parse
 from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
@@ -106,3 +107,16 @@ def test_sort(kind: str, direction: str, sides: str) -> None:
     places = np.arange(len(SPECIAL), dtype=np.float32)
     shuffled = np.random.default_rng(0).permutation(SPECIAL).astype(np.float32)
     assert_same_values(text, [shuffled, places])
+
+
+def test_a_reduction_that_starts_with_a_narrower_number():
+    text = """func.func @main(%x: tensor<4x8xf32>, %zero: tensor<f16>) -> tensor<4xf32> {
+      %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<4x8xf32>, tensor<f16>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    program = ttxdsl.load(text)
+    inputs = program.random_inputs(0)
+    (wanted,) = program.simulate(*inputs)
+    (found,) = program.lower("ttnn").simulate(*inputs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)

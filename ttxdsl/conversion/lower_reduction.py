@@ -41,7 +41,12 @@ def _reduce(low: Lowering, op: stablehlo.ReduceOp) -> Sequence[SSAValue]:
     dims = op.dimensions.get_values()
     shape = shape_of(values[0])
     kept = [size for dim, size in enumerate(shape) if dim not in dims]
-    starts = [build.broadcast_in_dim(low[init], kept, ()) for init in op.init_values]
+    # what it starts with may be narrower than what it adds up
+    firsts = [
+        build.typecast(low[init], element_of(result))
+        for init, result in zip(op.init_values, op.results, strict=True)
+    ]
+    starts = [build.broadcast_in_dim(first, kept, ()) for first in firsts]
     if any(shape[dim] == 0 for dim in dims):
         return starts
     kind = reduce_kind(op.body)
