@@ -6,7 +6,9 @@ first question takes a second, in which the library is loaded; the others what t
 
 import atexit
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,6 +84,10 @@ def _end(log: str, code: int) -> str:
     return f"{how}: {found[-1].strip()}" if found else how
 
 
+_PATIENCE = 2
+"""Seconds for a process that nobody asks any more: it may be at a question still."""
+
+
 class _Worker:
     """A process that has loaded the library."""
 
@@ -96,6 +102,8 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
+                # a key that is pressed ends us, and we end it and its forks
+                start_new_session=True,
             )
         except OSError as error:
             reason = error.strerror or str(error)
@@ -134,7 +142,11 @@ class _Worker:
             self._process.stdin.close()
         if self._process.stdout is not None:
             self._process.stdout.close()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         self._log.close()
 
 

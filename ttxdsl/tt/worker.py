@@ -163,15 +163,17 @@ def _loaded(library: str) -> _Api:
     that finds another at it.
     """
     lock = Path(tempfile.gettempdir(), f"ttxdsl-tt-{os.getuid()}.lock")
-    with lock.open("w") as held:
+    # others may write to the folder: no link of theirs is followed
+    held = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+    try:
         fcntl.flock(held, fcntl.LOCK_EX)
         return _Api(library)
+    finally:
+        os.close(held)
 
 
 def main() -> None:
     """Load the library, say so, and answer until nobody asks any more."""
-    # a fork is asked to end by whoever started this, not by a key that they press
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # the library reads this while it loads: show all modules
     os.environ["TTXLA_LOGGER_LEVEL"] = "DEBUG"
     try:
