@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from xdsl.utils.exceptions import InterpretationError
+
 from tests.checking.faults import DOT, FAULTS, PROGRAMS, Fault, forget
 from tests.checking.optimization_faults import OPTIMIZATION_FAULTS
 from tests.checking.training_steps import training_steps
@@ -276,8 +278,8 @@ def test_no_false_alarm():
             steps = pipeline_steps(module, TTStableHLOPipelinePass())
             limits = Limits.of("1GiB", 10_000)
             report = check_steps(module, steps, minimize=False, limits=limits)
-        except CompileError:
-            continue
+        except (CompileError, InterpretationError):
+            continue  # what cannot be run, or whose own devices differ
         checked += 1
         if not report.ok:
             alarms.append(f"{name}: {report}")
