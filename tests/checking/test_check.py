@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from xdsl.utils.exceptions import InterpretationError
 
 from tests.checking.faults import DOT, FAULTS, PROGRAMS, Fault, forget
