@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.utils.exceptions import InterpretationError
 
 from tests.checking.faults import DOT, FAULTS, PROGRAMS, Fault, forget
 from tests.checking.optimization_faults import OPTIMIZATION_FAULTS
+from tests.checking.training_steps import training_steps
+from tests.differential.corpus import programs
+from tests.differential.partitioning import MESHES, sharded_program
+from tests.differential.sharded_models import sharded_models
 from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.cutting import cuttable_ops
 from ttxdsl.checking.failure import Failure
@@ -16,6 +21,7 @@ from ttxdsl.conversion.stablehlo_to_ttir import (
     ConvertStableHLOToTTIRPass,
 )
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.interpreters.limits import Limits
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -224,3 +230,57 @@ def test_a_broken_optimization_is_found(fault: Fault, monkeypatch: pytest.Monkey
     assert report.failure is not None
     assert str(report.failure.step) == fault.stage, str(report)
     assert report.failure.kind in fault.kinds, str(report)
+
+
+def of_training_step(number: int, passes: str | None = None) -> CheckReport:
+    name = next(name for name in training_steps() if name.startswith(f"{number} "))
+    module = parse_program(training_steps()[name], name)
+    steps = (
+        pipeline_steps(module, TTStableHLOPipelinePass())
+        if passes is None
+        else steps_of(passes, module)
+    )
+    return check_steps(module, steps, minimize=False)
+
+
+@pytest.mark.parametrize("number", [15, 17, 23, 80])
+def test_rounding_is_nobodys_fault(number: int):
+    """Steps that were blamed on stage 11: what tags or sums that cancel drive far."""
+    report = of_training_step(number)
+    assert report.ok, str(report)
+    assert report.undecided
+    assert "rounding decides result" in str(report)
+
+
+def test_a_fault_is_found_where_rounding_goes_far(monkeypatch: pytest.MonkeyPatch):
+    fault = next(fault for fault in FAULTS if fault.name == "permuted replica groups")
+    fault.plant(monkeypatch)
+    report = of_training_step(17)
+    assert report.failure is not None
+    assert str(report.failure.step) == fault.stage
+
+
+@pytest.mark.fuzz
+def test_no_false_alarm():
+    """Right programs: JAX's operators split at random, its models, training steps."""
+    texts = {
+        **{one.name: one.pretty for one in programs()},
+        **sharded_models(),
+        **training_steps(),
+    }
+    alarms: list[str] = []
+    checked = 0
+    for name, text in texts.items():
+        shown = sharded_program(text, MESHES["2x4"], name)
+        module = parse_program(text, name) if shown is None else shown
+        try:
+            steps = pipeline_steps(module, TTStableHLOPipelinePass())
+            limits = Limits.of("1GiB", 10_000)
+            report = check_steps(module, steps, minimize=False, limits=limits)
+        except (CompileError, InterpretationError):
+            continue  # what cannot be run, or whose own devices differ
+        checked += 1
+        if not report.ok:
+            alarms.append(f"{name}: {report}")
+    assert not alarms, "\n".join(alarms)
+    assert checked >= 500

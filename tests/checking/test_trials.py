@@ -61,10 +61,13 @@ def test_what_a_region_does_counts():
     assert not exact(call)
 
 
-def test_integers_are_always_exact():
+def test_integers_are_as_exact_as_what_they_are_made_of():
     line = f"%0 = stablehlo.tanh %a : {T}"
     converted = f"%1 = stablehlo.convert %0 : ({T}) -> tensor<4xi32>"
-    assert exact(line, converted, type_="tensor<4xi32>")
+    assert not exact(line, converted, type_="tensor<4xi32>")
+    count = f"%0 = stablehlo.convert %a : ({T}) -> tensor<4xi32>"
+    powers = "%1 = stablehlo.power %0, %0 : tensor<4xi32>"
+    assert exact(count, powers, type_="tensor<4xi32>")
 
 
 def test_trials():

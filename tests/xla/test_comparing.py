@@ -88,7 +88,7 @@ def result(ours_is: float, *xla_is: float) -> ResultRow:
         (result(1, 1, 2), "XLA differs from one device on device 1"),
         (result(1, 2, 2), "XLA differs from one device on devices 0, 1"),
         (result(2, 1, 1), "ours differs from one device"),
-        (result(2, 2, 2), "both differ from one device"),
+        (result(2, 2, 2), "both differ from one device, ours more"),
     ],
 )
 def test_who_is_to_blame(row: ResultRow, label: str):

@@ -40,12 +40,15 @@ class CheckReport:
         trials: the inputs that were tried, by name.
         failure: the first step that is wrong and how, None if all are right.
         reproducer: a small program that shows it.
+        undecided: what was not held against the program, since rounding alone changes
+            it by as much as a step did: results by number, and the trial.
     """
 
     steps: tuple[Step, ...]
     trials: tuple[str, ...]
     failure: Failure | None = None
     reproducer: Reproducer | None = None
+    undecided: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -54,10 +57,12 @@ class CheckReport:
 
     def __str__(self) -> str:
         if self.failure is None:
-            return (
+            lines = [
                 f"{len(self.steps)} steps compute what the program does, on"
-                f" {' and '.join(self.trials)}"
-            )
+                f" {' and '.join(self.trials)}",
+                *(f"rounding decides {one}" for one in self.undecided),
+            ]
+            return "\n".join(lines)
         return str(self.failure)
 
 
@@ -106,8 +111,8 @@ def check_steps(
             blamed = taken.index(failure.step)
             minimizer = Minimizer(taken[blamed:], failure, seconds, limits)
             reproducer = _reproducer(before[blamed], minimizer)
-        return CheckReport(taken, names, failure, reproducer)
-    return CheckReport(tuple(steps), names)
+        return CheckReport(taken, names, failure, reproducer, judge.undecided)
+    return CheckReport(tuple(steps), names, undecided=judge.undecided)
 
 
 def _reproducer(module: ModuleOp, minimizer: Minimizer) -> Reproducer:

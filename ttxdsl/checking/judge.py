@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from xdsl.context import Context
@@ -18,6 +19,7 @@ from ttxdsl.checking.failure import (
     place_of,
     wrong_element,
 )
+from ttxdsl.checking.rounding import hold
 from ttxdsl.checking.steps import Step
 from ttxdsl.checking.trials import Trial
 from ttxdsl.dialects import sdy
@@ -55,6 +57,12 @@ class Judge:
     limits: Limits = NO_LIMITS
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
+    _undecided: dict[str, None] = field(default_factory=dict[str, None])
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Results and trials that a step changed by no more than rounding may."""
+        return tuple(self._undecided)
 
     def take(self, step: Step, module: ModuleOp) -> Failure | None:
         """Take a step, changing the module in place; None if all is well.
@@ -132,10 +140,13 @@ class Judge:
                     f" {expected.shape} of {expected.dtype}"
                 )
                 return Failure(step, Mode.STOPS, message, trial.name, trial.tagged)
-            bound = 0.0 if trial.exact[at] else None
-            comparison = compare(
-                found, expected, reduction_length=trial.summed, rtol=bound, atol=bound
-            )
+            if trial.exact[at]:
+                comparison = compare(found, expected, rtol=0.0, atol=0.0)
+            else:
+                runs = partial(trial.rounded, at)
+                comparison, beyond = hold(found, expected, trial.summed, runs)
+                if beyond and comparison.ok:
+                    self._undecided.setdefault(f"result {at} on {trial.name}")
             if not comparison.ok:
                 first = comparison.first
                 assert first is not None, "there is one where arrays differ"

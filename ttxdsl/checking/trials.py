@@ -2,10 +2,11 @@
 
 Random inputs find wrong sums and masks. Inputs tagged with their own index find data
 that came from the wrong place, exactly: what is only moved, compared or selected has
-to be equal to the bit.
+to be equal to the bit. Where a program computes more than that, tags are fractions: a
+tag of a million through a few products is a number that rounding decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 
+from ttxdsl.checking.rounding import RoundedRuns
 from ttxdsl.dialects.facts import RoundsOnce, ops_with
 from ttxdsl.dialects.stablehlo import StableHLO
 from ttxdsl.interpreters.elements import is_complex, is_float, tensor_of
@@ -34,7 +36,8 @@ class Trial:
     """Inputs, what they are called, and the results that the program must give.
 
     `exact` says for each result whether it must be equal to the bit; the others may be
-    off by what rounding `summed` numbers explains.
+    off by what rounding `summed` numbers explains, or what is seen in `rounded`: a
+    result of runs that round at random, made when first asked for.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Trial:
     expected: tuple[Array, ...]
     exact: tuple[bool, ...]
     summed: int
+    rounded: Callable[[int], Iterable[Array]]
     tagged: bool = False
 
 
@@ -82,7 +86,10 @@ class _Exactness:
             table = SymbolTable.lookup_symbol(op, op.callee)
             return isinstance(table, FuncOp) and self.body_is_exact(table)
         return all(
-            one.name in _EXACT or one.name.startswith("sdy.") for one in op.walk()
+            one.name in _EXACT
+            or one.name.startswith("sdy.")
+            or not any(_is_float(value) for value in (*one.operands, *one.results))
+            for one in op.walk()
         )
 
     def body_is_exact(self, function: FuncOp) -> bool:
@@ -116,14 +123,11 @@ class _Exactness:
 
 
 def exact_results(function: FuncOp) -> tuple[bool, ...]:
-    """For each result whether it must be the same to the bit however it is computed.
-
-    Integers and booleans always are exact; their comparison has no tolerance anyway.
-    """
+    """For each result whether it must be the same to the bit however it is computed."""
     end = function.body.block.last_op
     assert isinstance(end, ReturnOp)
     exactness = _Exactness()
-    return tuple(not _is_float(v) or exactness.of(v) for v in end.operands)
+    return tuple(exactness.of(value) for value in end.operands)
 
 
 def trials_of(
@@ -149,12 +153,21 @@ def trials_of(
     if given is not None:
         tried.append(("given inputs", given, False))
     if tagged:
-        tried.append(("index-tagged inputs", tagged_inputs(function), True))
+        inputs = tagged_inputs(function, fractions=not all(exact))
+        tried.append(("index-tagged inputs", inputs, True))
     tried.extend(
         (f"random inputs (seed {seed})", random_inputs(function, seed), False)
         for seed in seeds
     )
     return [
-        Trial(name, tuple(x), runner.run(x), exact, summed, tags)
+        Trial(
+            name,
+            tuple(x),
+            runner.run(x),
+            exact,
+            summed,
+            RoundedRuns(runner, x).result,
+            tags,
+        )
         for name, x, tags in tried
     ]

@@ -70,13 +70,15 @@ def compare(
     reduction_length: int = 1,
     rtol: float | None = None,
     atol: float | None = None,
+    allowed: Array | None = None,
 ) -> Comparison:
     """Hold `found` against `expected`, which has the same shape and type.
 
     An element is right if it is equal (NaN equals NaN, infinities have signs) or off by
     at most `rtol` of its expected size or `atol`. Where sums cancel, the error is not
     small against the element but against the summands: `atol` is, unless given, `rtol`
-    of the root mean square of the expected values.
+    of the root mean square of the expected values. `allowed` comes on top of that, for
+    each element; where it is infinite, anything is right.
 
     Raises:
         ValueError: other shapes or types.
@@ -96,8 +98,11 @@ def compare(
         )
         size = np.where(finite, np.abs(b), 0)
         if atol is None:
-            atol = rtol * _root_mean_square(size)
+            atol = rtol * root_mean_square(size)
         beyond = error - (atol + rtol * size)
+        if allowed is not None:
+            beyond = beyond - allowed
+            equal |= np.isinf(allowed)
         right = equal | (finite & (beyond <= 0))
         relative = np.where(error > 0, error / np.where(size > 0, size, 1), 0)
     wrong = ~right
@@ -120,8 +125,8 @@ def compare(
     )
 
 
-def _root_mean_square(x: Array) -> float:
-    """Of values of any size, without overflow."""
+def root_mean_square(x: Array) -> float:
+    """Of finite values of any size, without overflow."""
     largest = float(x.max(initial=0))
     if largest == 0:
         return 0.0

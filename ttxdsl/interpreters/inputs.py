@@ -61,11 +61,12 @@ def random_inputs(function: FuncOp, seed: int) -> list[Array]:
     return inputs
 
 
-def tagged_inputs(function: FuncOp) -> list[Array]:
+def tagged_inputs(function: FuncOp, *, fractions: bool = False) -> list[Array]:
     """One array an argument, each element its own index in it.
 
     An element type that cannot tell so many numbers apart counts modulo
-    `tag_modulus`.
+    `tag_modulus`. With `fractions` floats are divided by a power of two, exactly, so
+    that all are below one.
     """
     inputs: list[Array] = []
     for shape, dtype in argument_types(function):
@@ -73,7 +74,11 @@ def tagged_inputs(function: FuncOp) -> list[Array]:
         modulus = tag_modulus(dtype)
         if prod(shape) > modulus:
             tags %= modulus
-        inputs.append(tags.reshape(shape).astype(dtype))
+        values = tags.reshape(shape).astype(dtype)
+        if fractions and dtype.kind not in "biu" and values.size > 1:
+            # np.ldexp knows no complex numbers
+            values *= dtype.type(0.5 ** int(tags.max()).bit_length())
+        inputs.append(values)
     return inputs
 
 

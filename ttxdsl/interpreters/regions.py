@@ -7,7 +7,7 @@ whose dimensions are leading ones to them.
 """
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -32,6 +32,8 @@ from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
 
 Array = NDArray[Any]
 Values = tuple[Any, ...]
+Rounding = Callable[[Operation, Array], Array]
+"""A result of an op as another rounding might have made it."""
 
 
 _SMALL = 1 << 12
@@ -93,6 +95,8 @@ class Session:
     """What each probe has seen."""
     told: set[Operation] = field(default_factory=set[Operation])
     """Ops of which the user was told that they do nothing here."""
+    rounding: Rounding | None = None
+    """What is done to every result of a run that rounds otherwise."""
     max_steps: int | None = None
     """Turns that all loops together may take."""
     steps: int = 0
@@ -222,6 +226,7 @@ def run_region(
         return interpreter.run_ssacfg_region(region, tuple(args), name)
     steps = plan_of(interpreter, region)
     state = session(interpreter)
+    rounding = state.rounding
     interpreter.push_scope(name)
     try:
         interpreter.set_values(zip(region.block.args, args, strict=True))
@@ -247,6 +252,8 @@ def run_region(
                 ):
                     if dtype is not None:
                         value = _checked(op, value, shape, dtype)
+                        if rounding is not None:
+                            value = rounding(op, value)
                         if is_integer(dtype) and 1 < value.size <= _SMALL:
                             value = _compressed(interpreter, value, len(shape))
                     interpreter.set_values(((result, value),))

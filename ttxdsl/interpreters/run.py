@@ -28,7 +28,7 @@ from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, ten
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
-from ttxdsl.interpreters.regions import session
+from ttxdsl.interpreters.regions import Rounding, session
 
 Array = NDArray[Any]
 
@@ -187,8 +187,17 @@ class Runner:
         """
         self.limits.require_room(self.footprint, there)
 
-    def run(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
-        """The results for global arrays `inputs`; see `run_module`."""
+    def run(
+        self,
+        inputs: Sequence[ArrayLike | None],
+        rounding: Rounding | None = None,
+    ) -> tuple[Any, ...]:
+        """The results for global arrays `inputs`; see `run_module`.
+
+        Args:
+            inputs: as `run_module` takes them.
+            rounding: changes every result of an op, if given.
+        """
         function = self.function
         expected = len(function.function_type.inputs.data)
         if len(inputs) != expected:
@@ -200,6 +209,7 @@ class Runner:
         args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
         state = session(self.interpreter)
         state.max_steps, state.steps = self.limits.steps, 0
+        state.rounding = rounding
         state.channels.clear()
         state.probes.clear()
         try:

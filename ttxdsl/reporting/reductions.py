@@ -3,19 +3,26 @@
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ttxdsl.rules.registry import sharding_rule
+
+
+def summed_by(op: Operation) -> int:
+    """How many numbers an op adds up for one of its result, at least 1.
+
+    The factors that its sharding rule calls reductions are what it sums over.
+    """
+    rule = sharding_rule(op)
+    if rule is None:
+        return 1
+    return prod(rule.factor_sizes[factor] for factor in rule.reduction)
 
 
 def summed_numbers(module: ModuleOp) -> int:
     """Lengths of all reductions of the program together, at least 1.
 
-    The factors that an op's sharding rule calls reductions are what it sums over. In
-    the worst case a result has gone through all of them one after the other.
+    In the worst case a result has gone through all of them one after the other.
     """
-    total = 0
-    for op in module.walk():
-        rule = sharding_rule(op)
-        if rule is not None and rule.reduction:
-            total += prod(rule.factor_sizes[factor] for factor in rule.reduction)
-    return max(1, total)
+    lengths = (summed_by(op) for op in module.walk())
+    return max(1, sum(length for length in lengths if length > 1))

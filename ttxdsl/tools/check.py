@@ -57,6 +57,8 @@ def execute(options: argparse.Namespace) -> int:
         console.print(styled(f"  {step!s:38} ").append(*mark))
     if report.failure is None:
         console.print(f"{len(report.steps)} steps compute what the program does")
+        for one in report.undecided:
+            console.print(f"rounding decides {one}: not held against the program")
         return 0
     print_error(f"error: {report.failure}")
     path = _write_reproducer(report, options)
@@ -85,6 +87,7 @@ def _report_data(
         "trials": report.trials,
         "steps": [str(step).strip() for step in report.steps],
         "failed_step": None if failure is None else str(failure.step).strip(),
+        "undecided": report.undecided,
         "failure": None if failure is None else str(failure),
         "reproducer": None if reproducer is None else str(reproducer),
     }

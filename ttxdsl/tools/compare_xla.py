@@ -46,7 +46,9 @@ def _json(comparison: XlaComparison) -> dict[str, Any]:
                 "type": row.dtype,
                 "label": row.label,
                 "ours_max_abs": row.ours.max_abs,
-                "xla_max_abs": max((c.max_abs for c in row.xla.values()), default=0.0),
+                "xla_max_abs": row.xla_max_abs,
+                "ours_pcc": row.ours.pcc,
+                "xla_pcc": row.xla_pcc,
                 "xla_parts": row.split,
                 "differing_devices": list(row.differing),
             }
@@ -58,8 +60,8 @@ def _json(comparison: XlaComparison) -> dict[str, Any]:
 
 def _result_table(comparison: XlaComparison) -> Table:
     table = Table("result", "type", title="Results", title_justify="left")
-    table.add_column("ours: max abs", justify="right")
-    table.add_column("XLA: max abs", justify="right")
+    table.add_column("ours: max abs, pcc", justify="right")
+    table.add_column("XLA: max abs, pcc", justify="right")
     table.add_column("parts in XLA", justify="right")
     table.add_column("")
     for index, row in enumerate(comparison.results):
@@ -67,8 +69,8 @@ def _result_table(comparison: XlaComparison) -> Table:
         table.add_row(
             str(index),
             "x".join((*map(str, row.shape), row.dtype)),
-            f"{row.ours.max_abs:.2e}",
-            f"{max((c.max_abs for c in row.xla.values()), default=0.0):.2e}",
+            f"{row.ours.max_abs:.1e} {row.ours.pcc:.6f}",
+            f"{row.xla_max_abs:.1e} {row.xla_pcc:.6f}",
             str(row.split),
             styled(row.label, "" if good else "bold red"),
         )
