@@ -5,8 +5,6 @@ one, and otherwise evaluated on whole tensors at once: each scalar becomes a ten
 one shape, each op of the body one elementwise op.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1

@@ -1,7 +1,5 @@
 """Loops of a fixed number of steps, for ops whose steps need each other's results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import i32

@@ -4,8 +4,6 @@ An addition (`ttxdsl/dialects/_tt/additions.py`) keeps the fields of the op that
 stands for. A scan is a loop; an asynchronous op is done where it starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import cast
 

@@ -1,7 +1,5 @@
 """chlo's broadcasting ops in ttir: their StableHLO namesakes on stretched operands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue

@@ -6,8 +6,6 @@ that cover them; each device then picks its group's values by a table and combin
 itself. That moves more data than the groups need, but exactly computes their result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """StableHLO's products in ttir."""
 
-from __future__ import annotations
-
 from xdsl.ir import SSAValue
 
 from ttxdsl.conversion.builder import shape_of

@@ -1,7 +1,5 @@
 """StableHLO ops that make, move or cut data, in ttir."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

@@ -4,8 +4,6 @@ Most are one op under another name: a line of `_ONE_TO_ONE`. The others are a fe
 with the same value for every input.
 """
 
-from __future__ import annotations
-
 from math import log
 
 from xdsl.dialects.builtin import IntegerType, Signedness, f32, i1

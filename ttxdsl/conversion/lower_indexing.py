@@ -6,8 +6,6 @@ with its place in the window is then one row number, and a gather is an embeddin
 scatter a scatter of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
@@ -163,7 +161,7 @@ def _scatter(low: Lowering, op: stablehlo.ScatterOp) -> Sequence[SSAValue]:
 def _computed_updates(
     low: Lowering,
     op: stablehlo.ScatterOp,
-    rows: _Rows,
+    rows: "_Rows",
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> list[SSAValue]:
@@ -179,7 +177,7 @@ def _computed_updates(
 def _in_turn(
     low: Lowering,
     op: stablehlo.ScatterOp,
-    rows: _Rows,
+    rows: "_Rows",
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> Sequence[SSAValue]:

@@ -1,7 +1,5 @@
 """Batch normalization in ttir, spelled with elementwise ops and sums."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import cast

@@ -4,8 +4,6 @@ A reduction whose body is one combining op is one ttir op; any other body is eva
 on neighbouring pairs again and again, as a tree, which StableHLO allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1

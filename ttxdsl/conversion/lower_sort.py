@@ -6,8 +6,6 @@ other comparator is asked for all pairs: an element's rank is the number of elem
 that come before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i32

@@ -5,8 +5,6 @@ reversing kernels and spreading elements. A windowed reduction is done one dimen
 after the other, by doubling: windows of 2, 4, 8, … elements from pairs of smaller ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 

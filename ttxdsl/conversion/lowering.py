@@ -6,8 +6,6 @@ by the op's name in a table. Rules are in files by family (`lower_*.py`), each w
 table at the foot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -104,11 +102,11 @@ class Lowering:
         """The ttir values that stand for several values."""
         return [self.values[value] for value in values]
 
-    def inside(self, builder: TTIRBuilder) -> Lowering:
+    def inside(self, builder: TTIRBuilder) -> "Lowering":
         """The same with ops going into a region; values around stay visible."""
         return replace(self, builder=builder, values=dict(self.values))
 
-    def computation(self, block: Block, arguments: Sequence[SSAValue]) -> Lowering:
+    def computation(self, block: Block, arguments: Sequence[SSAValue]) -> "Lowering":
         """The same for a block of an op that is written here; its ops say where they are."""
         inner = self.inside(self.builder.at(self.builder.block))
         inner.values.update(zip(block.args, arguments, strict=True))

@@ -11,8 +11,6 @@ become the module attribute `ttcore.meshes`. How each op is lowered is in the ta
 the `lower_*` files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast

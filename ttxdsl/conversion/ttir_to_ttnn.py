@@ -9,8 +9,6 @@ A ttnn mesh has one or two axes in hardware. A module with more is lowered all t
 as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@
 `collective_permute` is a `point_to_point` for each pair, into zeros.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import (
     StringAttr,
 )

@@ -1,7 +1,5 @@
 """The state of lowering a block of ttir to ttnn, and what all rules write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ Every tensor says where it lies: `#ttnn.ttnn_layout`, in row-major order, in the
 of the host or in that of every device.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import prod
 

@@ -18,8 +18,6 @@ their attributes as properties.
 # an op that says no more than its bases has its declaration's docstring
 # ruff: noqa: D101
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import prod
 from typing import ClassVar

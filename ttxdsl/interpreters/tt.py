@@ -6,8 +6,6 @@ the op reads, destinations and device handles left out; its fields are read by n
 Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial

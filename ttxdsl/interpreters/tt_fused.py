@@ -5,8 +5,6 @@ They compute in f32 at least and round once, at the end. Fields are read by name
 Source: tt-mlir's op descriptions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

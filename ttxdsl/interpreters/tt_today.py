@@ -7,8 +7,6 @@ Source: tt-mlir's op descriptions; `rows_gather` and `rows_scatter`, which those
 August 2026 lack, from what tt-mlir makes of StableHLO's gathers and scatters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product

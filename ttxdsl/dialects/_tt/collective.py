@@ -4,8 +4,6 @@
 the mesh axis `cluster_axis` (0 is the major one), in the order of that coordinate.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from math import prod
 from typing import cast

@@ -1,7 +1,5 @@
 """Products that are summed: matrices and windows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (

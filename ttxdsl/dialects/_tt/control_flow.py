@@ -1,7 +1,5 @@
 """Control flow, which tt-mlir leaves to the host."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

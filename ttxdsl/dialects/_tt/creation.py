@@ -1,7 +1,5 @@
 """Ops that make a tensor from nothing, the same on every device."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import (

@@ -1,7 +1,5 @@
 """Ops that move elements: another shape, order, or part of the input."""
 
-from __future__ import annotations
-
 from math import prod
 
 from xdsl.dialects.builtin import (

@@ -6,8 +6,6 @@ Unless the summary says more, the function is the StableHLO op's of the same mea
 (NaN handling, integer wrap-around and division by zero included).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Ops that pick, put and order elements by their index along a dimension."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 from xdsl.dialects.builtin import I32, AnyTensorTypeConstr, BoolAttr, IntegerAttr

@@ -1,7 +1,5 @@
 """The bases of ttir's and ttnn's ops: how a declaration becomes an op of a dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -27,7 +25,7 @@ class TTOp(VerifiedOnce):
     """
 
     DIALECT: ClassVar[str]
-    OPS: ClassVar[list[type[TTOp]]]
+    OPS: ClassVar[list[type["TTOp"]]]
 
     IN_TT_MLIR: ClassVar[bool] = True
     """Whether tt-mlir of today has an op of this name."""

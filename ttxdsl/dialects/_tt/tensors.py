@@ -1,7 +1,5 @@
 """Tensor types, and what ops demand of them, with the message if it does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

@@ -9,8 +9,6 @@ approximation of the gamma function (g = 7, nine terms); Giles, "Approximating t
 erfinv function", 2010.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import inf, log, nan, pi, sqrt

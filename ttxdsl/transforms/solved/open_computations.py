@@ -6,8 +6,6 @@ reduction each, an initial value that matters is combined afterwards, and any ot
 computation is done on pairs of neighbours until one value is left.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 from math import prod
