@@ -13,13 +13,14 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from ttxdsl.conversion.bodies import evaluate, reduce_kind
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder, is_unsigned
 from ttxdsl.conversion.loops import counted_loop, put, take
 from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width
 from ttxdsl.dialects.ttcore import ReduceType
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 _FAR = 1 << 30
 """Beyond every dimension, and far from the ends of i32."""

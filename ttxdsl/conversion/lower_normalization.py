@@ -7,9 +7,10 @@ from typing import cast
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, SSAValue
 
-from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
 
 
 def _stretch(

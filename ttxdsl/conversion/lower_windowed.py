@@ -18,12 +18,11 @@ from ttxdsl.conversion.bodies import (
     identity_of,
     is_identity,
 )
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lower_data_movement import pad
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import dense_i32
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.stablehlo.windowed import (
     padding_pairs,
     window_flips,
@@ -31,6 +30,7 @@ from ttxdsl.dialects.stablehlo.windowed import (
 )
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]]
 """Combines values of one shape, element by element, the first being earlier."""

@@ -20,11 +20,11 @@ from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import NumberError
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import quantized
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
 """The value of the op's only result, or of all its results."""

@@ -27,13 +27,13 @@ from ttxdsl.dialects._tt.attributes import (
 )
 from ttxdsl.dialects._tt.elementwise import ACTIVATIONS
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.ttcore import (
     device_mesh_name,
     on_host,
 )
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 # --- ops that both have, as tt-mlir writes them -------------------------------
 

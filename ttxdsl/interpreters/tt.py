@@ -184,14 +184,6 @@ def _reshape(_: Interpreter, op: Any, args: Values) -> Values:
     return (kernels.reshape(args[0], rank_of(op.input.type), shape),)
 
 
-def _permute(_: Interpreter, op: Any, args: Values) -> Values:
-    return (kernels.transpose(args[0], ints(op.permutation)),)
-
-
-def _broadcast(_: Interpreter, op: Any, args: Values) -> Values:
-    return (_stretched(op, args[0]),)
-
-
 def _repeat(_: Interpreter, op: Any, args: Values) -> Values:
     x: Array = args[0]
     factors = op.repeat_dims.values()
@@ -229,10 +221,6 @@ def _pad(_: Interpreter, op: Any, args: Values) -> Values:
     amounts = ints(op.padding)
     low, high = amounts[0::2], amounts[1::2]
     return (kernels.pad(x, _number(op.value, x.dtype), low, high, [0] * len(low)),)
-
-
-def _reverse(_: Interpreter, op: Any, args: Values) -> Values:
-    return (kernels.reverse(args[0], rank_of(op.input.type), ints(op.dimensions)),)
 
 
 def _embedding(_: Interpreter, op: Any, args: Values) -> Values:
@@ -407,10 +395,6 @@ def _prepare_conv3d_weights(_: Interpreter, op: Any, args: Values) -> Values:
 # creation
 
 
-def _constant(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    return (constant_value(interpreter, op, op.value),)
-
-
 def _filled(number: int, _: Interpreter, op: Any, args: Values) -> Values:
     shape, dtype = tensor_of(op.results[0].type)
     return (np.broadcast_to(kernels.convert(np.array(number), dtype), shape),)
@@ -537,10 +521,10 @@ RUNS: dict[str, Run] = {
     "arange": _arange,
     "argmax": _argmax,
     "bitcast_convert": partial(_converted, kernels.bitcast_convert),
-    "broadcast": _broadcast,
+    "broadcast": lambda _, op, args: (_stretched(op, args[0]),),
     "case": _case,
     "concat": _concat,
-    "constant": _constant,
+    "constant": lambda run, op, _: (constant_value(run, op, op.value),),
     "conv2d": _conv2d,
     "conv3d": _conv3d,
     "cumprod": partial(_cumulative, "multiply"),
@@ -554,7 +538,7 @@ RUNS: dict[str, Run] = {
     "if": _if,
     "ones": partial(_filled, 1),
     "pad": _pad,
-    "permute": _permute,
+    "permute": lambda _, op, args: (kernels.transpose(args[0], ints(op.permutation)),),
     "prepare_conv3d_weights": _prepare_conv3d_weights,
     "quantize": _quantize,
     "rand": _rand,
@@ -562,7 +546,9 @@ RUNS: dict[str, Run] = {
     "requantize": _requantize,
     "rng_bit_generator": _random_bits,
     "reshape": _reshape,
-    "reverse": _reverse,
+    "reverse": lambda _, op, args: (
+        kernels.reverse(args[0], rank_of(op.input.type), ints(op.dimensions)),
+    ),
     "scatter": _scatter,
     "slice_dynamic": _slice_dynamic,
     "slice_static": _slice_static,

@@ -22,7 +22,7 @@ from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import contraction, kernels, special
 from ttxdsl.interpreters.elements import is_float, rank_of, tensor_of, widen, widened
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
+from ttxdsl.interpreters.kernels import BINARY, Array, UnaryKernel
 from ttxdsl.interpreters.reduction import Reducer, reduce_window
 from ttxdsl.interpreters.regions import Values
 
@@ -40,30 +40,6 @@ def result_of(op: Any, value: Array, at: int = 0) -> Array:
 # element by element
 
 
-def _frac(x: Array) -> Array:
-    return x - np.trunc(x)
-
-
-def _hardsigmoid(x: Array) -> Array:
-    return np.clip(x / x.dtype.type(6) + x.dtype.type(0.5), 0, 1)
-
-
-def _relu6(x: Array) -> Array:
-    return np.clip(x, 0, 6)
-
-
-def _softsign(x: Array) -> Array:
-    return x / (1 + np.abs(x))
-
-
-def _square(x: Array) -> Array:
-    return BINARY["multiply"](x, x)
-
-
-def _mish(x: Array) -> Array:
-    return x * np.tanh(np.logaddexp(x.dtype.type(0), x))
-
-
 def _selu(x: Array, scale: float, alpha: float) -> Array:
     return x.dtype.type(scale) * np.where(x > 0, x, alpha * np.expm1(x)).astype(x.dtype)
 
@@ -79,22 +55,24 @@ def _gelu_derivative(x: Array, how: str) -> Array:
     return half * (one + special.erf(x * x.dtype.type(np.sqrt(0.5)))) + x * bell
 
 
-UNARY_TODAY: dict[str, Kernel] = {
+UNARY_TODAY: dict[str, UnaryKernel] = {
     "exp2": widened(np.exp2),
-    "frac": widened(_frac),
-    "hardsigmoid": widened(_hardsigmoid),
-    "mish": widened(_mish),
-    "relu6": widened(_relu6),
+    "frac": widened(lambda x: x - np.trunc(x)),
+    "hardsigmoid": widened(
+        lambda x: np.clip(x / x.dtype.type(6) + x.dtype.type(0.5), 0, 1)
+    ),
+    "mish": widened(lambda x: x * np.tanh(np.logaddexp(x.dtype.type(0), x))),
+    "relu6": widened(lambda x: np.clip(x, 0, 6)),
     "round": widened(np.rint),
     "signbit": np.signbit,
-    "softsign": widened(_softsign),
-    "square": _square,
+    "softsign": widened(lambda x: x / (1 + np.abs(x))),
+    "square": lambda x: BINARY["multiply"](x, x),
     "trunc": widened(np.trunc),
 }
 """Of one operand."""
 
 
-def _unary(kernel: Kernel, _: Interpreter, op: Any, args: Values) -> Values:
+def _unary(kernel: UnaryKernel, _: Interpreter, op: Any, args: Values) -> Values:
     return (result_of(op, np.asarray(kernel(args[0]))),)
 
 
@@ -186,11 +164,6 @@ def _reduce_bits(ufunc: np.ufunc, _: Interpreter, op: Any, args: Values) -> Valu
 def same(_: Interpreter, op: Any, args: Values) -> Values:
     """The first operand: only its place or its layout changes, perhaps its type."""
     return (result_of(op, args[0]),)
-
-
-def _nothing(_: Interpreter, op: Any, args: Values) -> Values:
-    """Memory is nothing to the simulation; `lifetimes` sees to its use."""
-    return ()
 
 
 def reshaped(_: Interpreter, op: Any, args: Values) -> Values:
@@ -522,7 +495,7 @@ TODAY_RUNS: dict[str, Run] = {
     "conv1d": _conv1d,
     "conv_transpose2d": _conv_transpose2d,
     "cumulative": _cumulative,
-    "deallocate": _nothing,
+    "deallocate": lambda _run, _op, _args: (),  # `lifetimes` sees to the use of what is freed
     "from_device": same,
     "gelu_bw": _gelu_bw,
     "global_avg_pool2d": _global_avg_pool2d,

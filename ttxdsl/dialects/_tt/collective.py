@@ -19,7 +19,6 @@ from xdsl.utils.exceptions import VerifyException
 from ttxdsl.dialects._tt.attributes import SI32, UI32, DenseInts, ints
 from ttxdsl.dialects._tt.op import OneInputOp
 from ttxdsl.dialects._tt.tensors import (
-    Tensor,
     expect_dim,
     expect_element_type,
     expect_shape,
@@ -38,6 +37,7 @@ from ttxdsl.dialects.ttcore import (
     meshes_of,
     only_mesh,
 )
+from ttxdsl.ir.tensors import Tensor
 
 
 class MeshOp(OneInputOp):

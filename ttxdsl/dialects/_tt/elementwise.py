@@ -25,14 +25,9 @@ from xdsl.irdl import operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.op import ComputeOp, TTOp, op_of
-from ttxdsl.dialects._tt.tensors import (
-    Tensor,
-    bit_width,
-    shape_text,
-    tensor_type,
-    tensor_types,
-)
+from ttxdsl.dialects._tt.tensors import bit_width, shape_text, tensor_types
 from ttxdsl.dialects.ttcore import TensorMeshAttr
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 class Typing(Enum):

@@ -9,8 +9,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import device_mesh_name
+from ttxdsl.ir.tensors import Tensor, tensor_type
 from ttxdsl.ir.verify_once import VerifiedOnce
 
 

@@ -48,7 +48,7 @@ from ttxdsl.dialects.stablehlo._base import (
     ElementsOf,
     NotNegative,
     Positive,
-    PrettyOp,
+    PurePrettyOp,
     StableHLOOp,
     String,
 )
@@ -508,12 +508,10 @@ class CrossReplicaSumOp(StableHLOOp):
 _UI32 = IntegerType(32, Signedness.UNSIGNED)
 
 
-class _ProcessIdOp(PrettyOp, ABC):
+class _ProcessIdOp(PurePrettyOp, ABC):
     """A number of the process that asks."""
 
     result = result_def(TensorOf(Kind.UINT))
-
-    traits = traits_def(Pure())
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
