@@ -111,6 +111,10 @@ def _computes(op: Operation) -> bool:
     return op.name not in _FREE and op.name not in COLLECTIVE_OPS
 
 
+def _bytes_touched(op: Operation) -> int:
+    return sum(value_bytes(value) for value in (*op.operands, *op.results))
+
+
 def _operations(op: Operation) -> int:
     rule = sharding_rule(op)
     if rule is not None:
@@ -127,9 +131,7 @@ def measure(module: ModuleOp, machine: Machine) -> Measurement:
     collectives = list_collectives(module)
     memory = memory_profile(module)
     compute_seconds = sum(
-        machine.seconds(
-            _operations(op), sum(map(value_bytes, (*op.operands, *op.results)))
-        )
+        machine.seconds(_operations(op), _bytes_touched(op))
         for op in module.walk()
         if _computes(op)
     )

@@ -21,7 +21,7 @@ from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing, has_layout
 from ttxdsl.dialects.quant import Quantization
-from ttxdsl.dialects.stablehlo.attributes import GatherDims
+from ttxdsl.dialects.stablehlo.attributes import ConvDims, GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import (
     contraction,
@@ -315,10 +315,10 @@ def _convolution(
     spatial = tuple(range(1, len(padding) + 1))
     ones = (1,) * len(spatial)
     last = len(spatial) + 1
-    dims = contraction.ConvDims(
+    dims = ConvDims(
         *(0, last, spatial), *(1, 0, tuple(at + 1 for at in spatial)), 0, last, spatial
     )
-    window = contraction.Window(
+    window = contraction.ConvWindow(
         ints(op.stride), padding, ones, dilation, (False,) * len(spatial)
     )
     dtype = tensor_of(op.results[0].type)[1]

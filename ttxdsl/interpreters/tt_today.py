@@ -18,6 +18,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.attributes import ints
+from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import contraction, kernels, special
 from ttxdsl.interpreters.elements import is_float, rank_of, tensor_of, widen, widened
@@ -419,8 +420,8 @@ def _conv1d(_: Interpreter, op: Any, args: Values) -> Values:
     _require_order(op, (op.batch_dim, op.length_dim, op.channel_dim))
     padding = ints(op.padding)
     edges = ((padding[0], padding[-1]),)
-    dims = contraction.ConvDims(0, 2, (1,), 1, 0, (2,), 0, 2, (1,))
-    window = contraction.Window(
+    dims = ConvDims(0, 2, (1,), 1, 0, (2,), 0, 2, (1,))
+    window = contraction.ConvWindow(
         (int(number(op.stride)),), edges, (1,), (int(number(op.dilation)),), (False,)
     )
     return _finished(op, x, weight, bias, dims, window, 3)
@@ -437,8 +438,8 @@ def _finished(
     x: Array,
     weight: Array,
     bias: Sequence[Array],
-    dims: contraction.ConvDims,
-    window: contraction.Window,
+    dims: ConvDims,
+    window: contraction.ConvWindow,
     rank: int,
 ) -> Values:
     shape, dtype = tensor_of(op.results[0].type)
@@ -478,8 +479,8 @@ def _conv_transpose2d(_: Interpreter, op: Any, args: Values) -> Values:
             dilation, kernel, _edges(op, 2), ints(op.output_padding), strict=True
         )
     ]
-    dims = contraction.ConvDims(0, 3, (1, 2), 1, 0, (2, 3), 0, 3, (1, 2))
-    window = contraction.Window(
+    dims = ConvDims(0, 3, (1, 2), 1, 0, (2, 3), 0, 3, (1, 2))
+    window = contraction.ConvWindow(
         (1, 1), tuple(edges), ints(op.stride), dilation, (True, True)
     )
     return _finished(op, x, weight, bias, dims, window, 4)

@@ -24,13 +24,13 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups, ids_attr
+from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
@@ -314,13 +314,20 @@ _WITH_DEVICES = (
 )  # fmt: skip
 
 
+def _matrix(groups: Groups) -> Attribute:
+    return DenseIntOrFPElementsAttr.from_list(
+        TensorType(i64, [len(groups), len(groups[0])]),
+        [one for group in groups for one in group],
+    )
+
+
 def _sent(w: Writer, value: SSAValue, before: Layout, after: Layout) -> SSAValue:
     pairs = source_target_pairs(before, after)
     return w.one(
         stablehlo.CollectivePermuteOp,
         [value],
         value.type,
-        {"source_target_pairs": ids_attr(pairs), "channel_handle": _CHANNEL},
+        {"source_target_pairs": _matrix(pairs), "channel_handle": _CHANNEL},
     )
 
 
@@ -333,7 +340,7 @@ def _gathered(w: Writer, value: SSAValue, dim: int, groups: Groups) -> SSAValue:
         TensorType(element_of(value), shape),
         {
             "all_gather_dim": int_attr(dim),
-            "replica_groups": ids_attr(groups),
+            "replica_groups": _matrix(groups),
             "use_global_device_ids": UnitAttr(),
             "channel_handle": _CHANNEL,
         },
