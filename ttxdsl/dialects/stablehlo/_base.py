@@ -264,3 +264,18 @@ class PureOp(StableHLOOp, ABC):
 
 class PurePrettyOp(PrettyOp, PureOp, ABC):
     """Such an op in the syntax of `PrettyOp`."""
+
+
+class PrettyNullaryOp(PurePrettyOp, ABC):
+    """Such an op without operands: its types are that of the result."""
+
+    @classmethod
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
+        """Parse the result's type."""
+        return (), (parser.parse_type(),)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print the result's type."""
+        printer.print_attribute(self.results[0].type)

@@ -38,6 +38,7 @@ from ttxdsl.dialects.stablehlo._base import (
     Field,
     Integers,
     NotNegative,
+    PrettyNullaryOp,
     PrettyOp,
     PurePrettyOp,
     StableHLOOp,
@@ -51,7 +52,6 @@ from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     I64,
     I64S,
-    Types,
     i64_array,
     parse_attr_dict,
     print_attr_dict,
@@ -144,7 +144,7 @@ class ConstantOp(StableHLOOp):
 
 
 @irdl_op_definition
-class IotaOp(PrettyOp):
+class IotaOp(PrettyNullaryOp):
     """Each element's index along a dimension. Spec section "iota"."""
 
     name = "stablehlo.iota"
@@ -156,16 +156,7 @@ class IotaOp(PrettyOp):
         TensorOf(Kind.INT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT, static=True)
     )
 
-    traits = traits_def(Pure(), RoundsOnce())
-
-    @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
-        """Parse the result's type."""
-        return (), (parser.parse_type(),)
-
-    def print_types(self, printer: Printer) -> None:
-        """Print the result's type."""
-        printer.print_attribute(self.output.type)
+    traits = traits_def(RoundsOnce())
 
     def verify_(self) -> None:
         """C1: the dimension is one of the result."""
