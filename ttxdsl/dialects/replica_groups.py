@@ -9,12 +9,10 @@ Source: StableHLO specification, "Collective ops" and one section an op.
 
 from collections.abc import Iterable
 from itertools import combinations
-from struct import pack
 from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BytesAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     IntegerType,
@@ -36,14 +34,6 @@ from ttxdsl.sharding.replica_groups import Groups, Strategy, expand_groups, grou
 
 REPLICA_GROUPS = "replica_groups"
 """The property of collectives that holds their groups."""
-
-
-def ids_attr(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:
-    """Groups of one size, or pairs: `dense<[[…], …]> : tensor<…x…xi64>`."""
-    type_ = TensorType(i64, [len(rows), len(rows[0])])
-    numbers = [number for row in rows for number in row]
-    data = BytesAttr(pack(f"<{len(numbers)}q", *numbers))  # a million at once
-    return DenseIntOrFPElementsAttr(type_, data)
 
 
 # --- devices ----------------------------------------------------------------

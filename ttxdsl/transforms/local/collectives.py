@@ -9,8 +9,10 @@ Every collective gets a channel of its own and says its groups in device ids.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from struct import pack
 
 from xdsl.dialects.builtin import (
+    BytesAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FunctionType,
@@ -19,12 +21,12 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.replica_groups import ids_attr
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops
@@ -220,7 +222,7 @@ class CollectiveWriter:
 
     def permute_pairs(self, value: SSAValue, pairs: Groups) -> SSAValue:
         """Send values from device to device; who is no target gets zeros."""
-        return self.permute_as(value, ids_attr(pairs))
+        return self.permute_as(value, _matrix(pairs))
 
     def permute_as(self, value: SSAValue, pairs: Attribute) -> SSAValue:
         """The same, with the pairs of another collective_permute."""
@@ -302,7 +304,15 @@ class CollectiveWriter:
 
 @lru_cache(maxsize=256)
 def _groups_along(mesh: Mesh, axes: Axes) -> DenseIntOrFPElementsAttr[IntegerType]:
-    return ids_attr(groups_along(mesh, axes))
+    return _matrix(groups_along(mesh, axes))
+
+
+def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:
+    """`dense<[[…], …]> : tensor<…x…xi64>`."""
+    type_ = TensorType(i64, [len(rows), len(rows[0])])
+    numbers = [number for row in rows for number in row]
+    data = BytesAttr(pack(f"<{len(numbers)}q", *numbers))  # a million at once
+    return DenseIntOrFPElementsAttr(type_, data)
 
 
 def first_free_channel(root: Operation) -> int:

@@ -12,16 +12,18 @@ from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
     ModuleOp,
     TensorType,
     UnitAttr,
     i1,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.replica_groups import device_groups, ids_attr
+from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
@@ -202,8 +204,8 @@ class _Collectives:
         shape = list(shape_of(value))
         shape[split] //= count
         shape[concat] *= count
-        properties: dict[str, Attribute] = {
-            "replica_groups": ids_attr(groups),
+        properties = {
+            "replica_groups": _groups_attr(groups),
             "split_dimension": int_attr(split),
             "concat_dimension": int_attr(concat),
             "split_count": int_attr(count),
@@ -239,8 +241,15 @@ def _is_reduced_by_ttnn(op: Operation, value: SSAValue) -> bool:
     return kind in _REDUCED_BY_TTNN and element_of(value) != i1
 
 
+def _groups_attr(groups: Groups) -> Attribute:
+    return DenseIntOrFPElementsAttr.from_list(
+        TensorType(i64, [len(groups), len(groups[0])]),
+        [one for group in groups for one in group],
+    )
+
+
 def _properties(op: Operation, groups: Groups) -> dict[str, Attribute]:
-    kept: dict[str, Attribute] = {"replica_groups": ids_attr(groups)}
+    kept: dict[str, Attribute] = {"replica_groups": _groups_attr(groups)}
     if "channel_handle" in op.properties:
         kept["channel_handle"] = op.properties["channel_handle"]
         kept["use_global_device_ids"] = UnitAttr()
