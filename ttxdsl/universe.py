@@ -4,13 +4,11 @@ Everything is a `name -> "module:Class"` line, imported when first used, so that
 `xdsl-opt` starts no slower because ttxdsl is installed.
 """
 
-from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from xdsl.ir import Dialect
-from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from ttxdsl import compat
@@ -121,14 +119,6 @@ def load(target: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def _dialect(target: str) -> Callable[[], Dialect]:
-    return lambda: load(target)
-
-
-def _pass(target: str) -> Callable[[], type[ModulePass]]:
-    return lambda: load(target)
-
-
 def yield_names_to_ttxdsl(others: dict[str, Universe]) -> None:
     """Take our dialect and pass names out of other plug-ins' universes.
 
@@ -162,6 +152,6 @@ compat.mend_xdsl()
 yield_names_to_ttxdsl(_other_universes())
 
 UNIVERSE = Universe(
-    all_dialects={name: _dialect(target) for name, target in DIALECTS.items()},
-    all_passes={name: _pass(target) for name, target in PASSES.items()},
+    all_dialects={name: partial(load, target) for name, target in DIALECTS.items()},
+    all_passes={name: partial(load, target) for name, target in PASSES.items()},
 )

@@ -7,7 +7,14 @@ from xdsl.dialects import test
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32, i32
 from xdsl.ir import Attribute
 
-from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise, resized
+from ttxdsl.rules.builder import (
+    Factor,
+    FactorType,
+    Shapes,
+    assemble,
+    pointwise,
+    resized,
+)
 
 SQUARE = Shapes(((4, 8), (4, 8)), ((4, 8),))
 
@@ -18,14 +25,16 @@ def test_product():
         [
             Factor(8, (0, None), 0),
             Factor(16, (None, 1), 1),
-            Factor(4, (1, 0), None, Kind.REDUCTION),
+            Factor(4, (1, 0), None, FactorType.REDUCTION),
         ],
     )
     assert str(dot) == "([i, k], [k, j])->([i, j]) {i=8, j=16, k=4} reduction={k}"
 
 
 def test_every_kind_has_its_group():
-    factors = [Factor(2, dim, dim, kind, True) for dim, kind in enumerate(list(Kind))]
+    factors = [
+        Factor(2, dim, dim, kind, True) for dim, kind in enumerate(list(FactorType))
+    ]
     rule = assemble(Shapes(((2, 2, 2, 2),), ((2, 2, 2, 2),)), factors)
     assert (rule.reduction, rule.need_replication, rule.permutation) == (
         (1,),
@@ -61,8 +70,8 @@ def test_size_zero_is_kept():
 def test_resized_marks_what_differs():
     before = test.TestPureOp(result_types=[TensorType(f32, [4, 8])])
     op = test.TestPureOp([before.results[0]], [TensorType(f32, [4, 3])])
-    factors = list(resized(op, Kind.PERMUTATION, blocked=True))
-    assert factors == [Factor(4, 0, 0), Factor(8, 1, 1, Kind.PERMUTATION, True)]
+    factors = list(resized(op, FactorType.PERMUTATION, blocked=True))
+    assert factors == [Factor(4, 0, 0), Factor(8, 1, 1, FactorType.PERMUTATION, True)]
 
 
 def test_too_few_dims_for_the_tensors_is_an_error():

@@ -12,7 +12,12 @@ from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.digits import axes_of
-from ttxdsl.sharding.hlo import HloSharding, Kind, parse_hlo_sharding, parse_op_sharding
+from ttxdsl.sharding.hlo import (
+    HloKind,
+    HloSharding,
+    parse_hlo_sharding,
+    parse_op_sharding,
+)
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.tilings import digits_of, mesh_of_tilings
 
@@ -49,7 +54,7 @@ def test_what_jax_writes(case: tuple[tuple[int, ...], list[list[tuple[int, ...]]
         (same,) = parse_op_sharding(theirs.to_proto().SerializeToString())
         assert one == same
         if theirs.is_replicated():
-            assert one.kind is Kind.REPLICATED
+            assert one.kind is HloKind.REPLICATED
             continue
         assert list(one.devices) == theirs.tile_assignment_devices()
         read.append(one)
@@ -88,9 +93,9 @@ def test_devices_in_another_order(case, random):
     order = list(range(prod(shape)))
     random.shuffle(order)
     devices = np.array(order).reshape(shape)
-    whole = HloSharding(Kind.TILED, shape, tuple(order))
+    whole = HloSharding(HloKind.TILED, shape, tuple(order))
     turned = HloSharding(
-        Kind.TILED, shape[::-1], tuple(devices.transpose().ravel().tolist())
+        HloKind.TILED, shape[::-1], tuple(devices.transpose().ravel().tolist())
     )
     mesh = mesh_of_tilings([whole, turned])
     for one in (whole, turned):
@@ -127,13 +132,13 @@ def test_parts_of_an_axis():
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
-        ("{replicated}", [Kind.REPLICATED]),
-        ("{manual}", [Kind.MANUAL]),
-        ("{unknown shard_as 3}", [Kind.UNKNOWN]),
-        ("{maximal device=5}", [Kind.MAXIMAL]),
-        ('{replicated metadata={op_name="a"}}', [Kind.REPLICATED]),
+        ("{replicated}", [HloKind.REPLICATED]),
+        ("{manual}", [HloKind.MANUAL]),
+        ("{unknown shard_as 3}", [HloKind.UNKNOWN]),
+        ("{maximal device=5}", [HloKind.MAXIMAL]),
+        ('{replicated metadata={op_name="a"}}', [HloKind.REPLICATED]),
         ("{{replicated}, {devices=[2]<=[2]}, {manual}}", ["replicated", "devices", "manual"]),
-        ("{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}", [Kind.TILED]),
+        ("{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}", [HloKind.TILED]),
     ],
 )  # fmt: skip
 def test_forms(text: str, kinds: list[str]):
@@ -150,8 +155,8 @@ def test_serialized_tuples_and_maximal():
     proto.tuple_shardings = [one, other]
     read = parse_op_sharding(proto.SerializeToString())
     assert read == (
-        HloSharding(Kind.MAXIMAL, devices=(3,)),
-        HloSharding(Kind.REPLICATED),
+        HloSharding(HloKind.MAXIMAL, devices=(3,)),
+        HloSharding(HloKind.REPLICATED),
     )
 
 

@@ -1,7 +1,7 @@
 """The steps of a compilation, each a pass that can be run and named alone."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -106,10 +106,6 @@ def _stages(module: ModuleOp, pipeline: TTStableHLOPipelinePass) -> list[Step]:
     return steps
 
 
-def _ours(target: str) -> Callable[[], type[ModulePass]]:
-    return lambda: load(target)
-
-
 def steps_of(text: str, module: ModuleOp) -> list[Step]:
     """The passes of a pipeline as `xdsl-opt -p` takes it, one step a pass.
 
@@ -123,7 +119,7 @@ def steps_of(text: str, module: ModuleOp) -> list[Step]:
         CompileError: a pass or an option that is not known.
     """
     known = dict(get_all_passes())
-    known.update((name, _ours(target)) for name, target in PASSES.items())
+    known.update((name, partial(load, target)) for name, target in PASSES.items())
     try:
         passes = PassPipeline.parse_spec(known, text).passes
     except (ArgSpecParseError, ValueError, TypeError) as error:

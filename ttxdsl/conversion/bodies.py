@@ -5,20 +5,18 @@ one, and otherwise evaluated on whole tensors at once: each scalar becomes a ten
 one shape, each op of the body one elementwise op.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ttxdsl.conversion.builder import Number, shape_of, value_range
+from ttxdsl.conversion.builder import Number, value_range
 from ttxdsl.conversion.lower_elementwise import TABLE as PLAIN
 from ttxdsl.conversion.lowering import Lowering, constant_splat
 from ttxdsl.dialects._tt.additions import ADDITIONS
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import shape_of, tensor_type
 
 _KINDS: dict[str, ReduceType] = {
     "stablehlo.add": ReduceType.SUM,

@@ -47,7 +47,6 @@ from ttxdsl.dialects._tt.attributes import (
     si64_attr,
     ui32_attr,
 )
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
     MeshShardDirectionAttr,
@@ -57,6 +56,7 @@ from ttxdsl.dialects.ttcore import (
     ReduceTypeAttr,
     TensorMeshAttr,
 )
+from ttxdsl.ir.tensors import Tensor, element_of, shape_of, tensor_type
 
 Number = int | float | bool
 
@@ -68,16 +68,6 @@ def _tensor_in(
     """A tensor type on the devices of a mesh or, without one, on the host."""
     place = NoneAttr() if mesh_name is None else TensorMeshAttr(mesh_name)
     return TensorType(element, shape, place)
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor value."""
-    return tensor_type(value).get_shape()
-
-
-def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor value."""
-    return tensor_type(value).element_type
 
 
 def is_unsigned(type: Attribute) -> bool:

@@ -1,7 +1,5 @@
 """Removing what a lowering leaves behind."""
 
-from __future__ import annotations
-
 from xdsl.ir import Block
 from xdsl.traits import is_side_effect_free
 

@@ -8,8 +8,6 @@ device picks its part afterwards.
 Pure functions on integers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 from math import prod

@@ -5,8 +5,6 @@ device holds which part. `ttxdsl.shards` says it, for whoever runs the program w
 tensors; tt-mlir carries the attribute along unread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import cast
 

@@ -1,15 +1,14 @@
 """Loops of a fixed number of steps, for ops whose steps need each other's results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lowering import Lowering
 from ttxdsl.dialects import ttir
+from ttxdsl.ir.tensors import element_of, shape_of
 
 Step = Callable[[Lowering, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]]
 """Writes one step: the number of the step (an i32 scalar) and the values so far."""

@@ -4,8 +4,6 @@ An addition (`ttxdsl/dialects/_tt/additions.py`) keeps the fields of the op that
 stands for. A scan is a loop; an asynchronous op is done where it starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -13,14 +11,15 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, FloatAttr, TensorType, 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.conversion import lower_elementwise
-from ttxdsl.conversion.builder import element_of, is_f32, shape_of
+from ttxdsl.conversion.builder import is_f32
 from ttxdsl.conversion.loops import counted_loop, put, take
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import chlo, stablehlo, ttir
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import dense_i32, i32_array, ui32_attr
-from ttxdsl.dialects._tt.tensors import Tensor, bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.ir.tensors import Tensor, element_of, shape_of, tensor_type
 
 # --- the same op --------------------------------------------------------------
 
@@ -77,14 +76,6 @@ def _unless(source: str, applies: Callable[[Attribute], bool], otherwise: Rule) 
         return otherwise(low, op)
 
     return lower
-
-
-def _is_complex(type: Attribute) -> bool:
-    return isinstance(type, ComplexType)
-
-
-def _is_f64(type: Attribute) -> bool:
-    return bit_width(type) == 64
 
 
 _IN_PARTS = ("acosh", "atanh", "cosh", "sinh")
@@ -190,14 +181,14 @@ TABLE: dict[str, Rule] = {
     **{
         f"chlo.{name}": _unless(
             f"chlo.{name}",
-            _is_complex,
+            lambda element: isinstance(element, ComplexType),
             lower_elementwise.TABLE[f"chlo.{name}"],
         )
         for name in _IN_PARTS
     },
     "chlo.erf_inv": _unless(
         "chlo.erf_inv",
-        _is_f64,
+        lambda element: bit_width(element) == 64,
         lower_elementwise.TABLE["chlo.erf_inv"],
     ),
     "chlo.scan": _scan,

@@ -1,16 +1,13 @@
 """chlo's broadcasting ops in ttir: their StableHLO namesakes on stretched operands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
 from ttxdsl.conversion import lower_additions, lower_elementwise
-from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lowering import Lowered, Lowering, Rule
 from ttxdsl.dialects import chlo
-from ttxdsl.dialects._tt.tensors import tensor_type
+from ttxdsl.ir.tensors import shape_of, tensor_type
 
 
 def _stretched(

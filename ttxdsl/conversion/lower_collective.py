@@ -6,8 +6,6 @@ that cover them; each device then picks its group's values by a table and combin
 itself. That moves more data than the groups need, but exactly computes their result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
@@ -15,15 +13,14 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
-from ttxdsl.conversion.builder import element_of, shape_of
 from ttxdsl.conversion.group_axes import along_axes, covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.replica_groups import Groups
 

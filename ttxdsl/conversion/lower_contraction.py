@@ -1,13 +1,11 @@
 """StableHLO's products in ttir."""
 
-from __future__ import annotations
-
 from xdsl.ir import SSAValue
 
-from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import dense_i64
+from ttxdsl.ir.tensors import shape_of
 
 Dims = tuple[int, ...]
 

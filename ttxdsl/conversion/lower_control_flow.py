@@ -1,7 +1,5 @@
 """StableHLO's control flow in ttir, region by region."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.func import CallOp

@@ -1,19 +1,17 @@
 """StableHLO ops that make, move or cut data, in ttir."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, i1
 from xdsl.ir import Operation, SSAValue
 
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import chlo, stablehlo, ttir
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 
 def _constant(low: Lowering, op: stablehlo.ConstantOp) -> SSAValue:
@@ -60,7 +58,9 @@ def _iota(low: Lowering, op: stablehlo.IotaOp) -> SSAValue:
     return low.builder.arange(type.get_shape(), dim, type.element_type)
 
 
-def _reshape(low: Lowering, op: stablehlo.ReshapeOp) -> SSAValue:
+def _reshape(
+    low: Lowering, op: stablehlo.ReshapeOp | stablehlo.DynamicReshapeOp
+) -> SSAValue:
     return low.builder.reshape(low[op.operand], tensor_type(op.result).get_shape())
 
 
@@ -201,10 +201,6 @@ def _dynamic_update_slice(
     return build.elementwise("where", mask, slid, value)
 
 
-def _to_shape(low: Lowering, op: stablehlo.DynamicReshapeOp) -> SSAValue:
-    return low.builder.reshape(low[op.operand], tensor_type(op.result).get_shape())
-
-
 def _to_iota(low: Lowering, op: stablehlo.DynamicIotaOp) -> SSAValue:
     type = tensor_type(op.results[0])
     dim = op.iota_dimension.value.data
@@ -215,10 +211,6 @@ def _to_broadcast(low: Lowering, op: stablehlo.DynamicBroadcastInDimOp) -> SSAVa
     shape = tensor_type(op.result).get_shape()
     dims = op.broadcast_dimensions.get_values()
     return low.builder.broadcast_in_dim(low[op.operand], shape, dims)
-
-
-def _chlo_constant(low: Lowering, op: chlo.ConstantOp) -> SSAValue:
-    return low.builder.constant(op.value)
 
 
 def _constant_like(low: Lowering, op: chlo.ConstantLikeOp) -> SSAValue:
@@ -247,8 +239,8 @@ TABLE: dict[str, Rule] = {
     "stablehlo.transpose": _transpose,
     "stablehlo.dynamic_broadcast_in_dim": _to_broadcast,
     "stablehlo.dynamic_iota": _to_iota,
-    "stablehlo.dynamic_reshape": _to_shape,
-    "chlo.constant": _chlo_constant,
+    "stablehlo.dynamic_reshape": _reshape,
+    "chlo.constant": _constant,
     "chlo.constant_like": _constant_like,
 }
 """The rules of this family, by StableHLO name."""

@@ -4,18 +4,17 @@ Most are one op under another name: a line of `_ONE_TO_ONE`. The others are a fe
 with the same value for every input.
 """
 
-from __future__ import annotations
-
 from math import log
 
 from xdsl.dialects.builtin import IntegerType, Signedness, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder, is_unsigned
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 
 def _named(name: str) -> Rule:

@@ -6,8 +6,6 @@ with its place in the window is then one row number, and a gather is an embeddin
 scatter a scatter of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
@@ -15,13 +13,14 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from ttxdsl.conversion.bodies import evaluate, reduce_kind
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, is_unsigned, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder, is_unsigned
 from ttxdsl.conversion.loops import counted_loop, put, take
 from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects._tt.tensors import bit_width, tensor_type
+from ttxdsl.dialects._tt.tensors import bit_width
 from ttxdsl.dialects.ttcore import ReduceType
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 _FAR = 1 << 30
 """Beyond every dimension, and far from the ends of i32."""
@@ -163,7 +162,7 @@ def _scatter(low: Lowering, op: stablehlo.ScatterOp) -> Sequence[SSAValue]:
 def _computed_updates(
     low: Lowering,
     op: stablehlo.ScatterOp,
-    rows: _Rows,
+    rows: "_Rows",
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> list[SSAValue]:
@@ -179,7 +178,7 @@ def _computed_updates(
 def _in_turn(
     low: Lowering,
     op: stablehlo.ScatterOp,
-    rows: _Rows,
+    rows: "_Rows",
     inputs: Sequence[SSAValue],
     updates: Sequence[SSAValue],
 ) -> Sequence[SSAValue]:

@@ -1,7 +1,5 @@
 """Batch normalization in ttir, spelled with elementwise ops and sums."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 from typing import cast
@@ -9,9 +7,10 @@ from typing import cast
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, SSAValue
 
-from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
 
 
 def _stretch(

@@ -4,18 +4,16 @@ A reduction whose body is one combining op is one ttir op; any other body is eva
 on neighbouring pairs again and again, as a tree, which StableHLO allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, evaluate, is_identity, reduce_kind
-from ttxdsl.conversion.builder import element_of, shape_of
 from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.ttcore import ReduceType
+from ttxdsl.ir.tensors import element_of, shape_of
 
 _NAMES: dict[ReduceType, str] = {
     ReduceType.SUM: "sum",

@@ -6,22 +6,19 @@ other comparator is asked for all pairs: an element's rank is the number of elem
 that come before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.conversion.bodies import evaluate
-from ttxdsl.conversion.builder import shape_of
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import bool_attr
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import shape_of, tensor_type
 
 _ALL_PAIRS = 4096
 """The most elements that are compared pair by pair; a matrix of that size squared."""

@@ -5,8 +5,6 @@ reversing kernels and spreading elements. A windowed reduction is done one dimen
 after the other, by doubling: windows of 2, 4, 8, … elements from pairs of smaller ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 
@@ -20,12 +18,11 @@ from ttxdsl.conversion.bodies import (
     identity_of,
     is_identity,
 )
-from ttxdsl.conversion.builder import TTIRBuilder, element_of, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lower_data_movement import pad
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import dense_i32
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.stablehlo.windowed import (
     padding_pairs,
     window_flips,
@@ -33,6 +30,7 @@ from ttxdsl.dialects.stablehlo.windowed import (
 )
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence[SSAValue]]
 """Combines values of one shape, element by element, the first being earlier."""

@@ -6,8 +6,6 @@ by the op's name in a table. Rules are in files by family (`lower_*.py`), each w
 table at the foot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -22,11 +20,11 @@ from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import NumberError
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import quantized
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
 """The value of the op's only result, or of all its results."""
@@ -104,11 +102,11 @@ class Lowering:
         """The ttir values that stand for several values."""
         return [self.values[value] for value in values]
 
-    def inside(self, builder: TTIRBuilder) -> Lowering:
+    def inside(self, builder: TTIRBuilder) -> "Lowering":
         """The same with ops going into a region; values around stay visible."""
         return replace(self, builder=builder, values=dict(self.values))
 
-    def computation(self, block: Block, arguments: Sequence[SSAValue]) -> Lowering:
+    def computation(self, block: Block, arguments: Sequence[SSAValue]) -> "Lowering":
         """The same for a block of an op that is written here; its ops say where they are."""
         inner = self.inside(self.builder.at(self.builder.block))
         inner.values.update(zip(block.args, arguments, strict=True))

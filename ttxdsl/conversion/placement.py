@@ -7,8 +7,6 @@ as data, so that the lowering can add the steps that mesh_shard cannot take.
 Pure functions on the values of `ttxdsl.sharding`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -53,7 +51,7 @@ class Placement:
         """Whether mesh_shard splits nothing."""
         return all(parts == 1 for parts in self.shard_shape)
 
-    def in_place(self) -> Placement:
+    def in_place(self) -> "Placement":
         """The same for data that lies on the devices: nothing moves, a table says where.
 
         As mesh_shard's arrays cannot say sub-axes and orders of axes, the table of parts

@@ -11,8 +11,6 @@ become the module attribute `ttcore.meshes`. How each op is lowered is in the ta
 the `lower_*` files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -43,7 +41,7 @@ from ttxdsl.conversion import (
     lower_sort,
     lower_windowed,
 )
-from ttxdsl.conversion.builder import TTIRBuilder, shape_of
+from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.cleanup import drop_unused
 from ttxdsl.conversion.local_boundary import write_boundary
 from ttxdsl.conversion.lower_collective import (
@@ -56,7 +54,6 @@ from ttxdsl.conversion.lowering import Devices, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import sdy, ttir
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.replica_groups import counts_replicas
@@ -73,6 +70,7 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.collector import discard_block, without_collections
+from ttxdsl.ir.tensors import Tensor, shape_of, tensor_type
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.mesh import Mesh

@@ -9,8 +9,6 @@ A ttnn mesh has one or two axes in hardware. A module with more is lowered all t
 as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,12 +48,12 @@ from ttxdsl.dialects._tt.control_flow import While
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.quantization import QuantizationOp
 from ttxdsl.dialects._tt.reduction import DimsReductionOp
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.collector import discard_block, without_collections
+from ttxdsl.ir.tensors import Tensor, tensor_type
 from ttxdsl.remarks import emit_warning
 
 HARDWARE_AXES = 2
@@ -89,13 +87,11 @@ def convert_ttir_to_ttnn(
                 module,
             )
     for op in module.ops:
-        if isinstance(op, FuncOp) and not op.is_declaration and not _is_private(op):
+        if not isinstance(op, FuncOp) or op.is_declaration:
+            continue
+        # a private one is what a custom call names: no ttir, and left as it is
+        if op.sym_visibility != StringAttr("private"):
             _convert_function(op, num_links, vocabulary)
-
-
-def _is_private(function: FuncOp) -> bool:
-    """Whether it is what a custom call names: no ttir, and left as it is."""
-    return function.sym_visibility == StringAttr("private")
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@
 `collective_permute` is a `point_to_point` for each pair, into zeros.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import (
     StringAttr,
 )
@@ -21,7 +19,6 @@ from ttxdsl.dialects._tt.attributes import (
     si32_attr,
     ui32_attr,
 )
-from ttxdsl.dialects._tt.tensors import tensor_type
 from ttxdsl.dialects.stablehlo import id_pairs
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
@@ -30,6 +27,7 @@ from ttxdsl.dialects.ttcore import (
     meshes_of,
 )
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import tensor_type
 
 # --- ops that it says otherwise -----------------------------------------------
 

@@ -1,7 +1,5 @@
 """The state of lowering a block of ttir to ttnn, and what all rules write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,9 +20,9 @@ from ttxdsl.dialects._tt.attributes import (
     dense_i64,
     i32_array,
 )
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import device_mesh_name
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 TTNNRule: TypeAlias = "Callable[[TTNNLowering, Any], Lowered]"
 """Writes the ttnn of one ttir op."""

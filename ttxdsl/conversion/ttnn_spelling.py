@@ -4,8 +4,6 @@ Every tensor says where it lies: `#ttnn.ttnn_layout`, in row-major order, in the
 of the host or in that of every device.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import prod
 
@@ -29,13 +27,13 @@ from ttxdsl.dialects._tt.attributes import (
 )
 from ttxdsl.dialects._tt.elementwise import ACTIVATIONS
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.ttcore import (
     device_mesh_name,
     on_host,
 )
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 # --- ops that both have, as tt-mlir writes them -------------------------------
 

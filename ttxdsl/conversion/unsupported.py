@@ -1,7 +1,5 @@
 """Ops that have no ttir form, each with the reason that a user reads."""
 
-from __future__ import annotations
-
 _TUPLE = "ttir has no tuples, and the pipeline refuses them: export without tuples"
 
 UNSUPPORTED: dict[str, str] = {

@@ -4,8 +4,6 @@ The dialects read both, as optional operands and properties of the same ops. The
 option is called `for`, which Python keeps for itself: here the field is `for_`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 
@@ -27,7 +25,7 @@ class Vocabulary(StrEnum):
     """What tt-mlir of today takes."""
 
     @classmethod
-    def named(cls, text: str) -> Vocabulary:
+    def named(cls, text: str) -> "Vocabulary":
         """The vocabulary of that name.
 
         Raises:
@@ -61,7 +59,7 @@ class LoweringPass(ModulePass):
     for_: str = Vocabulary.DESIGN.value
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> "Vocabulary":
         """Whose spelling it writes.
 
         Raises:

@@ -60,6 +60,8 @@ from ttxdsl.dialects.stablehlo._base import (
     ListOf,
     NotNegative,
     PrettyOp,
+    PureOp,
+    PurePrettyOp,
     StableHLOOp,
 )
 from ttxdsl.dialects.stablehlo._regions import block_of, returned_types
@@ -330,15 +332,13 @@ def broadcast(
     return tuple(result)
 
 
-class ChloBroadcastOp(PrettyOp, ABC):
+class ChloBroadcastOp(PurePrettyOp, ABC):
     """A StableHLO function of two operands that are first broadcast to one shape."""
 
     lhs = operand_def(_ANY)
     rhs = operand_def(_ANY)
     broadcast_dimensions = opt_prop_def(Integers)
     result = result_def(_ANY)
-
-    traits = traits_def(Pure())
 
     @classmethod
     def infer_element(cls, element: Attribute) -> Attribute:
@@ -441,7 +441,7 @@ class BroadcastCompareOp(ChloBroadcastOp):
 
 
 @irdl_op_definition
-class BroadcastSelectOp(PrettyOp):
+class BroadcastSelectOp(PurePrettyOp):
     """One of two values by a truth value."""
 
     name = "chlo.broadcast_select"
@@ -450,8 +450,6 @@ class BroadcastSelectOp(PrettyOp):
     on_true = operand_def(_ANY)
     on_false = operand_def(_ANY)
     result = result_def(_ANY)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """Values of one element type, broadcast to the result's shape."""
@@ -507,7 +505,7 @@ class ConstantOp(StableHLOOp):
 
 
 @irdl_op_definition
-class ConstantLikeOp(StableHLOOp):
+class ConstantLikeOp(PureOp):
     """A number repeated in the shape of the operand."""
 
     name = "chlo.constant_like"
@@ -515,8 +513,6 @@ class ConstantLikeOp(StableHLOOp):
     value = prop_def(AnyAttr())
     operand = operand_def(_ANY)
     result = result_def(_ANY)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """The value has the result's element type; shapes agree."""
@@ -530,7 +526,7 @@ class ConstantLikeOp(StableHLOOp):
 
 
 @irdl_op_definition
-class TopKOp(StableHLOOp):
+class TopKOp(PureOp):
     """The greatest numbers along the last dimension, and where they are."""
 
     name = "chlo.top_k"
@@ -540,8 +536,6 @@ class TopKOp(StableHLOOp):
     is_stable = opt_prop_def(Bool, BoolAttr.from_bool(True))
     values = result_def(_ANY)
     indices = result_def(_ANY)
-
-    traits = traits_def(Pure())
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -666,7 +660,7 @@ def ragged_dot(
 
 
 @irdl_op_definition
-class RaggedDotOp(StableHLOOp):
+class RaggedDotOp(PureOp):
     """A product over groups of rows of different sizes."""
 
     name = "chlo.ragged_dot"
@@ -677,8 +671,6 @@ class RaggedDotOp(StableHLOOp):
     ragged_dot_dimension_numbers = prop_def(BaseAttr(RaggedDotDimensionNumbersAttr))
     precision_config = opt_prop_def(ListOf(BaseAttr(PrecisionAttr)))
     result = result_def(_ANY)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """Dimension numbers fit; there is one ragged dimension."""

@@ -7,8 +7,6 @@ already lies on the devices is `sharded`, as in the design request; tt-mlir's
 `presharded` means the same thing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import prod
 from typing import TypeVar, cast, get_args

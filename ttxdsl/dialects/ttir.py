@@ -21,8 +21,6 @@ Ops print in MLIR's generic form with their attributes as properties.
 # an op that says no more than its bases has its declaration's docstring
 # ruff: noqa: D101
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
@@ -383,7 +381,7 @@ class EmptyOp(creation.CreationOp, TTIROp):
     name = "empty"
 
     @classmethod
-    def parse(cls, parser: Parser) -> EmptyOp:
+    def parse(cls, parser: Parser) -> "EmptyOp":
         """Read `ttir.empty() : tensor<4x8xf32>`."""
         parser.parse_punctuation("(")
         parser.parse_punctuation(")")

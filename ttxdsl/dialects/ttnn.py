@@ -18,8 +18,6 @@ their attributes as properties.
 # an op that says no more than its bases has its declaration's docstring
 # ruff: noqa: D101
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import prod
 from typing import ClassVar
@@ -79,15 +77,9 @@ from ttxdsl.dialects._tt.attributes import (
 )
 from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import OneInputOp, TTOp, op_of
-from ttxdsl.dialects._tt.tensors import (
-    Tensor,
-    exactly,
-    expect_dim,
-    shape_text,
-    tensor_type,
-    tensor_types,
-)
+from ttxdsl.dialects._tt.tensors import exactly, expect_dim, shape_text, tensor_types
 from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, SpacedVerbatim, verbatim
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 # --- types and attributes ---------------------------------------------------
 

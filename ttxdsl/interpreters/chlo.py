@@ -18,7 +18,7 @@ from ttxdsl.interpreters.implementing import (
     implement_by_kernels,
     implements,
 )
-from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.kernels import Array, Kernel, UnaryKernel
 from ttxdsl.interpreters.regions import Values, run_region
 
 
@@ -35,10 +35,6 @@ def _is_inf(sign: int) -> Kernel:
         return np.isinf(x) if sign == 0 else x == sign * np.inf
 
     return run
-
-
-def _square(x: Array) -> Array:
-    return x * x
 
 
 def _mulhi(x: Array, y: Array) -> Array:
@@ -63,7 +59,7 @@ def _mulhi(x: Array, y: Array) -> Array:
     return high.view(x.dtype)
 
 
-_UNARY: dict[str, Kernel] = {
+_UNARY: dict[str, UnaryKernel] = {
     "acos": elements.widened(special.precise(np.arccos)),
     "acosh": elements.widened(special.precise(np.arccosh)),
     "_asin_acos_kernel": _asin_acos_kernel,
@@ -83,7 +79,7 @@ _UNARY: dict[str, Kernel] = {
     "is_pos_inf": _is_inf(1),
     "lgamma": special.lgamma,
     "sinh": elements.widened(special.sinh),
-    "square": elements.widened(_square),
+    "square": elements.widened(lambda x: x * x),
     "tan": elements.widened(special.precise(np.tan)),
 }
 

@@ -14,6 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from xdsl.ir import Attribute
 
+from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.kernels import pad, reverse, transpose
@@ -184,7 +185,7 @@ def unary_einsum(config: str, x: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ConvWindow:
     """How the window of a convolution moves, one entry a spatial dimension."""
 
     strides: tuple[int, ...]
@@ -192,21 +193,6 @@ class Window:
     lhs_dilation: tuple[int, ...]
     rhs_dilation: tuple[int, ...]
     reversal: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConvDims:
-    """Where batch, feature and spatial dimensions are in the three tensors."""
-
-    input_batch: int
-    input_feature: int
-    input_spatial: tuple[int, ...]
-    kernel_input: int
-    kernel_output: int
-    kernel_spatial: tuple[int, ...]
-    output_batch: int
-    output_feature: int
-    output_spatial: tuple[int, ...]
 
 
 def windows(
@@ -234,16 +220,30 @@ def convolution(
     lhs: Array,
     rhs: Array,
     dims: ConvDims,
-    window: Window,
+    window: ConvWindow,
     feature_groups: int,
     batch_groups: int,
     dtype: elements.DType,
 ) -> Array:
     """Products of the kernel with every window of the input, summed."""
-    spatial = len(dims.input_spatial)
+    spatial = len(dims.input_spatial_dimensions)
     rank = spatial + 2
-    x = transpose(lhs, [dims.input_batch, dims.input_feature, *dims.input_spatial])
-    k = transpose(rhs, [dims.kernel_output, dims.kernel_input, *dims.kernel_spatial])
+    x = transpose(
+        lhs,
+        [
+            dims.input_batch_dimension,
+            dims.input_feature_dimension,
+            *dims.input_spatial_dimensions,
+        ],
+    )
+    k = transpose(
+        rhs,
+        [
+            dims.kernel_output_feature_dimension,
+            dims.kernel_input_feature_dimension,
+            *dims.kernel_spatial_dimensions,
+        ],
+    )
     k = reverse(k, rank, [2 + i for i, turn in enumerate(window.reversal) if turn])
     x = pad(
         x,
@@ -280,9 +280,9 @@ def convolution(
     result = np.moveaxis(result, len(lead), -2)
     result = result.reshape((*result.shape[:-2], outputs))
     order = [0] * rank
-    order[dims.output_batch] = 0
-    order[dims.output_feature] = rank - 1
-    for at, dim in enumerate(dims.output_spatial):
+    order[dims.output_batch_dimension] = 0
+    order[dims.output_feature_dimension] = rank - 1
+    for at, dim in enumerate(dims.output_spatial_dimensions):
         order[dim] = 1 + at
     return transpose(result, order)
 

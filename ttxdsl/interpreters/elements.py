@@ -6,7 +6,7 @@ there and rounds once, which is what the hardware and XLA on the CPU do.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import ml_dtypes
 import numpy as np
@@ -26,6 +26,7 @@ from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
 
 Array = NDArray[Any]
+_KernelT = TypeVar("_KernelT", bound=Callable[..., Array])
 DType = np.dtype[Any]
 
 
@@ -196,7 +197,7 @@ def widen(x: Array) -> Array:
     return x if wider is None else x.astype(wider)
 
 
-def widened(kernel: Callable[..., Array]) -> Callable[..., Array]:
+def widened(kernel: _KernelT) -> _KernelT:
     """A kernel of arrays that computes narrow types in their wider ones.
 
     The result has the dtype of the first array, unless the kernel turned it into
@@ -211,7 +212,7 @@ def widened(kernel: Callable[..., Array]) -> Callable[..., Array]:
         result = kernel(*(widen(array) for array in arrays))
         return result.astype(dtype) if result.dtype == wider else result
 
-    return run
+    return cast(_KernelT, run)
 
 
 def constant(value: DenseIntOrFPElementsAttr) -> Array:

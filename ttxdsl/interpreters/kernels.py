@@ -34,6 +34,7 @@ from ttxdsl.interpreters.elements import (
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
+UnaryKernel = Callable[[Array], Array]
 
 
 def lead_shape(*values: tuple[Array, int]) -> tuple[int, ...]:
@@ -72,14 +73,6 @@ def _logistic(x: Array) -> Array:
     return one / (one + np.exp(-x))
 
 
-def _rsqrt(x: Array) -> Array:
-    return np.reciprocal(np.sqrt(x))
-
-
-def _not(x: Array) -> Array:
-    return np.logical_not(x) if x.dtype == BOOL else np.invert(x)
-
-
 def _leading_zeros(x: Array) -> Array:
     bits = BITS[x.dtype]
     value = unsigned_view(x).astype(np.uint64)
@@ -89,15 +82,7 @@ def _leading_zeros(x: Array) -> Array:
     return (bits - np.bitwise_count(value).astype(np.int64)).astype(x.dtype)
 
 
-def _popcount(x: Array) -> Array:
-    return np.bitwise_count(unsigned_view(x)).astype(x.dtype)
-
-
-def _abs(x: Array) -> Array:
-    return np.abs(x)
-
-
-def _narrow_bits(kernel: Kernel) -> Kernel:
+def _narrow_bits(kernel: UnaryKernel) -> UnaryKernel:
     """For i2 and i4: work on the low bits of the byte that holds them."""
 
     def run(x: Array) -> Array:
@@ -113,22 +98,14 @@ def _narrow_bits(kernel: Kernel) -> Kernel:
     return run
 
 
-def _imag(x: Array) -> Array:
-    return np.imag(x) if is_complex(x.dtype) else np.zeros_like(x)
-
-
-def _is_finite(x: Array) -> Array:
-    return np.isfinite(widen(x))
-
-
 def _cbrt(x: Array) -> Array:
     if is_complex(x.dtype):
         return np.power(x, 1 / 3).astype(x.dtype)
     return np.cbrt(x)
 
 
-UNARY: Mapping[str, Kernel] = {
-    "abs": widened(_abs),
+UNARY: Mapping[str, UnaryKernel] = {
+    "abs": widened(np.abs),
     "cbrt": widened(_cbrt),
     "ceil": widened(np.ceil),
     "conj": np.conj,
@@ -137,18 +114,20 @@ UNARY: Mapping[str, Kernel] = {
     "exponential": widened(special.precise(np.exp)),
     "exponential_minus_one": widened(special.precise(special.expm1)),
     "floor": widened(np.floor),
-    "imag": _imag,
-    "is_finite": _is_finite,
+    "imag": lambda x: np.imag(x) if is_complex(x.dtype) else np.zeros_like(x),
+    "is_finite": lambda x: np.isfinite(widen(x)),
     "log": widened(special.precise(np.log)),
     "log_plus_one": widened(special.precise(special.log1p)),
     "logistic": widened(special.precise(_logistic)),
     "negate": widened(np.negative),
-    "not": widened(_not),
-    "popcnt": _narrow_bits(_popcount),
+    "not": widened(lambda x: np.logical_not(x) if x.dtype == BOOL else np.invert(x)),
+    "popcnt": _narrow_bits(
+        lambda x: np.bitwise_count(unsigned_view(x)).astype(x.dtype)
+    ),
     "real": np.real,
     "round_nearest_afz": widened(_round_away),
     "round_nearest_even": widened(np.rint),
-    "rsqrt": widened(special.precise(_rsqrt)),
+    "rsqrt": widened(special.precise(lambda x: np.reciprocal(np.sqrt(x)))),
     "sign": widened(_sign),
     "sine": widened(special.precise(np.sin)),
     "sqrt": widened(special.precise(np.sqrt)),

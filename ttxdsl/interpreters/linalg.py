@@ -108,8 +108,9 @@ def batch_norm_inference(
     feature: int,
 ) -> Array:
     """`x` normalised by given statistics of each feature."""
-    vectors = (spread(v, rank, feature) for v in (scale, offset, mean, variance))
-    return _batch_norm(x, *vectors, np.array(epsilon, x.dtype))
+    given = (scale, offset, mean, variance)
+    scale, offset, mean, variance = (spread(v, rank, feature) for v in given)
+    return _batch_norm(x, scale, offset, mean, variance, np.array(epsilon, x.dtype))
 
 
 def spread(vector: Array, rank: int, feature: int) -> Array:

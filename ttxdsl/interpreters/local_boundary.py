@@ -4,8 +4,6 @@ Their types are local; `ttxdsl.shards` says how the whole tensor lies, in the wo
 `mesh_shard`. A run takes and gives whole tensors all the same.
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import numpy as np

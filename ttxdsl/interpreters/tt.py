@@ -6,8 +6,6 @@ the op reads, destinations and device handles left out; its fields are read by n
 Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,7 +21,7 @@ from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing, has_layout
 from ttxdsl.dialects.quant import Quantization
-from ttxdsl.dialects.stablehlo.attributes import GatherDims
+from ttxdsl.dialects.stablehlo.attributes import ConvDims, GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import (
     contraction,
@@ -186,14 +184,6 @@ def _reshape(_: Interpreter, op: Any, args: Values) -> Values:
     return (kernels.reshape(args[0], rank_of(op.input.type), shape),)
 
 
-def _permute(_: Interpreter, op: Any, args: Values) -> Values:
-    return (kernels.transpose(args[0], ints(op.permutation)),)
-
-
-def _broadcast(_: Interpreter, op: Any, args: Values) -> Values:
-    return (_stretched(op, args[0]),)
-
-
 def _repeat(_: Interpreter, op: Any, args: Values) -> Values:
     x: Array = args[0]
     factors = op.repeat_dims.values()
@@ -231,10 +221,6 @@ def _pad(_: Interpreter, op: Any, args: Values) -> Values:
     amounts = ints(op.padding)
     low, high = amounts[0::2], amounts[1::2]
     return (kernels.pad(x, _number(op.value, x.dtype), low, high, [0] * len(low)),)
-
-
-def _reverse(_: Interpreter, op: Any, args: Values) -> Values:
-    return (kernels.reverse(args[0], rank_of(op.input.type), ints(op.dimensions)),)
 
 
 def _embedding(_: Interpreter, op: Any, args: Values) -> Values:
@@ -329,10 +315,10 @@ def _convolution(
     spatial = tuple(range(1, len(padding) + 1))
     ones = (1,) * len(spatial)
     last = len(spatial) + 1
-    dims = contraction.ConvDims(
+    dims = ConvDims(
         *(0, last, spatial), *(1, 0, tuple(at + 1 for at in spatial)), 0, last, spatial
     )
-    window = contraction.Window(
+    window = contraction.ConvWindow(
         ints(op.stride), padding, ones, dilation, (False,) * len(spatial)
     )
     dtype = tensor_of(op.results[0].type)[1]
@@ -407,10 +393,6 @@ def _prepare_conv3d_weights(_: Interpreter, op: Any, args: Values) -> Values:
 
 
 # creation
-
-
-def _constant(interpreter: Interpreter, op: Any, args: Values) -> Values:
-    return (constant_value(interpreter, op, op.value),)
 
 
 def _filled(number: int, _: Interpreter, op: Any, args: Values) -> Values:
@@ -539,10 +521,10 @@ RUNS: dict[str, Run] = {
     "arange": _arange,
     "argmax": _argmax,
     "bitcast_convert": partial(_converted, kernels.bitcast_convert),
-    "broadcast": _broadcast,
+    "broadcast": lambda _, op, args: (_stretched(op, args[0]),),
     "case": _case,
     "concat": _concat,
-    "constant": _constant,
+    "constant": lambda run, op, _: (constant_value(run, op, op.value),),
     "conv2d": _conv2d,
     "conv3d": _conv3d,
     "cumprod": partial(_cumulative, "multiply"),
@@ -556,7 +538,7 @@ RUNS: dict[str, Run] = {
     "if": _if,
     "ones": partial(_filled, 1),
     "pad": _pad,
-    "permute": _permute,
+    "permute": lambda _, op, args: (kernels.transpose(args[0], ints(op.permutation)),),
     "prepare_conv3d_weights": _prepare_conv3d_weights,
     "quantize": _quantize,
     "rand": _rand,
@@ -564,7 +546,9 @@ RUNS: dict[str, Run] = {
     "requantize": _requantize,
     "rng_bit_generator": _random_bits,
     "reshape": _reshape,
-    "reverse": _reverse,
+    "reverse": lambda _, op, args: (
+        kernels.reverse(args[0], rank_of(op.input.type), ints(op.dimensions)),
+    ),
     "scatter": _scatter,
     "slice_dynamic": _slice_dynamic,
     "slice_static": _slice_static,

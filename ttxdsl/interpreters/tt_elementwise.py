@@ -1,7 +1,5 @@
 """Kernels of the elementwise ops of ttir and ttnn: functions of arrays alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

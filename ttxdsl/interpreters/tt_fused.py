@@ -5,10 +5,8 @@ They compute in f32 at least and round once, at the end. Fields are read by name
 Source: tt-mlir's op descriptions.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,7 +25,7 @@ from ttxdsl.interpreters.elements import (
     widened,
 )
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.kernels import Array, UnaryKernel
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_today import UNARY_TODAY, number, reshaped, result_of
@@ -35,11 +33,7 @@ from ttxdsl.interpreters.tt_today import UNARY_TODAY, number, reshaped, result_o
 # activations
 
 
-def _softplus(x: Array) -> Array:
-    return np.logaddexp(x, x.dtype.type(0))
-
-
-ACTIVATIONS: dict[str, Kernel] = {
+ACTIVATIONS: dict[str, UnaryKernel] = {
     **UNARY_TODAY,
     **{
         line.ttir: ELEMENTWISE[line.ttir]
@@ -47,22 +41,18 @@ ACTIVATIONS: dict[str, Kernel] = {
         if line.arity == 1 and line.ttir in ELEMENTWISE
     },
     "recip": ELEMENTWISE["reciprocal"],
-    "softplus": widened(_softplus),
+    "softplus": widened(lambda x: np.logaddexp(x, x.dtype.type(0))),
 }
 """What may follow an op, by tt-mlir's name."""
 
 
-def _leaky(x: Array, slope: Array) -> Array:
-    return np.where(x > 0, x, x * slope)
-
-
-_WITH_PARAMETER: dict[str, Kernel] = {
+_WITH_PARAMETER: dict[str, Callable[[Array, Array], Array]] = {
     "add_unary_sfpu": np.add,
     "sub_unary_sfpu": np.subtract,
     "mul_unary_sfpu": np.multiply,
     "div_unary_sfpu": np.true_divide,
     "power": np.power,
-    "leaky_relu": _leaky,
+    "leaky_relu": lambda x, slope: np.where(x > 0, x, x * slope),
 }
 
 

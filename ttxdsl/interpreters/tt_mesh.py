@@ -6,8 +6,6 @@ whose name `ttcore.meshes` of the module resolves.
 Source: the op descriptions of `ttxdsl/dialects/_tt/collective.py`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -5,8 +5,6 @@ makes has no memory. A device handle of ttnn is nothing to the simulation: which
 op works on is in the types.
 """
 
-from __future__ import annotations
-
 from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import ttnn

@@ -7,8 +7,6 @@ Source: tt-mlir's op descriptions; `rows_gather` and `rows_scatter`, which those
 August 2026 lack, from what tt-mlir makes of StableHLO's gathers and scatters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
@@ -20,11 +18,12 @@ from xdsl.interpreter import Interpreter
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.attributes import ints
+from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import contraction, kernels, special
 from ttxdsl.interpreters.elements import is_float, rank_of, tensor_of, widen, widened
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
+from ttxdsl.interpreters.kernels import BINARY, Array, UnaryKernel
 from ttxdsl.interpreters.reduction import Reducer, reduce_window
 from ttxdsl.interpreters.regions import Values
 
@@ -42,30 +41,6 @@ def result_of(op: Any, value: Array, at: int = 0) -> Array:
 # element by element
 
 
-def _frac(x: Array) -> Array:
-    return x - np.trunc(x)
-
-
-def _hardsigmoid(x: Array) -> Array:
-    return np.clip(x / x.dtype.type(6) + x.dtype.type(0.5), 0, 1)
-
-
-def _relu6(x: Array) -> Array:
-    return np.clip(x, 0, 6)
-
-
-def _softsign(x: Array) -> Array:
-    return x / (1 + np.abs(x))
-
-
-def _square(x: Array) -> Array:
-    return BINARY["multiply"](x, x)
-
-
-def _mish(x: Array) -> Array:
-    return x * np.tanh(np.logaddexp(x.dtype.type(0), x))
-
-
 def _selu(x: Array, scale: float, alpha: float) -> Array:
     return x.dtype.type(scale) * np.where(x > 0, x, alpha * np.expm1(x)).astype(x.dtype)
 
@@ -81,22 +56,24 @@ def _gelu_derivative(x: Array, how: str) -> Array:
     return half * (one + special.erf(x * x.dtype.type(np.sqrt(0.5)))) + x * bell
 
 
-UNARY_TODAY: dict[str, Kernel] = {
+UNARY_TODAY: dict[str, UnaryKernel] = {
     "exp2": widened(np.exp2),
-    "frac": widened(_frac),
-    "hardsigmoid": widened(_hardsigmoid),
-    "mish": widened(_mish),
-    "relu6": widened(_relu6),
+    "frac": widened(lambda x: x - np.trunc(x)),
+    "hardsigmoid": widened(
+        lambda x: np.clip(x / x.dtype.type(6) + x.dtype.type(0.5), 0, 1)
+    ),
+    "mish": widened(lambda x: x * np.tanh(np.logaddexp(x.dtype.type(0), x))),
+    "relu6": widened(lambda x: np.clip(x, 0, 6)),
     "round": widened(np.rint),
     "signbit": np.signbit,
-    "softsign": widened(_softsign),
-    "square": _square,
+    "softsign": widened(lambda x: x / (1 + np.abs(x))),
+    "square": lambda x: BINARY["multiply"](x, x),
     "trunc": widened(np.trunc),
 }
 """Of one operand."""
 
 
-def _unary(kernel: Kernel, _: Interpreter, op: Any, args: Values) -> Values:
+def _unary(kernel: UnaryKernel, _: Interpreter, op: Any, args: Values) -> Values:
     return (result_of(op, np.asarray(kernel(args[0]))),)
 
 
@@ -188,11 +165,6 @@ def _reduce_bits(ufunc: np.ufunc, _: Interpreter, op: Any, args: Values) -> Valu
 def same(_: Interpreter, op: Any, args: Values) -> Values:
     """The first operand: only its place or its layout changes, perhaps its type."""
     return (result_of(op, args[0]),)
-
-
-def _nothing(_: Interpreter, op: Any, args: Values) -> Values:
-    """Memory is nothing to the simulation; `lifetimes` sees to its use."""
-    return ()
 
 
 def reshaped(_: Interpreter, op: Any, args: Values) -> Values:
@@ -448,8 +420,8 @@ def _conv1d(_: Interpreter, op: Any, args: Values) -> Values:
     _require_order(op, (op.batch_dim, op.length_dim, op.channel_dim))
     padding = ints(op.padding)
     edges = ((padding[0], padding[-1]),)
-    dims = contraction.ConvDims(0, 2, (1,), 1, 0, (2,), 0, 2, (1,))
-    window = contraction.Window(
+    dims = ConvDims(0, 2, (1,), 1, 0, (2,), 0, 2, (1,))
+    window = contraction.ConvWindow(
         (int(number(op.stride)),), edges, (1,), (int(number(op.dilation)),), (False,)
     )
     return _finished(op, x, weight, bias, dims, window, 3)
@@ -466,8 +438,8 @@ def _finished(
     x: Array,
     weight: Array,
     bias: Sequence[Array],
-    dims: contraction.ConvDims,
-    window: contraction.Window,
+    dims: ConvDims,
+    window: contraction.ConvWindow,
     rank: int,
 ) -> Values:
     shape, dtype = tensor_of(op.results[0].type)
@@ -507,8 +479,8 @@ def _conv_transpose2d(_: Interpreter, op: Any, args: Values) -> Values:
             dilation, kernel, _edges(op, 2), ints(op.output_padding), strict=True
         )
     ]
-    dims = contraction.ConvDims(0, 3, (1, 2), 1, 0, (2, 3), 0, 3, (1, 2))
-    window = contraction.Window(
+    dims = ConvDims(0, 3, (1, 2), 1, 0, (2, 3), 0, 3, (1, 2))
+    window = contraction.ConvWindow(
         (1, 1), tuple(edges), ints(op.stride), dilation, (True, True)
     )
     return _finished(op, x, weight, bias, dims, window, 4)
@@ -524,7 +496,7 @@ TODAY_RUNS: dict[str, Run] = {
     "conv1d": _conv1d,
     "conv_transpose2d": _conv_transpose2d,
     "cumulative": _cumulative,
-    "deallocate": _nothing,
+    "deallocate": lambda _run, _op, _args: (),  # `lifetimes` sees to the use of what is freed
     "from_device": same,
     "gelu_bw": _gelu_bw,
     "global_avg_pool2d": _global_avg_pool2d,

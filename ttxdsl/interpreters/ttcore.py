@@ -1,7 +1,5 @@
 """ttcore: functions of constants, branches and loops that are functions, barriers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

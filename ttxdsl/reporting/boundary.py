@@ -117,17 +117,14 @@ def _of_mesh_shard(op: Any) -> TensorLayout | None:
     if found is None:
         return None
     axes = tuple((f"axis{at}", size) for at, size in enumerate(found.get_shape()))
-    full = op.results[0] if _gathers(op) else op.operands[0]
+    gathers = op.shard_direction.data == MeshShardDirection.SHARD_TO_FULL
+    full = op.results[0] if gathers else op.operands[0]
     full_type: Any = full.type
     dims: list[list[AxisRef]] = [[] for _ in full_type.get_shape()]
     for axis, dim in enumerate(op.shard_dims.get_values()):
         if int(dim) >= 0:
             dims[int(dim)].append(AxisRef(f"axis{axis}"))
     return TensorLayout(Mesh(axes), tuple(tuple(refs) for refs in dims))
-
-
-def _gathers(op: Any) -> bool:
-    return op.shard_direction.data == MeshShardDirection.SHARD_TO_FULL
 
 
 def _is_mesh_shard(op: Operation) -> bool:

@@ -4,8 +4,6 @@ A row has the collectives of one kind among the same devices; its label says how
 sides differ.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

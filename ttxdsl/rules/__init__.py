@@ -2,7 +2,7 @@
 
 from ttxdsl.rules.builder import (
     Factor as Factor,
-    Kind as Kind,
+    FactorType as FactorType,
     Shapes as Shapes,
     assemble as assemble,
 )

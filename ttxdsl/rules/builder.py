@@ -6,7 +6,7 @@ Factors that share a dimension are listed major to minor. `assemble` numbers the
 turns the description around, to one mapping a tensor:
 
     dot = [Factor(8, (0, None), 0), Factor(16, (None, 1), 1),
-           Factor(4, (1, 0), None, Kind.REDUCTION)]
+           Factor(4, (1, 0), None, FactorType.REDUCTION)]
 
 is `([i, k], [k, j])->([i, j]) {i=8, j=16, k=4} reduction={k}`.
 """
@@ -31,7 +31,7 @@ None means no tensor.
 """
 
 
-class Kind(Enum):
+class FactorType(Enum):
     """What a sharding of the factor, the same on all its tensors, costs the op."""
 
     PASS_THROUGH = auto()
@@ -65,7 +65,7 @@ class Factor:
     size: int
     operands: Dims
     results: Dims
-    kind: Kind = Kind.PASS_THROUGH
+    kind: FactorType = FactorType.PASS_THROUGH
     blocked: bool = False
     local: bool | None = None
 
@@ -73,7 +73,7 @@ class Factor:
     def is_local(self) -> bool:
         """Whether devices can share the op out along it."""
         if self.local is None:
-            return self.kind is not Kind.NEED_REPLICATION
+            return self.kind is not FactorType.NEED_REPLICATION
         return self.local
 
 
@@ -104,14 +104,14 @@ def _static_shapes(values: Iterable[SSAValue]) -> tuple[Shape, ...] | None:
 
 def pointwise(
     sizes: Iterable[int],
-    kind: Callable[[int], Kind] = lambda dim: Kind.PASS_THROUGH,
+    kind: Callable[[int], FactorType] = lambda dim: FactorType.PASS_THROUGH,
 ) -> Iterator[Factor]:
     """One factor a dimension, in that dimension of every tensor that has it."""
     for dim, size in enumerate(sizes):
         yield Factor(size, dim, dim, kind(dim))
 
 
-def resized(op: Operation, kind: Kind, *, blocked: bool) -> Iterator[Factor]:
+def resized(op: Operation, kind: FactorType, *, blocked: bool) -> Iterator[Factor]:
     """Pointwise factors of the operand's sizes, special where the result's differ.
 
     Args:
@@ -138,7 +138,7 @@ def assemble(
     operands: list[list[list[int]]] = [[[] for _ in shape] for shape in shapes.operands]
     results: list[list[list[int]]] = [[[] for _ in shape] for shape in shapes.results]
     sizes: list[int] = []
-    members: dict[Kind, list[int]] = {kind: [] for kind in Kind}
+    members: dict[FactorType, list[int]] = {kind: [] for kind in FactorType}
     blocked: list[int] = []
 
     for index, factor in enumerate(factors):
@@ -153,9 +153,9 @@ def assemble(
         operands=_mappings(operands, sizes),
         results=_mappings(results, sizes),
         factor_sizes=tuple(sizes),
-        reduction=tuple(members[Kind.REDUCTION]),
-        need_replication=tuple(members[Kind.NEED_REPLICATION]),
-        permutation=tuple(members[Kind.PERMUTATION]),
+        reduction=tuple(members[FactorType.REDUCTION]),
+        need_replication=tuple(members[FactorType.NEED_REPLICATION]),
+        permutation=tuple(members[FactorType.PERMUTATION]),
         blocked=tuple(blocked),
         is_custom=is_custom,
     )

@@ -6,7 +6,7 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.table import OpRule, rule
 
@@ -18,8 +18,8 @@ def _replaced(op: Operation, *dims: int) -> Iterator[Factor]:
         if dim not in dims:
             yield Factor(size, dim, dim)
     for dim in dict.fromkeys(dims):
-        yield Factor(before[dim], dim, None, Kind.NEED_REPLICATION)
-        yield Factor(after[dim], None, dim, Kind.NEED_REPLICATION)
+        yield Factor(before[dim], dim, None, FactorType.NEED_REPLICATION)
+        yield Factor(after[dim], None, dim, FactorType.NEED_REPLICATION)
 
 
 def all_gather(op: stablehlo.AllGatherOp) -> Iterator[Factor]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind, pointwise
+from ttxdsl.rules.builder import Factor, FactorType, pointwise
 from ttxdsl.rules.table import OpRule, rule
 
 
@@ -32,7 +32,7 @@ def dot_general(op: stablehlo.DotGeneralOp) -> Iterator[Factor]:
             yield Factor(size, (None, right), (out,))
             out += 1
     for left, right in zip(*contracted, strict=True):
-        yield Factor(lhs[left], (left, right), None, Kind.REDUCTION)
+        yield Factor(lhs[left], (left, right), None, FactorType.REDUCTION)
 
 
 def dot(op: stablehlo.DotOp) -> Iterator[Factor]:
@@ -43,7 +43,7 @@ def dot(op: stablehlo.DotOp) -> Iterator[Factor]:
         yield Factor(lhs[left], (left, None), (left,))
     for right in range(1, len(rhs)):
         yield Factor(rhs[right], (None, right), (last + right - 1,))
-    yield Factor(rhs[0], (last, 0), None, Kind.REDUCTION)
+    yield Factor(rhs[0], (last, 0), None, FactorType.REDUCTION)
 
 
 def cholesky(op: stablehlo.CholeskyOp) -> Iterable[Factor]:
@@ -51,7 +51,10 @@ def cholesky(op: stablehlo.CholeskyOp) -> Iterable[Factor]:
     shape = shape_of(op.a)
     batch = len(shape) - 2
     return pointwise(
-        shape, lambda dim: Kind.PASS_THROUGH if dim < batch else Kind.NEED_REPLICATION
+        shape,
+        lambda dim: (
+            FactorType.PASS_THROUGH if dim < batch else FactorType.NEED_REPLICATION
+        ),
     )
 
 
@@ -66,7 +69,7 @@ def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
     yield from pointwise(a[:-2])
 
     def sides(dim: int) -> Factor:
-        kind = Kind.NEED_REPLICATION  # what Shardy asks for
+        kind = FactorType.NEED_REPLICATION  # what Shardy asks for
         return Factor(b[dim], (None, dim), (dim,), kind, local=True)
 
     transposed = op.transpose_a.data in (
@@ -76,14 +79,14 @@ def triangular_solve(op: stablehlo.TriangularSolveOp) -> Iterator[Factor]:
     of_a = (columns, rows) if transposed else (rows, columns)
     if op.left_side.value.data:
         with_b, with_x = of_a
-        yield Factor(a[with_b], (with_b, rows), None, Kind.NEED_REPLICATION)
+        yield Factor(a[with_b], (with_b, rows), None, FactorType.NEED_REPLICATION)
         yield sides(columns)
-        yield Factor(a[with_x], (with_x, None), (rows,), Kind.NEED_REPLICATION)
+        yield Factor(a[with_x], (with_x, None), (rows,), FactorType.NEED_REPLICATION)
     else:
         with_x, with_b = of_a
         yield sides(rows)
-        yield Factor(a[with_b], (with_b, columns), None, Kind.NEED_REPLICATION)
-        yield Factor(a[with_x], (with_x, None), (columns,), Kind.NEED_REPLICATION)
+        yield Factor(a[with_b], (with_b, columns), None, FactorType.NEED_REPLICATION)
+        yield Factor(a[with_x], (with_x, None), (columns,), FactorType.NEED_REPLICATION)
 
 
 RULES: tuple[OpRule, ...] = (

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.table import OpRule, rule
 
 
 def rng_bit_generator(op: stablehlo.RngBitGeneratorOp) -> Iterator[Factor]:
     """Every device has the whole state, and makes its shard of the output from it."""
     for dim, size in enumerate(shape_of(op.initial_state)):
-        yield Factor(size, (dim,), (dim, None), Kind.NEED_REPLICATION, True)
+        yield Factor(size, (dim,), (dim, None), FactorType.NEED_REPLICATION, True)
     for dim, size in enumerate(shape_of(op.output)):
         yield Factor(size, None, (None, dim))
 

@@ -13,7 +13,7 @@ from ttxdsl.dialects.linalg_calls import ROUTINE_OF, batch_rank
 from ttxdsl.dialects.tenstorrent_calls import options
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules import tenstorrent
-from ttxdsl.rules.builder import Factor, Kind, Shape, pointwise, resized
+from ttxdsl.rules.builder import Factor, FactorType, Shape, pointwise, resized
 from ttxdsl.rules.table import OpRule, rule
 
 
@@ -41,8 +41,8 @@ def qr(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
     *batch, rows, columns = range(len(shape))
     yield from pointwise(shape[: len(batch)])
     for dim in (rows, columns):
-        yield Factor(shape[dim], (dim,), (dim, None), Kind.NEED_REPLICATION)
-    yield Factor(factors[rows], None, (None, rows), Kind.NEED_REPLICATION)
+        yield Factor(shape[dim], (dim,), (dim, None), FactorType.NEED_REPLICATION)
+    yield Factor(factors[rows], None, (None, rows), FactorType.NEED_REPLICATION)
 
 
 def householder_product(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
@@ -51,13 +51,13 @@ def householder_product(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
     *batch, rows, columns = range(len(shape))
     yield from pointwise(shape[: len(batch)])
     for dim in (rows, columns):
-        yield Factor(shape[dim], (dim, None), (dim,), Kind.NEED_REPLICATION)
-    yield Factor(factors[rows], (None, rows), None, Kind.NEED_REPLICATION)
+        yield Factor(shape[dim], (dim, None), (dim,), FactorType.NEED_REPLICATION)
+    yield Factor(factors[rows], (None, rows), None, FactorType.NEED_REPLICATION)
 
 
 def top_k(op: Operation) -> Iterable[Factor]:
     """`[…, n] -> […, k], […, k]`: values and their indices; rows are independent."""
-    return resized(op, Kind.NEED_REPLICATION, blocked=True)
+    return resized(op, FactorType.NEED_REPLICATION, blocked=True)
 
 
 def approximate_top_k(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
@@ -68,7 +68,7 @@ def approximate_top_k(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
             yield Factor(size, dim, dim)
         else:
             yield Factor(size, dim, None)
-            yield Factor(bins, None, dim, Kind.NEED_REPLICATION, True)
+            yield Factor(bins, None, dim, FactorType.NEED_REPLICATION, True)
 
 
 def feeds_random_bits(op: stablehlo.CustomCallOp) -> bool:
@@ -86,7 +86,7 @@ def combine_halves(op: stablehlo.CustomCallOp) -> Iterable[Factor] | None:
         return like_first_result(op)
     shape = shape_of(op.results[0])
     return (
-        Factor(size, dim, dim, Kind.NEED_REPLICATION, True)
+        Factor(size, dim, dim, FactorType.NEED_REPLICATION, True)
         for dim, size in enumerate(shape)
     )
 
@@ -132,7 +132,7 @@ def _whole(
                     dim if other == index else None for other in range(len(values))
                 )
                 places = (place, None) if of_operands else (None, place)
-                yield Factor(shape[dim], *places, Kind.NEED_REPLICATION)
+                yield Factor(shape[dim], *places, FactorType.NEED_REPLICATION)
 
 
 def rows(op: stablehlo.CustomCallOp) -> Iterator[Factor]:

@@ -9,7 +9,7 @@ from xdsl.traits import ConstantLike
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import ConstantOp
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind, pointwise, resized
+from ttxdsl.rules.builder import Factor, FactorType, pointwise, resized
 from ttxdsl.rules.reshape import reshape_factors
 from ttxdsl.rules.table import OpRule, moded_rule, rule
 
@@ -23,9 +23,9 @@ def bitcast_convert(op: stablehlo.BitcastConvertOp) -> Iterator[Factor]:
     rank = min(len(before), len(after))
     yield from pointwise(before[:rank])
     for dim in range(rank, len(before)):
-        yield Factor(before[dim], (dim,), None, Kind.NEED_REPLICATION)
+        yield Factor(before[dim], (dim,), None, FactorType.NEED_REPLICATION)
     for dim in range(rank, len(after)):
-        yield Factor(after[dim], None, (dim,), Kind.NEED_REPLICATION)
+        yield Factor(after[dim], None, (dim,), FactorType.NEED_REPLICATION)
 
 
 def broadcast_in_dim(op: stablehlo.BroadcastInDimOp) -> Iterator[Factor]:
@@ -58,7 +58,9 @@ def rearranges_slices(op: stablehlo.ConcatenateOp) -> bool:
 def concatenate(op: stablehlo.ConcatenateOp, conservative: bool) -> Iterator[Factor]:
     """Pointwise, with the result's size along the concatenated dimension."""
     along = op.dimension.value.data
-    cost = Kind.PERMUTATION if rearranges_slices(op) else Kind.NEED_REPLICATION
+    cost = (
+        FactorType.PERMUTATION if rearranges_slices(op) else FactorType.NEED_REPLICATION
+    )
     for dim, size in enumerate(shape_of(op.result)):
         if dim != along:
             yield Factor(size, dim, dim)
@@ -68,7 +70,7 @@ def concatenate(op: stablehlo.ConcatenateOp, conservative: bool) -> Iterator[Fac
 
 def dynamic_slice(op: stablehlo.DynamicSliceOp) -> Iterator[Factor]:
     """Pointwise; which shard a sliced dimension comes from is known only at run time."""
-    return resized(op, Kind.NEED_REPLICATION, blocked=True)
+    return resized(op, FactorType.NEED_REPLICATION, blocked=True)
 
 
 def _is_constant(value: SSAValue) -> bool:
@@ -91,7 +93,11 @@ def dynamic_update_slice(op: stablehlo.DynamicUpdateSliceOp) -> Iterator[Factor]
     replicated there, unless the indices are known when compiling.
     """
     others = (None,) * len(op.start_indices)
-    cost = Kind.PASS_THROUGH if starts_are_constant(op) else Kind.NEED_REPLICATION
+    cost = (
+        FactorType.PASS_THROUGH
+        if starts_are_constant(op)
+        else FactorType.NEED_REPLICATION
+    )
     shapes = zip(shape_of(op.operand), shape_of(op.update), strict=True)
     for dim, (size, new_size) in enumerate(shapes):
         if size == new_size:
@@ -103,7 +109,7 @@ def dynamic_update_slice(op: stablehlo.DynamicUpdateSliceOp) -> Iterator[Factor]
 
 def pad(op: stablehlo.PadOp, conservative: bool) -> Iterable[Factor]:
     """Pointwise; a padded dimension moves data between neighbours."""
-    return resized(op, Kind.PERMUTATION, blocked=conservative)
+    return resized(op, FactorType.PERMUTATION, blocked=conservative)
 
 
 def reshape(op: stablehlo.ReshapeOp) -> Iterable[Factor] | None:
@@ -122,13 +128,15 @@ def reverse(op: stablehlo.ReverseOp) -> Iterable[Factor]:
     reversed_dims = op.dimensions.get_values()
     return pointwise(
         shape_of(op.result),
-        lambda dim: Kind.PERMUTATION if dim in reversed_dims else Kind.PASS_THROUGH,
+        lambda dim: (
+            FactorType.PERMUTATION if dim in reversed_dims else FactorType.PASS_THROUGH
+        ),
     )
 
 
 def slice_(op: stablehlo.SliceOp, conservative: bool) -> Iterable[Factor]:
     """Pointwise; a sliced dimension stays sharded, for its limits are known."""
-    return resized(op, Kind.PERMUTATION, blocked=conservative)
+    return resized(op, FactorType.PERMUTATION, blocked=conservative)
 
 
 def transpose(op: stablehlo.TransposeOp) -> Iterator[Factor]:

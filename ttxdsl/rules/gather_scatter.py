@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.table import OpRule, rule
 
 
@@ -98,19 +98,21 @@ def gather(op: stablehlo.GatherOp) -> Iterator[Factor]:
         if size == whole:
             yield Factor(whole, (dim.input, None), here)
         elif size == 1:
-            yield Factor(whole, (dim.input, None), None, Kind.REDUCTION)
-            yield Factor(1, None, here, Kind.NEED_REPLICATION)
+            yield Factor(whole, (dim.input, None), None, FactorType.REDUCTION)
+            yield Factor(1, None, here, FactorType.NEED_REPLICATION)
         else:
-            yield Factor(whole, (dim.input, None), here, Kind.NEED_REPLICATION, True)
+            yield Factor(
+                whole, (dim.input, None), here, FactorType.NEED_REPLICATION, True
+            )
 
     for collapsed in numbers.collapsed_slice_dims:
         size = input[collapsed]
-        cost = Kind.REDUCTION if size != 1 else Kind.NEED_REPLICATION
+        cost = FactorType.REDUCTION if size != 1 else FactorType.NEED_REPLICATION
         yield Factor(size, (collapsed, None), None, cost)
 
     if numbers.index_vector_dim < len(indices):
         vector = numbers.index_vector_dim
-        yield Factor(indices[vector], (None, vector), None, Kind.NEED_REPLICATION)
+        yield Factor(indices[vector], (None, vector), None, FactorType.NEED_REPLICATION)
 
 
 def combining_op(op: stablehlo.ScatterOp) -> type[Operation] | None:
@@ -164,7 +166,7 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
     input, indices = shape_of(op.inputs[0]), shape_of(op.scatter_indices)
     updates = shape_of(op.updates[0])
     numbers = op.scatter_dimension_numbers.data
-    combine = Kind.REDUCTION if combining_op(op) else Kind.NEED_REPLICATION
+    combine = FactorType.REDUCTION if combining_op(op) else FactorType.NEED_REPLICATION
 
     def factor(
         size: int,
@@ -172,7 +174,7 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
         input: int | None = None,
         indices: int | None = None,
         update: int | None = None,
-        kind: Kind = Kind.PASS_THROUGH,
+        kind: FactorType = FactorType.PASS_THROUGH,
         local: bool | None = None,
     ) -> Factor:
         operands = (*(input,) * inputs, indices, *(update,) * inputs)
@@ -190,7 +192,7 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
     ):
         size = updates[dim.slices]
         if dim.indices is not None:
-            cost = combine if dim.input is None else Kind.PASS_THROUGH
+            cost = combine if dim.input is None else FactorType.PASS_THROUGH
             yield factor(
                 size,
                 input=dim.input,
@@ -207,8 +209,8 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
             still = dim.input not in numbers.scatter_dims_to_operand_dims
             yield factor(whole, input=dim.input, update=dim.slices, local=still)
         else:
-            yield factor(whole, input=dim.input, kind=Kind.NEED_REPLICATION)
-            yield factor(size, update=dim.slices, kind=Kind.NEED_REPLICATION)
+            yield factor(whole, input=dim.input, kind=FactorType.NEED_REPLICATION)
+            yield factor(size, update=dim.slices, kind=FactorType.NEED_REPLICATION)
 
     for inserted in numbers.inserted_window_dims:
         indexed = inserted in numbers.scatter_dims_to_operand_dims
@@ -216,7 +218,7 @@ def scatter(op: stablehlo.ScatterOp) -> Iterator[Factor]:
 
     if numbers.index_vector_dim < len(indices):
         vector = numbers.index_vector_dim
-        yield factor(indices[vector], indices=vector, kind=Kind.NEED_REPLICATION)
+        yield factor(indices[vector], indices=vector, kind=FactorType.NEED_REPLICATION)
 
 
 RULES: tuple[OpRule, ...] = (

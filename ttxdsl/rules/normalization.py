@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.table import OpRule, rule
 
 BatchNorm = (
@@ -36,7 +36,9 @@ def batch_norm(op: BatchNorm) -> Iterator[Factor]:
             size,
             tuple(along(shape, dim) for shape in operands),
             tuple(along(shape, dim) for shape in results),
-            Kind.PASS_THROUGH if inference or dim == feature else Kind.NEED_REPLICATION,
+            FactorType.PASS_THROUGH
+            if inference or dim == feature
+            else FactorType.NEED_REPLICATION,
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.table import OpRule, rule
 
 
@@ -17,7 +17,7 @@ def reduce(op: stablehlo.ReduceOp) -> Iterator[Factor]:
     for dim, size in enumerate(shape_of(op.inputs[0])):
         operands = (dim,) * inputs + init_values
         if dim in reduced:
-            yield Factor(size, operands, None, Kind.REDUCTION)
+            yield Factor(size, operands, None, FactorType.REDUCTION)
         else:
             yield Factor(size, operands, out)
             out += 1
@@ -36,7 +36,7 @@ def sort(op: stablehlo.SortOp) -> Iterator[Factor]:
     alone = all(dim == along or size == 1 for dim, size in enumerate(shape))
     for dim, size in enumerate(shape):
         if dim == along:
-            yield Factor(size, dim, dim, Kind.NEED_REPLICATION, alone)
+            yield Factor(size, dim, dim, FactorType.NEED_REPLICATION, alone)
         else:
             yield Factor(size, dim, dim)
 

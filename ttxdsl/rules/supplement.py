@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.facts import Elementwise, ops_with
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind, Shapes, assemble, pointwise
+from ttxdsl.rules.builder import Factor, FactorType, Shapes, assemble, pointwise
 from ttxdsl.rules.custom_call import top_k, unknown_to_shardy
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.normalization import batch_norm
@@ -71,14 +71,14 @@ def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
     )
     groups = numbers.rhs_group_dimensions
 
-    def kind(left: int, otherwise: Kind = Kind.PASS_THROUGH) -> Kind:
+    def kind(left: int, otherwise: FactorType = FactorType.PASS_THROUGH) -> FactorType:
         ragged = left in numbers.lhs_ragged_dimensions
-        return Kind.NEED_REPLICATION if ragged else otherwise
+        return FactorType.NEED_REPLICATION if ragged else otherwise
 
     # the group sizes, the last operand, stay whole
     out = 0
     if any(left in contracted[0] for left in numbers.lhs_ragged_dimensions):
-        yield Factor(shape_of(op.result)[0], None, (0,), Kind.NEED_REPLICATION)
+        yield Factor(shape_of(op.result)[0], None, (0,), FactorType.NEED_REPLICATION)
         out = 1
     for left, right in zip(*batch, strict=True):
         yield Factor(lhs[left], (left, right, None), (out,), kind(left))
@@ -92,9 +92,9 @@ def ragged_dot(op: chlo.RaggedDotOp) -> Iterator[Factor]:
             yield Factor(size, (None, right, None), (out,))
             out += 1
     for right in groups:
-        yield Factor(rhs[right], (None, right, None), None, Kind.NEED_REPLICATION)
+        yield Factor(rhs[right], (None, right, None), None, FactorType.NEED_REPLICATION)
     for left, right in zip(*contracted, strict=True):
-        cost = kind(left, Kind.REDUCTION)
+        cost = kind(left, FactorType.REDUCTION)
         yield Factor(lhs[left], (left, right, None), None, cost)
 
 

@@ -30,7 +30,7 @@ from ttxdsl.dialects.tenstorrent_calls import (
     roles,
 )
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Dims, Factor, Kind, Shape
+from ttxdsl.rules.builder import Dims, Factor, FactorType, Shape
 
 _Rule = Callable[[CustomCallOp, bool], Iterable[Factor] | None]
 """From a call, and whether it is how shardings travel, to its factors."""
@@ -50,26 +50,26 @@ class _Call:
 
     def factor(self, size: int, result: Dims, /, **dims: int | None) -> Factor:
         """A factor in dimensions of those operands that are there, and of results."""
-        return self._factor(size, result, dims, Kind.PASS_THROUGH)
+        return self._factor(size, result, dims, FactorType.PASS_THROUGH)
 
     def summed(self, size: int, /, **dims: int | None) -> Factor:
         """A factor whose parts make summands of the result."""
-        return self._factor(size, None, dims, Kind.REDUCTION)
+        return self._factor(size, None, dims, FactorType.REDUCTION)
 
     def whole(self, size: int, result: Dims, /, **dims: int | None) -> Factor:
         """A factor that is needed whole."""
-        return self._factor(size, result, dims, Kind.NEED_REPLICATION)
+        return self._factor(size, result, dims, FactorType.NEED_REPLICATION)
 
     def opaque(self, size: int, result: Dims, /, **dims: int | None) -> Factor:
         """A factor that is needed whole and that no sharding travels along."""
-        return self._factor(size, result, dims, Kind.NEED_REPLICATION, True)
+        return self._factor(size, result, dims, FactorType.NEED_REPLICATION, True)
 
     def _factor(
         self,
         size: int,
         result: Dims,
         dims: Mapping[str, int | None],
-        kind: Kind,
+        kind: FactorType,
         blocked: bool = False,
     ) -> Factor:
         operands: list[int | None] = [None] * len(self.operands)

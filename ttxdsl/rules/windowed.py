@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, Inte
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, Kind
+from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.table import OpRule, moded_rule, rule
 
@@ -57,8 +57,12 @@ def _space(op: stablehlo.ConvolutionOp) -> Iterator[tuple[int, Factor, Factor]]:
         numbers.output_spatial_dimensions,
         strict=True,
     ):
-        window = Factor(rhs[kernel_dim], (dim, kernel_dim), None, Kind.REDUCTION)
-        yield dim, window, Factor(result[out], (dim, None), (out,), Kind.PERMUTATION)
+        window = Factor(rhs[kernel_dim], (dim, kernel_dim), None, FactorType.REDUCTION)
+        yield (
+            dim,
+            window,
+            Factor(result[out], (dim, None), (out,), FactorType.PERMUTATION),
+        )
 
 
 def _features(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
@@ -70,7 +74,7 @@ def _features(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
     if feature_groups > 1:
         yield Factor(feature_groups, (features, kernel_features), (out_features,))
     contracted = numbers.kernel_input_feature_dimension
-    yield Factor(rhs[contracted], (features, contracted), None, Kind.REDUCTION)
+    yield Factor(rhs[contracted], (features, contracted), None, FactorType.REDUCTION)
     groups = op.batch_group_count.value.data * feature_groups
     per_group = shape_of(op.result)[out_features] // groups
     if per_group > 1:
@@ -119,7 +123,7 @@ def reduce_window(op: stablehlo.ReduceWindowOp, conservative: bool) -> Iterator[
         if whole and _one(op.base_dilations, dim):
             yield Factor(size, dim, dim)
         else:
-            yield Factor(size, dim, dim, Kind.PERMUTATION, conservative)
+            yield Factor(size, dim, dim, FactorType.PERMUTATION, conservative)
 
 
 def select_and_scatter(
@@ -135,9 +139,15 @@ def select_and_scatter(
             yield Factor(size, dim, dim)
             continue
         yield Factor(
-            source[dim], (None, dim, None), None, Kind.NEED_REPLICATION, conservative
+            source[dim],
+            (None, dim, None),
+            None,
+            FactorType.NEED_REPLICATION,
+            conservative,
         )
-        yield Factor(size, (dim, None, None), (dim,), Kind.PERMUTATION, conservative)
+        yield Factor(
+            size, (dim, None, None), (dim,), FactorType.PERMUTATION, conservative
+        )
 
 
 def fft(op: stablehlo.FftOp) -> Iterator[Factor]:
@@ -152,7 +162,7 @@ def fft(op: stablehlo.FftOp) -> Iterator[Factor]:
             yield Factor(size, dim, dim)
         else:
             resized = dim == len(before) - 1 and size != after[dim]
-            yield Factor(size, dim, dim, Kind.NEED_REPLICATION, resized)
+            yield Factor(size, dim, dim, FactorType.NEED_REPLICATION, resized)
 
 
 RULES: tuple[OpRule, ...] = (

@@ -108,9 +108,6 @@ def axes_of(digits: Sequence[Digit], mesh: Mesh) -> tuple[AxisRef, ...] | None:
             top, bottom = min(outer, rest), max(stride, digit.stride)
             if outer % top or top % bottom or bottom % stride:
                 return None
-            axes.append(_axis(name, outer // top, top // bottom, size))
+            part = AxisRef(name, outer // top, top // bottom)
+            axes.append(AxisRef(name) if part.size == size else part)
     return tuple(axes)
-
-
-def _axis(name: str, pre_size: int, size: int, whole: int) -> AxisRef:
-    return AxisRef(name) if size == whole else AxisRef(name, pre_size, size)

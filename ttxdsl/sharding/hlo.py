@@ -23,7 +23,7 @@ import numpy as np
 from ttxdsl.sharding.mesh import MOST_DEVICES
 
 
-class Kind(StrEnum):
+class HloKind(StrEnum):
     """What holds for a whole tensor, or for the devices of a subgroup."""
 
     REPLICATED = "replicated"
@@ -47,10 +47,10 @@ class HloSharding:
         group: the number of the group of tensors that are sharded alike.
     """
 
-    kind: Kind
+    kind: HloKind
     dims: tuple[int, ...] = ()
     devices: tuple[int, ...] = ()
-    subgroups: tuple[Kind, ...] = ()
+    subgroups: tuple[HloKind, ...] = ()
     group: int | None = None
 
     @property
@@ -115,13 +115,15 @@ def _parse_one(text: str) -> HloSharding:
         raise ValueError("it is no form of XLA's that is known here")
     group = None if found["group"] is None else int(found["group"])
     if found["plain"]:
-        return HloSharding(Kind(found["plain"]), group=group)
+        return HloSharding(HloKind(found["plain"]), group=group)
     if found["device"]:
-        return HloSharding(Kind.MAXIMAL, devices=(int(found["device"]),), group=group)
+        return HloSharding(
+            HloKind.MAXIMAL, devices=(int(found["device"]),), group=group
+        )
     dims = _numbers(found["dims"])
-    subgroups: tuple[Kind, ...] = ()
+    subgroups: tuple[HloKind, ...] = ()
     if found["last"]:
-        subgroups = (Kind.REPLICATED,)
+        subgroups = (HloKind.REPLICATED,)
     elif found["kinds"] is not None:
         words = [word.strip() for word in found["kinds"].split(",")]
         subgroups = tuple(_subgroup(word) for word in words if word)
@@ -134,11 +136,11 @@ def _parse_one(text: str) -> HloSharding:
     return tiled(dims, devices, subgroups, group)
 
 
-def _subgroup(word: str) -> Kind:
-    kinds = (Kind.REPLICATED, Kind.MANUAL, Kind.UNREDUCED)
+def _subgroup(word: str) -> HloKind:
+    kinds = (HloKind.REPLICATED, HloKind.MANUAL, HloKind.UNREDUCED)
     if word not in kinds:
         raise ValueError(f"subgroups of devices are not '{word}'")
-    return Kind(word)
+    return HloKind(word)
 
 
 def iota_devices(shape: Sequence[int], order: Sequence[int] = ()) -> tuple[int, ...]:
@@ -161,7 +163,7 @@ def iota_devices(shape: Sequence[int], order: Sequence[int] = ()) -> tuple[int, 
 def tiled(
     dims: tuple[int, ...],
     devices: tuple[int, ...],
-    subgroups: tuple[Kind, ...] = (),
+    subgroups: tuple[HloKind, ...] = (),
     group: int | None = None,
 ) -> HloSharding:
     """A tiled sharding.
@@ -182,20 +184,20 @@ def tiled(
         )
     if len(subgroups) > len(dims):
         raise ValueError("it has more subgroups than dimensions")
-    return HloSharding(Kind.TILED, dims, devices, subgroups, group)
+    return HloSharding(HloKind.TILED, dims, devices, subgroups, group)
 
 
 # --- as protocol buffer --------------------------------------------------------
 
 
 _PROTO_KINDS = (
-    Kind.REPLICATED,
-    Kind.MAXIMAL,
+    HloKind.REPLICATED,
+    HloKind.MAXIMAL,
     None,  # a tuple
-    Kind.TILED,
-    Kind.MANUAL,
-    Kind.UNKNOWN,
-    Kind.UNREDUCED,
+    HloKind.TILED,
+    HloKind.MANUAL,
+    HloKind.UNKNOWN,
+    HloKind.UNREDUCED,
 )
 
 
@@ -222,18 +224,18 @@ def parse_op_sharding(data: bytes) -> tuple[HloSharding, ...]:
         raise ValueError(f"type {kind_number} of OpSharding is not known here")
     group = numbers.get(12, [0])[-1] if numbers.get(11, [0])[-1] else None
     devices = tuple(numbers.get(4, ()))
-    if kind is Kind.MAXIMAL:
+    if kind is HloKind.MAXIMAL:
         if len(devices) != 1:
             raise ValueError("a maximal sharding is of one device")
         return (HloSharding(kind, devices=devices, group=group),)
-    if kind is not Kind.TILED:
+    if kind is not HloKind.TILED:
         return (HloSharding(kind, group=group),)
-    subgroups: list[Kind] = []
+    subgroups: list[HloKind] = []
     for number in numbers.get(8, ()):
         known = _PROTO_KINDS[number] if number < len(_PROTO_KINDS) else None
         subgroups.append(_subgroup(str(known)))
     if not subgroups and numbers.get(6, [0])[-1]:
-        subgroups = [Kind.REPLICATED]
+        subgroups = [HloKind.REPLICATED]
     devices = devices or iota_devices(numbers.get(9, ()), numbers.get(10, ()))
     return (tiled(tuple(numbers.get(3, ())), devices, tuple(subgroups), group),)
 

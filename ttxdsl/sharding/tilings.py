@@ -19,7 +19,7 @@ from ttxdsl.sharding.digits import (
     mixed_radix,
     places_in,
 )
-from ttxdsl.sharding.hlo import HloSharding, Kind
+from ttxdsl.sharding.hlo import HloKind, HloSharding
 from ttxdsl.sharding.mesh import Mesh
 
 
@@ -38,7 +38,7 @@ def digits_of(sharding: HloSharding, order: Sequence[int]) -> Digits | None:
     same = [
         sharding.rank + index
         for index, kind in enumerate(sharding.subgroups)
-        if kind is Kind.REPLICATED
+        if kind is HloKind.REPLICATED
     ]
     if same:
         last = range(places.ndim - len(same), places.ndim)
@@ -63,7 +63,7 @@ def mesh_of_tilings(tilings: Sequence[HloSharding]) -> Mesh:
         ValueError: there is none.
     """
     size = len(tilings[0].devices)
-    listed = sorted(tilings, key=lambda one: Kind.REPLICATED in one.subgroups)
+    listed = sorted(tilings, key=lambda one: HloKind.REPLICATED in one.subgroups)
     orders = dict.fromkeys([tuple(range(size)), *(one.devices for one in listed)])
     for natural, order in zip((True, *[False] * len(orders)), orders, strict=False):
         digits: list[Digits] = []

@@ -28,6 +28,7 @@ from ttxdsl.doctoring.meshes import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
@@ -46,10 +47,6 @@ from ttxdsl.visible import visible
 
 _SHARDING = "sdy.sharding"
 _TROUBLE = 2
-
-
-def _written_inside(module: ModuleOp) -> list[sdy.ShardingConstraintOp]:
-    return [op for op in module.walk() if isinstance(op, sdy.ShardingConstraintOp)]
 
 
 def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
@@ -122,7 +119,7 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
         if donor is not None:
             given = read_module(donor, options)
             carry_annotations(module, given)
-            left_out = len(_written_inside(given))
+            left_out = len(ops_of_type(given, sdy.ShardingConstraintOp))
             if left_out:
                 message = (
                     f"{left_out} sharding constraint(s) inside are not carried over"

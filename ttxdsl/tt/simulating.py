@@ -9,8 +9,6 @@ results back. The first stage that differs is to blame, and of its ops those who
 is not what the program's op of the same line computes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product

@@ -140,7 +140,7 @@ class ReductionOfShards(RewritePattern):
             _replace(rewriter, op, _insert(rewriter, op, gather, op))
 
 
-class ReduceScatter(RewritePattern):
+class FormReduceScatter(RewritePattern):
     """An all_reduce whose result is only sliced, all alike, is a reduce_scatter.
 
     All reduced axes must be the first ones that some dimension is sliced along;
@@ -270,7 +270,7 @@ PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
         ReductionOfReplicated(),
         ReductionOfShards(),
     ),
-    AllSliceOp: (DropSliceOfNothing(), SliceOfGather(), ReduceScatter()),
+    AllSliceOp: (DropSliceOfNothing(), SliceOfGather(), FormReduceScatter()),
     AllToAllOp: (DropUnusedMove(), JoinMoves()),
     CollectivePermuteOp: (DropPermuteToTheSame(),),
     ReduceScatterOp: (DropScatterOverNothing(),),

@@ -111,7 +111,7 @@ class HasRewrites(HasCanonicalizationPatternsTrait):
 
     def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
         """The rewrites with an op of this class at the root."""
-        return REWRITES[op]
+        return REWRITES.get(op, ())
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -631,6 +631,8 @@ class CollectiveOp(SymbolUserOp, ABC):
     out_sharding = prop_def(TensorShardingAttr)
     result = result_def(T)
 
+    traits = traits_def(HasRewrites())
+
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = False
     """Whether an operand without sharding counts as replicated."""
 
@@ -690,8 +692,6 @@ class AllGatherOp(_PerDimensionOp):
 
     name = "sdy.all_gather"
 
-    traits = traits_def(HasRewrites())
-
     gathering_axes = prop_def(ListOfAxisRefListsAttr)
 
     assembly_format = _collective_format("$gathering_axes ")
@@ -702,8 +702,6 @@ class AllSliceOp(_PerDimensionOp):
     """Keeps each device's chunk along more axes; the opposite of all-gather."""
 
     name = "sdy.all_slice"
-
-    traits = traits_def(HasRewrites())
 
     slicing_axes = prop_def(ListOfAxisRefListsAttr)
 
@@ -717,8 +715,6 @@ class AllToAllOp(CollectiveOp):
     """Moves axes from the end of one dimension's sharding to the end of another's."""
 
     name = "sdy.all_to_all"
-
-    traits = traits_def(HasRewrites())
 
     params = prop_def(AllToAllParamListAttr)
 
@@ -741,8 +737,6 @@ class CollectivePermuteOp(CollectiveOp):
 
     name = "sdy.collective_permute"
 
-    traits = traits_def(HasRewrites())
-
     ALLOWS_DIFFERENT_MESHES: ClassVar[bool] = True
 
     assembly_format = _collective_format("")
@@ -757,8 +751,6 @@ class AllReduceOp(_PerTensorOp):
 
     name = "sdy.all_reduce"
 
-    traits = traits_def(HasRewrites())
-
     reduction_axes = prop_def(AxisRefListAttr)
 
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
@@ -771,8 +763,6 @@ class ReduceScatterOp(_PerDimensionOp):
     """Sums chunks along axes and scatters the sum along the same axes."""
 
     name = "sdy.reduce_scatter"
-
-    traits = traits_def(HasRewrites())
 
     reduce_scatter_axes = prop_def(ListOfAxisRefListsAttr)
 

@@ -6,8 +6,6 @@ or chlo op that it stands for. `ADDITIONS` lists them; their declarations are ma
 the op that they stand for, which the verifier and the interpreter ask too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, cast

@@ -5,8 +5,6 @@ collective is ui32, shapes are arrays of i32, and ttnn has an attribute for them
 spell them once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache

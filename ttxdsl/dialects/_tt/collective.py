@@ -4,8 +4,6 @@
 the mesh axis `cluster_axis` (0 is the major one), in the order of that coordinate.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from math import prod
 from typing import cast
@@ -21,7 +19,6 @@ from xdsl.utils.exceptions import VerifyException
 from ttxdsl.dialects._tt.attributes import SI32, UI32, DenseInts, ints
 from ttxdsl.dialects._tt.op import OneInputOp
 from ttxdsl.dialects._tt.tensors import (
-    Tensor,
     expect_dim,
     expect_element_type,
     expect_shape,
@@ -40,6 +37,7 @@ from ttxdsl.dialects.ttcore import (
     meshes_of,
     only_mesh,
 )
+from ttxdsl.ir.tensors import Tensor
 
 
 class MeshOp(OneInputOp):

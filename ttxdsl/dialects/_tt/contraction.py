@@ -1,7 +1,5 @@
 """Products that are summed: matrices and windows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
@@ -22,9 +20,9 @@ from ttxdsl.dialects._tt.tensors import (
     expect_shape,
     shape_text,
     sizes_text,
-    tensor_type,
     tensor_types,
 )
+from ttxdsl.ir.tensors import tensor_type
 
 
 class Matmul(ComputeOp):

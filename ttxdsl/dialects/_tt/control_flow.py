@@ -1,7 +1,5 @@
 """Control flow, which tt-mlir leaves to the host."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -21,7 +19,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import DenseInts, dense_i32, ints, ui32
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.dialects._tt.tensors import exactly, tensor_type
+from ttxdsl.dialects._tt.tensors import exactly
+from ttxdsl.ir.tensors import tensor_type
 
 
 class RegionOp(TTOp):

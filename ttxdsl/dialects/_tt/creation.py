@@ -1,7 +1,5 @@
 """Ops that make a tensor from nothing, the same on every device."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -18,15 +16,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import SI64, UI32, Sizes, ints
 from ttxdsl.dialects._tt.op import ComputeOp
-from ttxdsl.dialects._tt.tensors import (
-    Tensor,
-    bit_width,
-    expect_dim,
-    expect_shape,
-    expect_type,
-    tensor_type,
-)
+from ttxdsl.dialects._tt.tensors import bit_width, expect_dim, expect_shape, expect_type
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 Shape = TypeVar("Shape", bound=Sizes)
 """How a dialect writes a shape."""

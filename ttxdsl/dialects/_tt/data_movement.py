@@ -1,7 +1,5 @@
 """Ops that move elements: another shape, order, or part of the input."""
 
-from __future__ import annotations
-
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -16,16 +14,15 @@ from xdsl.utils.exceptions import VerifyException
 from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
 from ttxdsl.dialects._tt.op import ComputeOp, OneInputOp
 from ttxdsl.dialects._tt.tensors import (
-    Tensor,
     differ_only_in,
     expect_dim,
     expect_element_type,
     expect_shape,
     resized,
     shape_text,
-    tensor_type,
     tensor_types,
 )
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 class Reshape(OneInputOp):

@@ -6,8 +6,6 @@ Unless the summary says more, the function is the StableHLO op's of the same mea
 (NaN handling, integer wrap-around and division by zero included).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -27,14 +25,9 @@ from xdsl.irdl import operand_def, opt_prop_def, result_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.op import ComputeOp, TTOp, op_of
-from ttxdsl.dialects._tt.tensors import (
-    Tensor,
-    bit_width,
-    shape_text,
-    tensor_type,
-    tensor_types,
-)
+from ttxdsl.dialects._tt.tensors import bit_width, shape_text, tensor_types
 from ttxdsl.dialects.ttcore import TensorMeshAttr
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 class Typing(Enum):
@@ -57,7 +50,7 @@ class Typing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Elementwise:
+class TableLine:
     """One elementwise op: its names, number of operands, typing and meaning."""
 
     ttir: str
@@ -76,86 +69,82 @@ class Elementwise:
         return self.ttnn_name or self.ttir
 
 
-ELEMENTWISE: tuple[Elementwise, ...] = (
+ELEMENTWISE: tuple[TableLine, ...] = (
     # one operand
-    Elementwise("abs", 1, "Absolute value; of complex, real.", Typing.MAGNITUDE),
-    Elementwise("acos", 1, "Inverse cosine."),
-    Elementwise("asin", 1, "Inverse sine."),
-    Elementwise("asinh", 1, "Inverse hyperbolic sine."),
-    Elementwise("atan", 1, "Inverse tangent."),
-    Elementwise(
+    TableLine("abs", 1, "Absolute value; of complex, real.", Typing.MAGNITUDE),
+    TableLine("acos", 1, "Inverse cosine."),
+    TableLine("asin", 1, "Inverse sine."),
+    TableLine("asinh", 1, "Inverse hyperbolic sine."),
+    TableLine("atan", 1, "Inverse tangent."),
+    TableLine(
         "bitcast_convert", 1, "The same bits read as another type.", Typing.BITCAST
     ),
-    Elementwise("bitwise_not", 1, "Every bit of an integer inverted."),
-    Elementwise("cbrt", 1, "Cubic root."),
-    Elementwise("ceil", 1, "Least integer that is not smaller."),
-    Elementwise("cos", 1, "Cosine of radians."),
-    Elementwise("erf", 1, "Error function."),
-    Elementwise("erfc", 1, "Complementary error function, 1 - erf."),
-    Elementwise("exp", 1, "Exponential."),
-    Elementwise("expm1", 1, "Exponential minus one, exact near zero."),
-    Elementwise("floor", 1, "Greatest integer that is not larger."),
-    Elementwise("gelu", 1, "x * (1 + erf(x / sqrt(2))) / 2, the exact form."),
-    Elementwise(
+    TableLine("bitwise_not", 1, "Every bit of an integer inverted."),
+    TableLine("cbrt", 1, "Cubic root."),
+    TableLine("ceil", 1, "Least integer that is not smaller."),
+    TableLine("cos", 1, "Cosine of radians."),
+    TableLine("erf", 1, "Error function."),
+    TableLine("erfc", 1, "Complementary error function, 1 - erf."),
+    TableLine("exp", 1, "Exponential."),
+    TableLine("expm1", 1, "Exponential minus one, exact near zero."),
+    TableLine("floor", 1, "Greatest integer that is not larger."),
+    TableLine("gelu", 1, "x * (1 + erf(x / sqrt(2))) / 2, the exact form."),
+    TableLine(
         "isfinite", 1, "Whether neither infinite nor NaN; a float.", Typing.COMPARE
     ),
-    Elementwise("log", 1, "Natural logarithm."),
-    Elementwise("log1p", 1, "Natural logarithm of 1 + x, exact near zero."),
-    Elementwise("logical_not", 1, "Truth inverted.", Typing.LOGICAL),
-    Elementwise("neg", 1, "Negation; integers wrap around."),
-    Elementwise("reciprocal", 1, "1 / x."),
-    Elementwise("relu", 1, "max(x, 0)."),
-    Elementwise("rsqrt", 1, "1 / sqrt(x)."),
-    Elementwise("sigmoid", 1, "1 / (1 + exp(-x))."),
-    Elementwise("sign", 1, "-1, 0 or 1; keeps NaN and signed zero of floats."),
-    Elementwise("silu", 1, "x * sigmoid(x)."),
-    Elementwise("sin", 1, "Sine of radians."),
-    Elementwise("sqrt", 1, "Square root."),
-    Elementwise("tan", 1, "Tangent of radians."),
-    Elementwise("tanh", 1, "Hyperbolic tangent."),
-    Elementwise(
+    TableLine("log", 1, "Natural logarithm."),
+    TableLine("log1p", 1, "Natural logarithm of 1 + x, exact near zero."),
+    TableLine("logical_not", 1, "Truth inverted.", Typing.LOGICAL),
+    TableLine("neg", 1, "Negation; integers wrap around."),
+    TableLine("reciprocal", 1, "1 / x."),
+    TableLine("relu", 1, "max(x, 0)."),
+    TableLine("rsqrt", 1, "1 / sqrt(x)."),
+    TableLine("sigmoid", 1, "1 / (1 + exp(-x))."),
+    TableLine("sign", 1, "-1, 0 or 1; keeps NaN and signed zero of floats."),
+    TableLine("silu", 1, "x * sigmoid(x)."),
+    TableLine("sin", 1, "Sine of radians."),
+    TableLine("sqrt", 1, "Square root."),
+    TableLine("tan", 1, "Tangent of radians."),
+    TableLine("tanh", 1, "Hyperbolic tangent."),
+    TableLine(
         "typecast",
         1,
         "Conversion as stablehlo.convert: to i1 is `!= 0`, float to integer truncates.",
         Typing.CONVERT,
     ),
     # two operands
-    Elementwise("add", 2, "Sum; logical or on i1."),
-    Elementwise(
-        "atan2", 2, "Angle of the point (rhs, lhs) in radians.", composite=True
-    ),
-    Elementwise("bitwise_and", 2, "Bits set in both integers."),
-    Elementwise("bitwise_or", 2, "Bits set in either integer."),
-    Elementwise("bitwise_xor", 2, "Bits set in exactly one integer."),
-    Elementwise(
-        "div", 2, "Quotient; integers truncate toward zero.", ttnn_name="divide"
-    ),
-    Elementwise("eq", 2, "lhs == rhs.", Typing.COMPARE),
-    Elementwise("ge", 2, "lhs >= rhs.", Typing.COMPARE),
-    Elementwise("gt", 2, "lhs > rhs.", Typing.COMPARE),
-    Elementwise("le", 2, "lhs <= rhs.", Typing.COMPARE),
-    Elementwise("logical_and", 2, "Both are true.", Typing.LOGICAL),
-    Elementwise(
+    TableLine("add", 2, "Sum; logical or on i1."),
+    TableLine("atan2", 2, "Angle of the point (rhs, lhs) in radians.", composite=True),
+    TableLine("bitwise_and", 2, "Bits set in both integers."),
+    TableLine("bitwise_or", 2, "Bits set in either integer."),
+    TableLine("bitwise_xor", 2, "Bits set in exactly one integer."),
+    TableLine("div", 2, "Quotient; integers truncate toward zero.", ttnn_name="divide"),
+    TableLine("eq", 2, "lhs == rhs.", Typing.COMPARE),
+    TableLine("ge", 2, "lhs >= rhs.", Typing.COMPARE),
+    TableLine("gt", 2, "lhs > rhs.", Typing.COMPARE),
+    TableLine("le", 2, "lhs <= rhs.", Typing.COMPARE),
+    TableLine("logical_and", 2, "Both are true.", Typing.LOGICAL),
+    TableLine(
         "logical_left_shift", 2, "lhs * 2^rhs; 0 when rhs is not below the bit width."
     ),
-    Elementwise("logical_or", 2, "Either is true.", Typing.LOGICAL),
-    Elementwise(
+    TableLine("logical_or", 2, "Either is true.", Typing.LOGICAL),
+    TableLine(
         "logical_right_shift",
         2,
         "Bits moved right, zeros in from the left; 0 when rhs is not below the width.",
     ),
-    Elementwise("logical_xor", 2, "Exactly one is true.", Typing.LOGICAL),
-    Elementwise("lt", 2, "lhs < rhs.", Typing.COMPARE),
-    Elementwise("maximum", 2, "The larger; NaN if either is; logical or on i1."),
-    Elementwise("minimum", 2, "The smaller; NaN if either is; logical and on i1."),
-    Elementwise("multiply", 2, "Product; logical and on i1."),
-    Elementwise("ne", 2, "lhs != rhs.", Typing.COMPARE),
-    Elementwise("pow", 2, "lhs to the power rhs.", ttnn_name="pow_tensor"),
-    Elementwise("remainder", 2, "Rest of the truncated quotient; the sign is lhs's."),
-    Elementwise("subtract", 2, "Difference; integers wrap around."),
+    TableLine("logical_xor", 2, "Exactly one is true.", Typing.LOGICAL),
+    TableLine("lt", 2, "lhs < rhs.", Typing.COMPARE),
+    TableLine("maximum", 2, "The larger; NaN if either is; logical or on i1."),
+    TableLine("minimum", 2, "The smaller; NaN if either is; logical and on i1."),
+    TableLine("multiply", 2, "Product; logical and on i1."),
+    TableLine("ne", 2, "lhs != rhs.", Typing.COMPARE),
+    TableLine("pow", 2, "lhs to the power rhs.", ttnn_name="pow_tensor"),
+    TableLine("remainder", 2, "Rest of the truncated quotient; the sign is lhs's."),
+    TableLine("subtract", 2, "Difference; integers wrap around."),
     # three operands
-    Elementwise("clamp_tensor", 3, "min(max(input, min), max)."),
-    Elementwise(
+    TableLine("clamp_tensor", 3, "min(max(input, min), max)."),
+    TableLine(
         "where", 3, "The second where the first is true, else the third.", Typing.SELECT
     ),
 )
@@ -165,7 +154,7 @@ ELEMENTWISE: tuple[Elementwise, ...] = (
 class ElementwiseOp(ComputeOp):
     """Base of the elementwise ops."""
 
-    SPEC: ClassVar[Elementwise]
+    SPEC: ClassVar[TableLine]
 
     result = result_def(AnyTensorTypeConstr)
 
@@ -278,13 +267,11 @@ ACTIVATIONS = (
 """Where an op of two operands of ttnn says what happens to them and to its result."""
 
 
-def op_of_line(
-    spec: Elementwise, dialect: type[TTOp], name: str
-) -> type[ElementwiseOp]:
+def op_of_line(spec: TableLine, dialect: type[TTOp], name: str) -> type[ElementwiseOp]:
     """The op that a line of the table is in a dialect, which calls it so."""
     base = (UnaryOp, BinaryOp, TernaryOp)[spec.arity - 1]
     said: dict[str, Any] = {"SPEC": spec}
-    said["__annotations__"] = {"SPEC": "ClassVar[Elementwise]"}
+    said["__annotations__"] = {"SPEC": "ClassVar[TableLine]"}
     if dialect.DIALECT == "ttnn" and spec.arity == 2 and not spec.composite:
         said |= {where: opt_prop_def(ArrayAttr) for where in ACTIVATIONS}
     elif spec.typing == Typing.CONVERT:

@@ -1,7 +1,5 @@
 """Ops that pick, put and order elements by their index along a dimension."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 from xdsl.dialects.builtin import I32, AnyTensorTypeConstr, BoolAttr, IntegerAttr
@@ -10,7 +8,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.op import ComputeOp, OneInputOp
 from ttxdsl.dialects._tt.tensors import (
-    Tensor,
     differ_only_in,
     expect_along,
     expect_dim,
@@ -22,6 +19,7 @@ from ttxdsl.dialects._tt.tensors import (
     tensor_types,
 )
 from ttxdsl.dialects.ttcore import ReduceTypeAttr
+from ttxdsl.ir.tensors import Tensor
 
 Dim = TypeVar("Dim", bound=IntegerAttr)
 """How a dialect writes a dimension: tt-mlir has another integer type in each."""

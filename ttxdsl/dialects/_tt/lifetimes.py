@@ -1,7 +1,5 @@
 """When memory of a tensor is given back: nothing may use it after that."""
 
-from __future__ import annotations
-
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 

@@ -5,8 +5,6 @@ devices. Functions that depend on constants alone are called once, with
 `ttcore.load_cached`.
 """
 
-from __future__ import annotations
-
 from xdsl.dialects.builtin import (
     AnyTensorTypeConstr,
     ArrayAttr,
@@ -113,7 +111,7 @@ class DeviceOp(IRDLOperation):
     traits = traits_def(SymbolOpInterface())
 
     @classmethod
-    def parse(cls, parser: Parser) -> DeviceOp:
+    def parse(cls, parser: Parser) -> "DeviceOp":
         """Read `@name = <…>`."""
         name = parser.parse_symbol_name()
         parser.parse_punctuation("=")

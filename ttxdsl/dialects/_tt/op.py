@@ -1,7 +1,5 @@
 """The bases of ttir's and ttnn's ops: how a declaration becomes an op of a dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -11,8 +9,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects._tt.tensors import Tensor, tensor_type
 from ttxdsl.dialects.ttcore import device_mesh_name
+from ttxdsl.ir.tensors import Tensor, tensor_type
 from ttxdsl.ir.verify_once import VerifiedOnce
 
 
@@ -27,7 +25,7 @@ class TTOp(VerifiedOnce):
     """
 
     DIALECT: ClassVar[str]
-    OPS: ClassVar[list[type[TTOp]]]
+    OPS: ClassVar[list[type["TTOp"]]]
 
     IN_TT_MLIR: ClassVar[bool] = True
     """Whether tt-mlir of today has an op of this name."""

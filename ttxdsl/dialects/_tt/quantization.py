@@ -1,7 +1,5 @@
 """Ops between real numbers and stored integers (`quant.uniform` types)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xdsl.ir import Attribute

@@ -1,7 +1,5 @@
 """Reductions over dimensions; `REDUCTIONS` lists those that differ by name only."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 

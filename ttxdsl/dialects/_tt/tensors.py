@@ -1,25 +1,17 @@
 """Tensor types, and what ops demand of them, with the message if it does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
+from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-Tensor = TensorType[Attribute]
-
-
-def tensor_type(value: SSAValue) -> Tensor:
-    """The type of a value that the op's definition already says is a tensor."""
-    return cast(Tensor, value.type)
+from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
 def tensor_types(*values: SSAValue) -> tuple[Tensor, ...]:
-    """The types of several such values."""
-    return tuple(cast(Tensor, value.type) for value in values)
+    """The types of values that the op's definition already says are tensors."""
+    return tuple(map(tensor_type, values))
 
 
 def bit_width(type: Attribute) -> int | None:

@@ -5,8 +5,6 @@ nothing about numbers. Shapes of results are checked by the run, which computes 
 `ttxdsl/interpreters/tt_today.py` has their kernels and says what they mean.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -6,8 +6,6 @@ definitions of, are replaced by what they stand for; all else is printed back le
 letter, so that tt-mlir reads what it wrote.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any, cast

@@ -18,9 +18,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils.enum_attribute import EnumAttribute
 from xdsl.ir import Attribute
-from xdsl.irdl import AttrConstraint, BaseAttr, VerificationContext
+from xdsl.irdl import AttrConstraint, BaseAttr, VerificationContext, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -253,3 +254,28 @@ class PrettyOp(StableHLOOp, ABC):
         syntax.print_attr_dict(printer, self, self.printed_properties(), self.DEFAULTS)
         printer.print_string(" : ")
         self.print_types(printer)
+
+
+class PureOp(StableHLOOp, ABC):
+    """An op without effects on anything but its results."""
+
+    traits = traits_def(Pure())
+
+
+class PurePrettyOp(PrettyOp, PureOp, ABC):
+    """Such an op in the syntax of `PrettyOp`."""
+
+
+class PrettyNullaryOp(PurePrettyOp, ABC):
+    """Such an op without operands: its types are that of the result."""
+
+    @classmethod
+    def parse_types(
+        cls, parser: Parser, operands: int
+    ) -> tuple[syntax.Types, syntax.Types]:
+        """Parse the result's type."""
+        return (), (parser.parse_type(),)
+
+    def print_types(self, printer: Printer) -> None:
+        """Print the result's type."""
+        printer.print_attribute(self.results[0].type)

@@ -195,15 +195,17 @@ def parse_integers(parser: AttrParser) -> list[int]:
     )
 
 
-def parse_dims(parser: AttrParser) -> tuple[int, ...]:
-    """Parse `[1, ?, …]`; `?` is `DYNAMIC_INDEX`."""
+def parse_dims(
+    parser: AttrParser, brackets: AttrParser.Delimiter = AttrParser.Delimiter.SQUARE
+) -> tuple[int, ...]:
+    """Parse `[1, ?, …]`, or in other brackets; `?` is `DYNAMIC_INDEX`."""
 
     def parse_one() -> int:
         if parser.parse_optional_punctuation("?") is not None:
             return DYNAMIC_INDEX
         return parser.parse_integer()
 
-    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_one))
+    return tuple(parser.parse_comma_separated_list(brackets, parse_one))
 
 
 def dim_text(dim: int) -> str:

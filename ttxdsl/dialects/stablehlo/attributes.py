@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     ArrayAttr,
     FloatAttr,
     IntegerAttr,
@@ -582,15 +581,7 @@ class TypeExtensionsAttr(Data[Dims]):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Dims:
         """Parse `<?, 4>`."""
-
-        def parse_one() -> int:
-            if parser.parse_optional_punctuation("?") is not None:
-                return DYNAMIC_INDEX
-            return parser.parse_integer()
-
-        return tuple(
-            parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)
-        )
+        return parse_dims(parser, parser.Delimiter.ANGLE)
 
     def print_parameter(self, printer: Printer) -> None:
         """Print `<?, 4>`."""

@@ -281,14 +281,10 @@ def check_aliases(call: CustomCallOp) -> None:
             "operand_tuple_indices",
         )
         results = call.result_types
-        whole = results[0] if len(results) == 1 else TupleType(_tuple_types(results))
+        types = ArrayAttr(cast("Sequence[TypeAttribute]", results))
+        whole = results[0] if len(results) == 1 else TupleType(types)
         result = part(whole, alias.output_tuple_indices, "output_tuple_indices")
         if operand != result:
             raise VerifyException(
                 f"an alias joins operand {operand} and result {result}"
             )
-
-
-def _tuple_types(types: Sequence[Attribute]) -> ArrayAttr[TypeAttribute]:
-    """Types as a tuple type holds them."""
-    return ArrayAttr(cast("Sequence[TypeAttribute]", types))

@@ -36,8 +36,6 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
@@ -48,14 +46,13 @@ from ttxdsl.dialects.stablehlo._base import (
     ElementsOf,
     NotNegative,
     Positive,
-    PrettyOp,
+    PrettyNullaryOp,
     StableHLOOp,
     String,
 )
 from ttxdsl.dialects.stablehlo._infer import require_results, require_type, tensors_of
 from ttxdsl.dialects.stablehlo._regions import check_reducer
 from ttxdsl.dialects.stablehlo._shapes import all_to_all, require, sizes_fit
-from ttxdsl.dialects.stablehlo._syntax import Types
 from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
     ReplicaGroupMeshAxesAttr,
@@ -508,21 +505,10 @@ class CrossReplicaSumOp(StableHLOOp):
 _UI32 = IntegerType(32, Signedness.UNSIGNED)
 
 
-class _ProcessIdOp(PrettyOp, ABC):
+class _ProcessIdOp(PrettyNullaryOp, ABC):
     """A number of the process that asks."""
 
     result = result_def(TensorOf(Kind.UINT))
-
-    traits = traits_def(Pure())
-
-    @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
-        """Parse the result's type."""
-        return (), (parser.parse_type(),)
-
-    def print_types(self, printer: Printer) -> None:
-        """Print the result's type."""
-        printer.print_attribute(self.result.type)
 
     def verify_(self) -> None:
         """The result is a tensor<ui32>."""

@@ -23,11 +23,9 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
@@ -36,8 +34,8 @@ from ttxdsl.dialects.stablehlo._base import (
     Field,
     Integers,
     Precisions,
-    PrettyOp,
-    StableHLOOp,
+    PureOp,
+    PurePrettyOp,
     String,
     enum_codec,
 )
@@ -96,7 +94,7 @@ def check_precision(config: ArrayAttr[Attribute] | None, constraint: str) -> Non
 
 
 @irdl_op_definition
-class DotGeneralOp(PrettyOp):
+class DotGeneralOp(PurePrettyOp):
     """Sums of products over the contracted dimensions. Spec section "dot_general".
 
     The result has the batch dimensions, then the left operand's others, then the
@@ -111,8 +109,6 @@ class DotGeneralOp(PrettyOp):
     precision_config = opt_prop_def(Precisions)
     algorithm = opt_prop_def(BaseAttr(DotAlgorithmAttr))
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -189,7 +185,7 @@ class DotGeneralOp(PrettyOp):
 
 
 @irdl_op_definition
-class DotOp(PrettyOp):
+class DotOp(PurePrettyOp):
     """Product of vectors or matrices. Deprecated, not in the specification."""
 
     name = "stablehlo.dot"
@@ -198,8 +194,6 @@ class DotOp(PrettyOp):
     rhs = operand_def(TENSOR_PER_AXIS)
     precision_config = opt_prop_def(Precisions)
     result = result_def(TENSOR_PER_AXIS)
-
-    traits = traits_def(Pure())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:
@@ -223,7 +217,7 @@ class DotOp(PrettyOp):
 
 
 @irdl_op_definition
-class EinsumOp(PrettyOp):
+class EinsumOp(PurePrettyOp):
     """Einstein summation of two tensors. Deprecated, not in the specification."""
 
     name = "stablehlo.einsum"
@@ -235,11 +229,9 @@ class EinsumOp(PrettyOp):
     einsum_config = prop_def(String)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
-
 
 @irdl_op_definition
-class UnaryEinsumOp(PrettyOp):
+class UnaryEinsumOp(PurePrettyOp):
     """Einstein summation of one tensor. Deprecated, not in the specification."""
 
     name = "stablehlo.unary_einsum"
@@ -250,14 +242,12 @@ class UnaryEinsumOp(PrettyOp):
     einsum_config = prop_def(String)
     result = result_def(TENSOR)
 
-    traits = traits_def(Pure())
-
 
 _FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
 
 
 @irdl_op_definition
-class CholeskyOp(PrettyOp):
+class CholeskyOp(PurePrettyOp):
     """Cholesky factors of a batch of matrices. Spec section "cholesky"."""
 
     name = "stablehlo.cholesky"
@@ -269,8 +259,6 @@ class CholeskyOp(PrettyOp):
     lower = opt_prop_def(Bool, BoolAttr.from_bool(False))
     result = result_def(_FLOAT_COMPLEX_QUANT)
 
-    traits = traits_def(Pure())
-
     def verify_(self) -> None:
         """C1: one type; C2, C3: square matrices."""
         infer.require_type(self.result.type, self.a.type, "result (C1)")
@@ -278,7 +266,7 @@ class CholeskyOp(PrettyOp):
 
 
 @irdl_op_definition
-class TriangularSolveOp(StableHLOOp):
+class TriangularSolveOp(PureOp):
     """Solutions of triangular systems. Spec section "triangular_solve"."""
 
     name = "stablehlo.triangular_solve"
@@ -290,8 +278,6 @@ class TriangularSolveOp(StableHLOOp):
     unit_diagonal = prop_def(Bool)
     transpose_a = prop_def(BaseAttr(TransposeAttr))
     result = result_def(FLOAT_OR_COMPLEX_TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: shapes; C4: the result."""
@@ -308,7 +294,7 @@ class TriangularSolveOp(StableHLOOp):
 
 
 @irdl_op_definition
-class FftOp(PrettyOp):
+class FftOp(PurePrettyOp):
     """Fourier transform of the last dimensions. Spec section "fft"."""
 
     name = "stablehlo.fft"
@@ -322,8 +308,6 @@ class FftOp(PrettyOp):
     fft_type = prop_def(BaseAttr(FftTypeAttr))
     fft_length = prop_def(Integers)
     result = result_def(FLOAT_OR_COMPLEX_TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """C1, C3: ranks; C2: element types; C4, C5: sizes."""

@@ -33,7 +33,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo import _syntax as syntax
-from ttxdsl.dialects.stablehlo._base import PrettyOp, StableHLOOp
+from ttxdsl.dialects.stablehlo._base import PurePrettyOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
 from ttxdsl.dialects.stablehlo._regions import block_of, check_predicate, returned_types
 from ttxdsl.dialects.stablehlo._shapes import require
@@ -304,7 +304,7 @@ class OptimizationBarrierOp(StableHLOOp):
 
 
 @irdl_op_definition
-class AfterAllOp(PrettyOp):
+class AfterAllOp(PurePrettyOp):
     """A token that comes after all the given ones. Spec section "after_all"."""
 
     name = "stablehlo.after_all"
@@ -313,8 +313,6 @@ class AfterAllOp(PrettyOp):
 
     inputs = var_operand_def(BaseAttr(TokenType))
     result = result_def(BaseAttr(TokenType))
-
-    traits = traits_def(Pure())
 
 
 _ASYNC = frozenset(

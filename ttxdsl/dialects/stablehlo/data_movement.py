@@ -38,7 +38,9 @@ from ttxdsl.dialects.stablehlo._base import (
     Field,
     Integers,
     NotNegative,
+    PrettyNullaryOp,
     PrettyOp,
+    PurePrettyOp,
     StableHLOOp,
 )
 from ttxdsl.dialects.stablehlo._quantized import (
@@ -50,7 +52,6 @@ from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import (
     I64,
     I64S,
-    Types,
     i64_array,
     parse_attr_dict,
     print_attr_dict,
@@ -143,7 +144,7 @@ class ConstantOp(StableHLOOp):
 
 
 @irdl_op_definition
-class IotaOp(PrettyOp):
+class IotaOp(PrettyNullaryOp):
     """Each element's index along a dimension. Spec section "iota"."""
 
     name = "stablehlo.iota"
@@ -155,16 +156,7 @@ class IotaOp(PrettyOp):
         TensorOf(Kind.INT | Kind.FLOAT | Kind.COMPLEX | Kind.QUANT, static=True)
     )
 
-    traits = traits_def(Pure(), RoundsOnce())
-
-    @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
-        """Parse the result's type."""
-        return (), (parser.parse_type(),)
-
-    def print_types(self, printer: Printer) -> None:
-        """Print the result's type."""
-        printer.print_attribute(self.output.type)
+    traits = traits_def(RoundsOnce())
 
     def verify_(self) -> None:
         """C1: the dimension is one of the result."""
@@ -177,7 +169,7 @@ class IotaOp(PrettyOp):
 
 
 @irdl_op_definition
-class DynamicIotaOp(PrettyOp):
+class DynamicIotaOp(PurePrettyOp):
     """`iota` of a shape that is computed. Spec section "dynamic_iota"."""
 
     name = "stablehlo.dynamic_iota"
@@ -187,8 +179,6 @@ class DynamicIotaOp(PrettyOp):
     output_shape = operand_def(STATIC_DIMENSION_TENSOR)
     iota_dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """C1: the dimension is one of the result; C2: the shape is the result's."""
@@ -533,7 +523,7 @@ class DynamicUpdateSliceOp(_MovingOp):
 
 
 @irdl_op_definition
-class RealDynamicSliceOp(PrettyOp):
+class RealDynamicSliceOp(PurePrettyOp):
     """A slice whose ends and strides are computed. Not in the specification."""
 
     name = "stablehlo.real_dynamic_slice"
@@ -543,8 +533,6 @@ class RealDynamicSliceOp(PrettyOp):
     limit_indices = operand_def(DIMENSION_TENSOR)
     strides = operand_def(DIMENSION_TENSOR)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """The indices have one type and one entry a dimension."""
@@ -625,7 +613,7 @@ class PadOp(_MovingOp):
 
 
 @irdl_op_definition
-class DynamicPadOp(PrettyOp):
+class DynamicPadOp(PurePrettyOp):
     """`pad` by computed amounts. Spec section "dynamic_pad"."""
 
     name = "stablehlo.dynamic_pad"
@@ -636,8 +624,6 @@ class DynamicPadOp(PrettyOp):
     edge_padding_high = operand_def(STATIC_DIMENSION_TENSOR)
     interior_padding = operand_def(STATIC_DIMENSION_TENSOR)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """C1: element types; C2, C3: amounts; C4: the result."""
@@ -716,7 +702,7 @@ class GetDimensionSizeOp(_MovingOp):
 
 
 @irdl_op_definition
-class SetDimensionSizeOp(PrettyOp):
+class SetDimensionSizeOp(PurePrettyOp):
     """A tensor with a dimension's dynamic size set. Not in the specification."""
 
     name = "stablehlo.set_dimension_size"
@@ -727,8 +713,6 @@ class SetDimensionSizeOp(PrettyOp):
     size = operand_def(TensorOf(Kind.SINT))
     dimension = prop_def(NotNegative)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """The dimension is one of the operand; the size is a scalar i32."""

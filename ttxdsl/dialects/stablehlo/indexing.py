@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.facts import MovesData
 from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
-from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, StableHLOOp
+from ttxdsl.dialects.stablehlo._base import Bool, Integer, Integers, PureOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._regions import check_reducer
 from ttxdsl.dialects.stablehlo._shapes import require, shapes_fit
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -159,7 +159,7 @@ class ScatterOp(StableHLOOp):
 
 
 @irdl_op_definition
-class TorchIndexSelectOp(StableHLOOp):
+class TorchIndexSelectOp(PureOp):
     """Rows chosen by an index tensor. Not in the specification."""
 
     name = "stablehlo.torch_index_select"
@@ -169,8 +169,6 @@ class TorchIndexSelectOp(StableHLOOp):
     dim = prop_def(Integer)
     batch_dims = prop_def(Integer)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """`dim` behind the batch dimensions, which both have; the result's shape."""

@@ -15,13 +15,11 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _infer as infer
-from ttxdsl.dialects.stablehlo._base import NotNegative, StableHLOOp
+from ttxdsl.dialects.stablehlo._base import NotNegative, PureOp
 from ttxdsl.dialects.stablehlo.types import (
     FLOAT_OR_QUANT_TENSOR,
     FLOAT_OR_QUANT_VECTOR,
@@ -71,7 +69,7 @@ def check_norm(
 
 
 @irdl_op_definition
-class BatchNormInferenceOp(StableHLOOp):
+class BatchNormInferenceOp(PureOp):
     """Normalization by given statistics. Spec section "batch_norm_inference"."""
 
     name = "stablehlo.batch_norm_inference"
@@ -85,8 +83,6 @@ class BatchNormInferenceOp(StableHLOOp):
     feature_index = prop_def(NotNegative)
     result = result_def(FLOAT_OR_QUANT_TENSOR)
 
-    traits = traits_def(Pure())
-
     def verify_(self) -> None:
         """C1: the feature; C2 to C6: element types and sizes; C7: the result."""
         check_norm(
@@ -96,7 +92,7 @@ class BatchNormInferenceOp(StableHLOOp):
 
 
 @irdl_op_definition
-class BatchNormTrainingOp(StableHLOOp):
+class BatchNormTrainingOp(PureOp):
     """Normalization by the batch's statistics. Spec section "batch_norm_training"."""
 
     name = "stablehlo.batch_norm_training"
@@ -110,8 +106,6 @@ class BatchNormTrainingOp(StableHLOOp):
     batch_mean = result_def(FLOAT_OR_QUANT_VECTOR)
     batch_var = result_def(FLOAT_OR_QUANT_VECTOR)
 
-    traits = traits_def(Pure())
-
     def verify_(self) -> None:
         """C1: the feature; C2 to C4: element types and sizes; C5 to C7: results."""
         features = check_norm(self, (self.operand,), (self.scale, self.offset))
@@ -119,7 +113,7 @@ class BatchNormTrainingOp(StableHLOOp):
 
 
 @irdl_op_definition
-class BatchNormGradOp(StableHLOOp):
+class BatchNormGradOp(PureOp):
     """Gradients of `batch_norm_training`. Spec section "batch_norm_grad"."""
 
     name = "stablehlo.batch_norm_grad"
@@ -134,8 +128,6 @@ class BatchNormGradOp(StableHLOOp):
     grad_operand = result_def(FLOAT_OR_QUANT_TENSOR)
     grad_scale = result_def(FLOAT_OR_QUANT_VECTOR)
     grad_offset = result_def(FLOAT_OR_QUANT_VECTOR)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """C1: the feature; C2 to C5: element types and sizes, of results too."""

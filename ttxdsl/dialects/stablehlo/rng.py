@@ -12,12 +12,10 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.stablehlo._base import Field, PrettyOp, enum_codec
+from ttxdsl.dialects.stablehlo._base import Field, PrettyOp, PurePrettyOp, enum_codec
 from ttxdsl.dialects.stablehlo._infer import constant_ints, require_shape, require_sizes
 from ttxdsl.dialects.stablehlo.attributes import (
     RngAlgorithmAttr,
@@ -76,7 +74,7 @@ class RngOp(PrettyOp):
 
 
 @irdl_op_definition
-class RngBitGeneratorOp(PrettyOp):
+class RngBitGeneratorOp(PurePrettyOp):
     """Random bits and the generator's next state. Spec: "rng_bit_generator"."""
 
     name = "stablehlo.rng_bit_generator"
@@ -89,8 +87,6 @@ class RngBitGeneratorOp(PrettyOp):
     rng_algorithm = prop_def(BaseAttr(RngAlgorithmAttr))
     output_state = result_def(TensorOf(Kind.INT | Kind.FLOAT))
     output = result_def(TensorOf(Kind.INT | Kind.FLOAT, static=True))
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """C1: the state keeps its shape."""

@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from ttxdsl.dialects.facts import MovesData
-from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyOp
+from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyNullaryOp, PrettyOp
 from ttxdsl.dialects.stablehlo._infer import require_type
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import Types
@@ -101,20 +101,9 @@ class GetTupleElementOp(PrettyOp):
 
 
 @irdl_op_definition
-class CreateTokenOp(PrettyOp):
+class CreateTokenOp(PrettyNullaryOp):
     """A token that comes after nothing. Deprecated: `after_all` of none."""
 
     name = "stablehlo.create_token"
 
     output = result_def(BaseAttr(TokenType))
-
-    traits = traits_def(Pure())
-
-    @classmethod
-    def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
-        """Parse the result's type."""
-        return (), (parser.parse_type(),)
-
-    def print_types(self, printer: Printer) -> None:
-        """Print the result's type."""
-        printer.print_attribute(self.output.type)

@@ -32,7 +32,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure, RecursiveMemoryEffect
+from xdsl.traits import RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.stablehlo import _shapes as shapes, _syntax as syntax
@@ -42,6 +42,7 @@ from ttxdsl.dialects.stablehlo._base import (
     Padding,
     Positive,
     Precisions,
+    PureOp,
     StableHLOOp,
 )
 from ttxdsl.dialects.stablehlo._infer import (
@@ -142,7 +143,7 @@ def _numbers(values: DenseArrayBase[IntegerType] | None) -> tuple[int, ...] | No
     return None if values is None else values.get_values()
 
 
-class _AnyConvolutionOp(StableHLOOp, ABC):
+class _AnyConvolutionOp(PureOp, ABC):
     """A convolution, but for its padding, which is a property or an operand.
 
     Subclasses say all operands, as theirs come before those of a base.
@@ -159,8 +160,6 @@ class _AnyConvolutionOp(StableHLOOp, ABC):
     batch_group_count = prop_def(Positive)
     precision_config = opt_prop_def(Precisions)
     result = result_def(TENSOR)
-
-    traits = traits_def(Pure())
 
     def check_without_padding(self) -> None:
         """What does not depend on padding: C1, C10 to C24, C27."""

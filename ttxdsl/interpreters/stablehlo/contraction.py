@@ -105,7 +105,7 @@ def _convolution(
     else:
         rows = computed[0].reshape(-1, 2)
         pairs = tuple((int(low), int(high)) for low, high in rows)
-    window = contraction.Window(
+    window = contraction.ConvWindow(
         hlo.window_values(op.window_strides, spatial),
         pairs,
         hlo.window_values(op.lhs_dilation, spatial),
@@ -115,17 +115,7 @@ def _convolution(
     result = contraction.convolution(
         lhs,
         rhs,
-        contraction.ConvDims(
-            dims.input_batch_dimension,
-            dims.input_feature_dimension,
-            dims.input_spatial_dimensions,
-            dims.kernel_input_feature_dimension,
-            dims.kernel_output_feature_dimension,
-            dims.kernel_spatial_dimensions,
-            dims.output_batch_dimension,
-            dims.output_feature_dimension,
-            dims.output_spatial_dimensions,
-        ),
+        dims,
         window,
         op.feature_group_count.value.data,
         op.batch_group_count.value.data,

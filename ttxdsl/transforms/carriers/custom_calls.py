@@ -37,7 +37,7 @@ from ttxdsl.transforms.carriers.hlo_shardings import (
 from ttxdsl.transforms.carriers.manual_computations import (
     ENTERING,
     LEAVING,
-    Border,
+    CallBorder,
     border_of_shardy,
     target_of,
 )
@@ -101,13 +101,13 @@ class CustomCalls:
             elif found := import_of_op(op, shardings):
                 self._imported[op] = found
 
-    def borders(self) -> dict[Operation, Border]:
+    def borders(self) -> dict[Operation, CallBorder]:
         """What the calls at the borders of manual computations say; constraints go in.
 
         Raises:
             CompileError: one says nothing, or nothing says how its tensor is split.
         """
-        found: dict[Operation, Border] = {}
+        found: dict[Operation, CallBorder] = {}
         for op in self._all:
             target = target_of(op)
             if target in _BORDERS and target.startswith(PREFIX):
@@ -120,7 +120,7 @@ class CustomCalls:
                 raise CompileError("it does not have a sharding for each tensor", op)
         return found
 
-    def _border_of_gspmd(self, op: stablehlo.CustomCallOp) -> Border:
+    def _border_of_gspmd(self, op: stablehlo.CustomCallOp) -> CallBorder:
         """The call names the manual axes if it enters, the layout if it leaves.
 
         The layout of what enters is that of its operand, which is constrained to it; the
@@ -145,7 +145,7 @@ class CustomCalls:
         sharding = _opened(outside, layout.sharding)
         # the axes of a computation around this one are manual on both sides
         manual = [axis.name for axis in local.manual if axis not in layout.manual]
-        return Border((sharding,), tuple(manual))
+        return CallBorder((sharding,), tuple(manual))
 
     def import_all(self) -> None:
         """Replace all but the borders of manual computations by ops of sdy.

@@ -30,8 +30,8 @@ from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.digits import axes_of
 from ttxdsl.sharding.hlo import (
+    HloKind,
     HloSharding,
-    Kind,
     parse_hlo_sharding,
     parse_op_sharding,
 )
@@ -108,7 +108,7 @@ class HloShardings:
 
     def _recover(self) -> Mesh | None:
         """The mesh of all tilings; None if nothing is split and nobody counts devices."""
-        tilings = [one for one in self._text if one.kind is Kind.TILED]
+        tilings = [one for one in self._text if one.kind is HloKind.TILED]
         count = self._module.attributes.get(NUM_PARTITIONS)
         size = count.value.data if isinstance(count, IntegerAttr) else 1
         for one in tilings:
@@ -172,7 +172,7 @@ class HloShardings:
         ]
 
     def _import(self, one: HloSharding, rank: int, where: Operation) -> Imported:
-        if one.kind is Kind.MAXIMAL:
+        if one.kind is HloKind.MAXIMAL:
             mesh = self._maximal_mesh(one.devices[0])
             return Imported(TensorSharding.fully_closed(mesh, 0))
         if self._mesh is None:
@@ -182,14 +182,14 @@ class HloShardings:
         everywhere = tuple(AxisRef(axis) for axis in mesh.axis_names)
         closed = TensorSharding.fully_closed(name, rank)
         match one.kind:
-            case Kind.MANUAL:
+            case HloKind.MANUAL:
                 return Imported(closed, everywhere)
-            case Kind.UNREDUCED:
+            case HloKind.UNREDUCED:
                 return Imported(closed.with_unreduced(everywhere))
-            case Kind.UNKNOWN:
+            case HloKind.UNKNOWN:
                 opened = TensorSharding.fully_open(name, rank)
                 return Imported(opened, group=one.group)
-            case Kind.TILED:
+            case HloKind.TILED:
                 return self._import_tiles(one, rank, where)
             case _:
                 return Imported(closed, group=one.group)
@@ -219,11 +219,13 @@ class HloShardings:
                 if group is kind
                 for axis in axes
             )
-            for kind in (Kind.UNREDUCED, Kind.MANUAL)
+            for kind in (HloKind.UNREDUCED, HloKind.MANUAL)
         }
-        unreduced = of_kind[Kind.UNREDUCED]
+        unreduced = of_kind[HloKind.UNREDUCED]
         return Imported(
-            TensorSharding(name, dims, (), unreduced), of_kind[Kind.MANUAL], one.group
+            TensorSharding(name, dims, (), unreduced),
+            of_kind[HloKind.MANUAL],
+            one.group,
         )
 
 

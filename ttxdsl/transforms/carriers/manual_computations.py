@@ -47,7 +47,7 @@ def target_of(op: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Border:
+class CallBorder:
     """What one call that enters or leaves says.
 
     Attributes:
@@ -59,7 +59,7 @@ class Border:
     manual: tuple[str, ...] | None
 
 
-def border_of_shardy(op: Operation, carried: Carried) -> Border:
+def border_of_shardy(op: Operation, carried: Carried) -> CallBorder:
     """What XLA's call for Shardy says in its frontend attributes.
 
     Raises:
@@ -79,7 +79,7 @@ def border_of_shardy(op: Operation, carried: Carried) -> Border:
     if not isinstance(shardings, sdy.TensorShardingPerValueAttr):
         raise CompileError(f"it does not say {key}", op)
     manual = axes.data if isinstance(axes, sdy.ManualAxesAttr) else None
-    return Border(shardings.data, manual)
+    return CallBorder(shardings.data, manual)
 
 
 @dataclass(eq=False)
@@ -146,7 +146,7 @@ def _computations(block: Block) -> list[_Computation]:
 
 
 def import_manual_computations(
-    module: ModuleOp, border_of: dict[Operation, Border]
+    module: ModuleOp, border_of: dict[Operation, CallBorder]
 ) -> None:
     """Make `sdy.manual_computation`s of what lies between calls.
 
@@ -221,7 +221,7 @@ class _Body:
 
 
 def _build(
-    block: Block, computation: _Computation, border_of: dict[Operation, Border]
+    block: Block, computation: _Computation, border_of: dict[Operation, CallBorder]
 ) -> None:
     """Replace a computation by one op, where its results are needed first."""
     body, leaving = computation.body, computation.leaving
@@ -233,7 +233,7 @@ def _build(
     before = min(map(order.__getitem__, leaving), default=len(order) - 1)
     found = _Body()
     inside = set(body)
-    borders: list[Border] = []
+    borders: list[CallBorder] = []
     for op in (*body, *leaving):
         for value in op.operands if op in leaving else _values_used(op):
             owner = value.owner

@@ -5,8 +5,6 @@ openness, priorities and axes of size one are gone, so two values with equal lay
 hold the same part of the same tensor on every device.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -38,7 +36,7 @@ class Layout:
     axes: tuple[Axes, ...]
 
     @staticmethod
-    def replicated(mesh: Mesh, shape: Sequence[int]) -> Layout:
+    def replicated(mesh: Mesh, shape: Sequence[int]) -> "Layout":
         """Every device holds all of it."""
         return Layout(mesh, tuple(shape), ((),) * len(shape))
 
@@ -49,7 +47,7 @@ class Layout:
         shape: Sequence[int],
         *,
         without: frozenset[str] = frozenset(),
-    ) -> Layout:
+    ) -> "Layout":
         """The layout that a sharding over `mesh` means; None is replicated.
 
         Args:
@@ -86,17 +84,17 @@ class Layout:
                 return dim
         return None
 
-    def with_axes(self, axes: Iterable[Axes]) -> Layout:
+    def with_axes(self, axes: Iterable[Axes]) -> "Layout":
         """The same tensor, split otherwise."""
         return replace(
             self, axes=tuple(without_trivial(each, self.mesh) for each in axes)
         )
 
-    def with_dim(self, dim: int, axes: Axes) -> Layout:
+    def with_dim(self, dim: int, axes: Axes) -> "Layout":
         """The same tensor with one dimension split otherwise."""
         return self.with_axes((*self.axes[:dim], axes, *self.axes[dim + 1 :]))
 
-    def same_placement(self, other: Layout) -> bool:
+    def same_placement(self, other: "Layout") -> bool:
         """Whether every device holds the same part under both layouts."""
         return self is other or (
             self.shape == other.shape

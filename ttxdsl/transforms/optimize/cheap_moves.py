@@ -23,8 +23,6 @@ only; sinks are values that an op needs in the second. Only what sends fewer byt
 before is changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -83,7 +81,7 @@ class _Vertex:
     dims: Places
     above: bool
     like: Operation
-    inputs: list[_Vertex] = field(default_factory=list["_Vertex"])
+    inputs: list["_Vertex"] = field(default_factory=list["_Vertex"])
     is_source: bool = False
     other: SSAValue | None = None
     number: int = 0

@@ -8,8 +8,6 @@ Axes stand for groups: those of devices that differ only along them, in the orde
 their index. A collective whose groups are none of that kind is left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import (

@@ -13,8 +13,6 @@ That is a property of the op alone: each element of the result depends on elemen
 operands at the same place along d.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

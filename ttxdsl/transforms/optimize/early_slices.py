@@ -19,8 +19,6 @@ A reduce_scatter along one axis of an all_reduce along another is the all_reduce
 reduce_scatter for that reason, which sends less.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue

@@ -1,7 +1,5 @@
 """Following values to their users without looking at every op of a block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 

@@ -10,8 +10,6 @@ other 2 (1 - 1/m) + 2 (1 - 1/n), which is more. Hardware that knows only single 
 one after the other all the same: the lowering takes a joint all_reduce apart.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Block, Operation
 
 from ttxdsl.dialects import stablehlo

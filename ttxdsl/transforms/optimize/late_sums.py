@@ -20,8 +20,6 @@ all_reduces; sinks are values that an op needs that is not linear in them. Only 
 fewer bytes than before is changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal

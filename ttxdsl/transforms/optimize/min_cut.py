@@ -8,8 +8,6 @@ Source: Dinic, "Algorithm for solution of a problem of maximum flow" (1970); the
 nearest to the sources and to the sinks are where the residual graph ends for them.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 

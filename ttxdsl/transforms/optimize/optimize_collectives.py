@@ -5,8 +5,6 @@ that stage 11 itself wrote (for lookups, halos and sums that no sharding speaks 
 why a rewrite is right can be said of one device's values alone, without shardings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ zeros and not f of zeros: only permutes that every device is a target of move.
 A slice by device moves ahead of an op first, as `early-slices` says.
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo

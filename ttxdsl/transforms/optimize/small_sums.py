@@ -11,8 +11,6 @@ combining along both in either order is one combination over all devices of both
 each gets its part. (Sums of floating-point numbers are rounded in another order then.)
 """
 
-from __future__ import annotations
-
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo

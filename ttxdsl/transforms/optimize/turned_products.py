@@ -13,8 +13,6 @@ apart (`held_in` of `dims.py`), whose other operands are the same on all devices
 neither dimension, and sums along other axes, do the same to U_i V as to U V_i.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ other groups by sending each member what it needs (`all_to_all`, whose groups ma
 and combining it there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

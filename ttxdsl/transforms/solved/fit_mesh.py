@@ -7,8 +7,6 @@ order. Devices are numbered anew by their places, so that a shard lies where the
 says. What is split by a part of an axis comes in whole and is cut by each device.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ own passes find the status instead, from the sharding of each argument and resul
 write it themselves; one that is there already would be there twice.
 """
 
-from __future__ import annotations
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp

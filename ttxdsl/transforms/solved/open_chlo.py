@@ -9,8 +9,6 @@ approximation of the gamma function (g = 7, nine terms); Giles, "Approximating t
 erfinv function", 2010.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import inf, log, nan, pi, sqrt
@@ -54,18 +52,6 @@ def _cathetus(w: Writer, x: SSAValue) -> SSAValue:
     return w.sqrt(w.mul(w.from_number(1, x), w.plus(x, 1)))
 
 
-def _acos(w: Writer, x: SSAValue) -> SSAValue:
-    return w.atan2(_cathetus(w, x), x)
-
-
-def _asin(w: Writer, x: SSAValue) -> SSAValue:
-    return w.mul(w.atan2(x, w.plus(_cathetus(w, x), 1)), 2)
-
-
-def _atan(w: Writer, x: SSAValue) -> SSAValue:
-    return w.atan2(x, w.full(1, x))
-
-
 def _acosh(w: Writer, x: SSAValue) -> SSAValue:
     near = w.log(w.add(x, w.sqrt(w.mul(w.plus(x, 1), w.minus(x, 1)))))
     far = w.plus(w.log(x), log(2))
@@ -83,10 +69,6 @@ def _asinh(w: Writer, x: SSAValue) -> SSAValue:
     return w.mul(w.unary(stablehlo.SignOp, x), value)
 
 
-def _atanh(w: Writer, x: SSAValue) -> SSAValue:
-    return w.mul(w.subtract(w.log1p(x), w.log1p(w.neg(x))), 0.5)
-
-
 def _cosh(w: Writer, x: SSAValue) -> SSAValue:
     halved = -log(2)
     return w.add(w.exp(w.plus(x, halved)), w.exp(w.from_number(halved, x)))
@@ -98,14 +80,6 @@ def _sinh(w: Writer, x: SSAValue) -> SSAValue:
     less = w.unary(stablehlo.Expm1Op, x)
     near = w.mul(w.add(less, w.div(less, w.plus(less, 1))), 0.5)
     return w.select(w.test(w.abs(x), "LT", 1), near, far)
-
-
-def _tan(w: Writer, x: SSAValue) -> SSAValue:
-    return w.unary(stablehlo.TanOp, x)
-
-
-def _square(w: Writer, x: SSAValue) -> SSAValue:
-    return w.mul(x, x)
 
 
 def _conj(w: Writer, x: SSAValue) -> SSAValue:
@@ -375,11 +349,16 @@ def _mulhi(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 _ANY_NUMBER: dict[str, Function] = {
-    "chlo.conj": _conj, "chlo.square": _square, "chlo.tan": _tan,
-}  # fmt: skip
+    "chlo.conj": _conj,
+    "chlo.square": lambda w, x: w.mul(x, x),
+    "chlo.tan": lambda w, x: w.unary(stablehlo.TanOp, x),
+}
 _REAL: dict[str, Function] = {
-    "chlo.acos": _acos, "chlo.acosh": _acosh, "chlo.asin": _asin,
-    "chlo.asinh": _asinh, "chlo.atan": _atan, "chlo.atanh": _atanh,
+    "chlo.acos": lambda w, x: w.atan2(_cathetus(w, x), x),
+    "chlo.asin": lambda w, x: w.mul(w.atan2(x, w.plus(_cathetus(w, x), 1)), 2),
+    "chlo.atan": lambda w, x: w.atan2(x, w.full(1, x)),
+    "chlo.atanh": lambda w, x: w.mul(w.subtract(w.log1p(x), w.log1p(w.neg(x))), 0.5),
+    "chlo.acosh": _acosh, "chlo.asinh": _asinh,
     "chlo.bessel_i1e": _bessel_i1e, "chlo.cosh": _cosh, "chlo.digamma": _digamma,
     "chlo.erf": _erf, "chlo.erf_inv": _erf_inv, "chlo.erfc": _erfc,
     "chlo.lgamma": _lgamma, "chlo.sinh": _sinh,

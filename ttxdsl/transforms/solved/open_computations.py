@@ -6,8 +6,6 @@ reduction each, an initial value that matters is combined afterwards, and any ot
 computation is done on pairs of neighbours until one value is left.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 from math import prod
@@ -231,7 +229,9 @@ class OpenScatter(RewritePattern):
             and isinstance(made, stablehlo.SubtractOp)
             and tuple(made.operands) == tuple(block.args)
         ):
-            write_instead(op, partial(_subtracted, op))
+            write_instead(
+                op, lambda w: [_scattered(op, w, op.inputs[0], w.neg(op.updates[0]))]
+            )
         elif (
             count == 1
             and not block.args[1].uses.get_length()
@@ -266,10 +266,6 @@ def _scattered(
         op.properties,
         [binary_region(stablehlo.AddOp, element_of(value))],
     )
-
-
-def _subtracted(op: stablehlo.ScatterOp, w: Writer) -> list[SSAValue]:
-    return [_scattered(op, w, op.inputs[0], w.neg(op.updates[0]))]
 
 
 def _applied(op: stablehlo.ScatterOp, w: Writer) -> list[SSAValue]:

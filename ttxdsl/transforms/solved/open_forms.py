@@ -7,8 +7,6 @@ three dimensions reads beyond the borders is put there first; truth values that 
 listed are bytes, for texts of them are read otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import cast

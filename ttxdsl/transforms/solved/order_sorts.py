@@ -5,8 +5,6 @@ by several keys is one sort a key, the last key first, each keeping what is equa
 order.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from xdsl.context import Context

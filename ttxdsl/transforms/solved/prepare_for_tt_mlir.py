@@ -5,8 +5,6 @@ ops, computations and collectives that it has. What cannot be said so is refused
 with its place, before tt-mlir is asked.
 """
 
-from __future__ import annotations
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass

@@ -3,8 +3,6 @@
 Its own word on such a program is often none: a crash, or an op that is left over.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 from xdsl.context import Context

@@ -1,7 +1,5 @@
 """The small computations that ops carry, read as one op or written for whole tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (

@@ -1,7 +1,5 @@
 """Writing elementwise StableHLO in place of one op."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import cast
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -148,12 +148,9 @@ def _local(program: _Program) -> Iterator[Finding]:
         if isinstance(op, FuncOp) and not op.is_declaration:
             for entries in (op.arg_attrs, op.res_attrs):
                 for entry in entries or ():
-                    if any(name.startswith("sdy.") for name in entry.data):
-                        yield f"still has {_sdy_names(entry)} at its border", op
-
-
-def _sdy_names(entry: DictionaryAttr) -> str:
-    return ", ".join(name for name in entry.data if name.startswith("sdy."))
+                    names = [name for name in entry.data if name.startswith("sdy.")]
+                    if names:
+                        yield f"still has {', '.join(names)} at its border", op
 
 
 def _border(op: ManualComputationOp) -> tuple[TensorSharding, ...]:

@@ -1,0 +1,36 @@
+"""Classes of different packages have different names, or a reason to share one."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import ttxdsl
+
+ROOT = Path(ttxdsl.__file__).parent
+
+_COLLECTIVE = "a collective in theory, and what ttir and ttnn share of its op"
+SHARED = {
+    "AllGather": _COLLECTIVE,
+    "AllReduce": _COLLECTIVE,
+    "AllToAll": _COLLECTIVE,
+    "CollectivePermute": _COLLECTIVE,
+    "Layout": "how values lie on devices: in axes of a mesh, and in parts of axes",
+    "ReduceScatter": _COLLECTIVE,
+    "Step": "what a program goes through: a pass that is checked, an op that is run",
+}
+"""Names of classes in more than one package, and why. Ops and attributes of several
+dialects share names in one package, since the dialect says which is meant."""
+
+
+def shared() -> set[str]:
+    packages: defaultdict[str, set[str]] = defaultdict(set)
+    for module in ROOT.rglob("*.py"):
+        package = module.relative_to(ROOT).with_suffix("").parts[0]
+        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                packages[node.name].add(package)
+    return {name for name, found in packages.items() if len(found) > 1}
+
+
+def test_a_name_means_one_class():
+    assert shared() == set(SHARED)
