@@ -1,5 +1,7 @@
 """Small matrix products take one thread, large ones all."""
 
+from typing import Any
+
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -7,9 +9,8 @@ from ttxdsl.interpreters.threads import threads_for
 
 
 def blas_threads() -> set[int]:
-    return {
-        one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"
-    }
+    pools: Any = threadpool_info()
+    return {one["num_threads"] for one in pools if one["user_api"] == "blas"}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ its turn milliseconds later. A product is worth that when it takes longer itself
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -26,4 +27,5 @@ def threads_for(multiplications: int) -> AbstractContextManager[object]:
     """Where a product of so many multiplications is to be computed."""
     if not _FEW < multiplications < _MANY:
         return nullcontext()
-    return _controller().limit(limits=1, user_api="blas")
+    controller: Any = _controller()  # threadpoolctl has no types
+    return controller.limit(limits=1, user_api="blas")
