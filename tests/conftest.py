@@ -20,6 +20,9 @@ os.environ.setdefault(
     "XLA_FLAGS", f"--xla_force_host_platform_device_count=8 {XLA_FLAGS}"
 )
 
+# the workers share the machine's cores as it is: they inherit this before they load BLAS
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # where `make tt` puts the real tt-mlir
 if (folder := Path(sys.prefix, "tt")).is_dir():
     os.environ.setdefault("TTXDSL_TT_LIBRARY", str(folder))

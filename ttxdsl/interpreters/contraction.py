@@ -18,6 +18,7 @@ from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.kernels import pad, reverse, transpose
+from ttxdsl.interpreters.threads import threads_for
 
 Array = NDArray[Any]
 
@@ -62,9 +63,10 @@ def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
         # one product after the other, as XLA does: BLAS fuses parts of complex ones
         products = x.astype(common)[..., None] * y.astype(common)[:, None]
         return np.add.reduce(products, axis=2)
-    return np.matmul(
-        _matrix(x.astype(common, copy=False)), _matrix(y.astype(common, copy=False))
-    )
+    x = _matrix(x.astype(common, copy=False))
+    y = _matrix(y.astype(common, copy=False))
+    with threads_for(prod(x.shape[-2:]) * y.shape[-1]):
+        return np.matmul(x, y)
 
 
 _FEW = 1 << 14
