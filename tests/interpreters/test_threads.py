@@ -9,7 +9,7 @@ from ttxdsl.interpreters.threads import threads_for
 
 
 def blas_threads() -> set[int]:
-    pools: Any = threadpool_info()
+    pools: list[dict[str, Any]] = threadpool_info()
     return {one["num_threads"] for one in pools if one["user_api"] == "blas"}
 
 

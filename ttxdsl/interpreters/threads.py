@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController  # pyright: ignore[reportMissingTypeStubs]
 
 _FEW = 1 << 18
 """Multiplications of a product for which BLAS takes one thread anyway."""
@@ -27,5 +27,5 @@ def threads_for(multiplications: int) -> AbstractContextManager[object]:
     """Where a product of so many multiplications is to be computed."""
     if not _FEW < multiplications < _MANY:
         return nullcontext()
-    controller: Any = _controller()  # threadpoolctl has no types
+    controller: Any = _controller()
     return controller.limit(limits=1, user_api="blas")
