@@ -25,6 +25,7 @@ from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
+from ttxdsl.interpreters.engine import Devices, run_on
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
@@ -151,14 +152,18 @@ def run_module(
 
 
 class Runner:
-    """A module made ready to be run several times.
+    """The engine that runs a module op by op, on the virtual mesh unless told otherwise.
 
     What is found out about its ops, and its constants, stay for the next run. The
     module must not change in between.
     """
 
     def __init__(
-        self, module: ModuleOp, entry: str | None = None, limits: Limits = NO_LIMITS
+        self,
+        module: ModuleOp,
+        entry: str | None = None,
+        limits: Limits = NO_LIMITS,
+        devices: Devices | None = None,
     ) -> None:
         """Find the entry function: `entry`, or `main` or the only public one."""
         module = device_module(module)
@@ -170,6 +175,13 @@ class Runner:
         self.limits = limits
         self.interpreter = Interpreter(module)
         register_implementations(self.interpreter)
+        if devices is not None:
+            session(self.interpreter).devices = devices
+
+    @property
+    def devices(self) -> Devices:
+        """Where the meshes of the program are."""
+        return session(self.interpreter).devices
 
     @cached_property
     def footprint(self) -> Footprint:
@@ -187,8 +199,8 @@ class Runner:
         """
         self.limits.require_room(self.footprint, there)
 
-    def run(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
-        """The results for global arrays `inputs`; see `run_module`."""
+    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """Whole arrays as the devices have them; see `Engine`."""
         function = self.function
         expected = len(function.function_type.inputs.data)
         if len(inputs) != expected:
@@ -198,24 +210,33 @@ class Runner:
                 function,
             )
         args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
+        self.require_room(bytes_of(args))
+        return tuple(
+            x if x is None else to_devices(self.devices, function, at, x)
+            for at, x in enumerate(args)
+        )
+
+    def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The results of the entry function, still on the devices; see `Engine`."""
         state = session(self.interpreter)
         state.max_steps, state.steps = self.limits.steps, 0
         state.channels.clear()
         state.probes.clear()
         try:
-            self.require_room(bytes_of(args))
-            args = tuple(
-                x if x is None else to_devices(function, at, x)
-                for at, x in enumerate(args)
-            )
-            results = self.interpreter.call_op(function, args)
-            results = tuple(
-                x if x is None else to_whole(function, at, x)
-                for at, x in enumerate(results)
-            )
+            return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(
-                "the program calls itself, or nests too deeply to be run", function
+                "the program calls itself, or nests too deeply to be run", self.function
             ) from error
+
+    def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole arrays of what `call` gave; see `Engine`."""
         # a token is nothing
-        return tuple(x if x is None else np.asarray(x) for x in results)
+        return tuple(
+            x if x is None else np.asarray(to_whole(self.devices, self.function, at, x))
+            for at, x in enumerate(results)
+        )
+
+    def run(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """The results for whole arrays `inputs`; see `run_module`."""
+        return run_on(self, inputs)
