@@ -15,9 +15,10 @@ from ttxdsl.api import Program, Stage
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
+from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
-from ttxdsl.interpreters.run import Runner, run_module
+from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.units import bytes_text
@@ -178,18 +179,15 @@ def _compiled(
     return {"stablehlo": device, "ttir": ttir, "ttnn": ttnn}
 
 
-def _results(
-    options: argparse.Namespace,
-    forms: dict[str, Program],
-    inputs: Sequence[Array],
-    limits: Limits,
-) -> Sequence[Array]:
-    """What the chosen engine computes, put together."""
+def _engine(
+    options: argparse.Namespace, forms: dict[str, Program], limits: Limits
+) -> Engine:
+    """What was chosen to run the program."""
     if options.engine == "jax":
-        from ttxdsl.xla.execute import run_partitioned
+        from ttxdsl.xla.execute import XlaProcess
 
-        return run_partitioned(forms["stablehlo"], inputs, options.devices)
-    return run_module(forms["ttnn"].module, inputs, limits=limits)
+        return XlaProcess(forms["stablehlo"], options.devices)
+    return Runner(forms["ttnn"].module, limits=limits)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -216,7 +214,7 @@ def execute(options: argparse.Namespace) -> int:
         forms = _compiled(program, options, step)
         step("simulation" if options.engine == "virtual" else "the engine")
         start = time.perf_counter()
-        found = _results(options, forms, inputs, limits)
+        found = run_on(_engine(options, forms, limits), inputs)
         simulation_seconds = time.perf_counter() - start
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
