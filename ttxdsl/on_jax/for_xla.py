@@ -67,7 +67,7 @@ class ForXla:
     """The arguments whose memory the caller gives away."""
 
 
-_DONATED = ("tf.aliasing_output", "jax.buffer_donor")
+DONATED = ("tf.aliasing_output", "jax.buffer_donor")
 """What JAX writes at arguments that are donated."""
 
 
@@ -87,7 +87,7 @@ def for_xla(module: ModuleOp) -> ForXla:
     donated = [
         at
         for at, entry in enumerate(argument_attributes(function))
-        if any(name in entry for name in _DONATED)
+        if any(name in entry for name in DONATED)
     ]
     function.arg_attrs = function.res_attrs = None
     meshes = [one for one in ops_of_type(module, sdy.MeshOp) if one.mesh.data.axes]

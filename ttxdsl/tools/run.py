@@ -261,10 +261,7 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    flags.add_input_options(parser)
     parser.add_argument(
         "--emit", choices=flags.FORMS, help="also print the program in a form"
     )
@@ -278,12 +275,7 @@ def add_command(commands: Any) -> None:
         help="what runs it: NumPy on a virtual mesh, as ttnn, or the devices that JAX"
         " has, as stage 13 (virtual)",
     )
-    parser.add_argument(
-        "--devices",
-        type=flags.count_of,
-        metavar="N",
-        help="virtual CPU devices of --engine jax (what JAX has, or as many as the mesh)",
-    )
+    flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")
     flags.add_limit_options(parser)

@@ -120,8 +120,13 @@ def run_with_xla(
             has, or as many virtual CPU devices as it needs.
 
     Raises:
-        CompileError: JAX is not installed, or XLA refuses a program.
+        CompileError: JAX is not installed, there are to be too few devices, or XLA
+            refuses a program.
     """
+    if virtual is not None and virtual < devices:
+        raise CompileError(
+            f"the program runs on {devices} devices, and there are to be {virtual}"
+        )
     if find_spec("jax") is None:
         raise CompileError(
             "JAX is not installed, and XLA comes with it", hint="pip install jax"
@@ -146,16 +151,10 @@ class XlaProcess:
         """Take a program after stage 13; `virtual` as in `run_with_xla`.
 
         Raises:
-            CompileError: there are to be too few devices, or the program has something
-                that XLA cannot do.
+            CompileError: the program has something that XLA cannot do.
         """
         made = for_xla(program.module)
         self.devices, self.virtual = made.mesh.total_size, virtual
-        if virtual is not None and virtual < self.devices:
-            raise CompileError(
-                f"the program runs on {self.devices} devices, and there are to be"
-                f" {virtual}"
-            )
         self.function = entry_function(made.module)
         self.text = program_text(made.module, locations=True)
 
@@ -173,10 +172,10 @@ class XlaProcess:
 
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Whole arrays; see `Engine`."""
-        return tuple(_whole(at, shards) for at, shards in enumerate(results))
+        return tuple(whole_of(at, shards) for at, shards in enumerate(results))
 
 
-def _whole(number: int, shards: Sequence[Shard]) -> Array:
+def whole_of(number: int, shards: Sequence[Shard]) -> Array:
     """A result put together of what the devices hold.
 
     Raises:

@@ -158,8 +158,9 @@ def run(folder: Path, devices: int, rounds: int) -> None:
     for program in programs:
         program.place(arrays)
         program.write(program.run())
-    for _ in range(rounds - 1):
-        for program in programs:
+    for turn in range(1, rounds):
+        # nobody is always the one that follows the other
+        for program in programs[:: 1 if turn % 2 else -1]:
             program.run()
     for program in programs:
         program.write_measured()
