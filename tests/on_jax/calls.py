@@ -145,6 +145,47 @@ def unreduced_borders() -> None:
     np.testing.assert_array_equal(program.to_jax()(array)[0], array + array)
 
 
+def slices_of_slices() -> None:
+    """XLA itself makes one slice of two at the sum of their indices, out of range here."""
+    program = ttxdsl.load(
+        """
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %i: tensor<i8>, %j: tensor<ui32>) -> tensor<8x2xf32> {
+  %z = stablehlo.constant dense<0> : tensor<i8>
+  %u = stablehlo.constant dense<0> : tensor<ui32>
+  %0 = stablehlo.dynamic_slice %a, %z, %i, sizes = [8, 4]
+    : (tensor<8x8xf32>, tensor<i8>, tensor<i8>) -> tensor<8x4xf32>
+  %1 = stablehlo.dynamic_slice %0, %u, %j, sizes = [8, 2]
+    : (tensor<8x4xf32>, tensor<ui32>, tensor<ui32>) -> tensor<8x2xf32>
+  return %1 : tensor<8x2xf32>
+}
+"""
+    )
+    ours = program.to_jax()
+    array = np.arange(64, dtype="f4").reshape(8, 8)
+    for i, j, start in ((7, 1, 5), (7, 9, 6), (1, 9, 3), (-3, 1, 1)):
+        (found,) = ours(array, np.int8(i), np.uint32(j))
+        np.testing.assert_array_equal(found, array[:, start : start + 2])
+
+
+def tensors_of_no_elements() -> None:
+    """JAX itself cannot read one that is split."""
+    program = ttxdsl.load(
+        """
+sdy.mesh @mesh = <["x"=8]>
+func.func @main(%a: tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+    -> (tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.negate %a : tensor<0x8xf32>
+  return %0 : tensor<0x8xf32>
+}
+"""
+    )
+    (found,) = program.to_jax()(np.zeros((0, 8), "f4"))
+    assert np.asarray(found).shape == (0, 8)
+
+
 def lowered_programs_run_as_stage_13() -> None:
     program = ttxdsl.load(SMALL)
     inputs = program.random_inputs()

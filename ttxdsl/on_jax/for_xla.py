@@ -6,9 +6,10 @@ leaves alone what is inside. What XLA has no words for at their borders is said 
 - devices are numbered by their places in the mesh; whoever runs it puts them there;
 - an axis that is split in parts becomes several axes, which JAX's shardings can name;
 - what is unreduced comes in whole, and is on one device and zero on the others; what is
-  unreduced as it goes out is summed.
+  unreduced as it goes out is summed;
+- a tensor of no elements is whole on every device.
 
-Inside, what XLA does not compile is said in words that it does: see `_OPENED`.
+Inside, what XLA does not compile, or compiles wrongly, is said otherwise: see `_open`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +19,7 @@ from itertools import pairwise
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, i1
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import argument_attributes
@@ -39,7 +40,7 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.collectives import CollectiveWriter, SliceFunctions
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.local.emitter import Emitter, is_unsigned
 from ttxdsl.transforms.solved.exchanging import (
     reduced_by_exchange,
     scattered_by_exchange,
@@ -146,15 +147,46 @@ def _leave_callbacks(module: ModuleOp) -> None:
 
 
 def _open(module: ModuleOp, devices: int) -> None:
-    """Say otherwise what XLA does not compile."""
+    """Say otherwise what XLA does not compile, or not as StableHLO means it.
+
+    It reduces across devices with a few computations only, and has no `chlo.mulhi` where
+    there are several devices. Of two dynamic slices, one of the other, it makes one at
+    the sum of their indices, and forgets that each was clamped: so they are clamped
+    before.
+    """
     for op in ops_of_type(module, stablehlo.AllReduceOp, stablehlo.ReduceScatterOp):
         if not _is_reduced_by_xla(op):
             groups = device_groups(op, devices)
             by_exchange = _OPENED[type(op)]
             write_instead(op, partial(by_exchange, op, groups))
+    for op in ops_of_type(module, stablehlo.DynamicSliceOp):
+        _clamp(op)
     for op in all_ops(module):
         if op.name == "chlo.mulhi" and integer_width(element_of(op.results[0])) == 32:
             write_instead(op, partial(_mulhi, op))
+
+
+def _clamp(op: stablehlo.DynamicSliceOp) -> None:
+    w = Writer(Block(), op.location)
+    clamped = [
+        w.clamp(
+            w.full(0, index),
+            index,
+            w.full(min(size - part, _largest(element_of(index))), index),
+        )
+        for index, size, part in zip(
+            op.start_indices, shape_of(op.operand), shape_of(op.result), strict=True
+        )
+    ]
+    _insert(w, InsertPoint.before(op))
+    for at, index in enumerate(clamped, 1):
+        op.operands[at] = index
+
+
+def _largest(element: Attribute) -> int:
+    """Of the numbers of an integer type."""
+    bits = integer_width(element) or 0
+    return 2 ** (bits if is_unsigned(element) else bits - 1) - 1
 
 
 def _mulhi(op: Operation, w: Writer) -> list[SSAValue]:
@@ -197,10 +229,12 @@ class _Border:
             if axis.contains(part)
         )
 
-    def _said(self, sharding: TensorSharding) -> TensorSharding:
-        return TensorSharding.closed(
-            sharding.mesh, map(self._renamed, sharding.axes_per_dim)
-        )
+    def _said(self, sharding: TensorSharding, whole: SSAValue) -> TensorSharding:
+        """A sharding of a whole tensor; JAX cannot split one of no elements."""
+        dims = sharding.axes_per_dim
+        if _is_empty(whole):
+            dims = [()] * len(dims)
+        return TensorSharding.closed(sharding.mesh, map(self._renamed, dims))
 
     def write(self) -> None:
         """Rewrite all borders."""
@@ -213,23 +247,41 @@ class _Border:
         assert first is not None and last is not None
         ins, outs = manual.in_shardings.data, manual.out_shardings.data
         before, after = (_Writing(manual, self.mesh) for _ in range(2))
-        for argument, sharding in zip(block.args, ins, strict=True):
-            if axes := self._renamed(sharding.unreduced):
+        for at, argument in enumerate(list(block.args)):
+            whole, sharding = manual.tensors[at], ins[at]
+            if _is_empty(whole):
+                local = before.emitter.splat(0, element_of(whole), shape_of(argument))
+                block.insert_arg(whole.type, at)
+                argument.replace_all_uses_with(local)
+                block.erase_arg(argument)
+            elif axes := self._renamed(sharding.unreduced):
                 uses = list(argument.uses)
-                value = before.on_first(argument, axes)
+                local = before.on_first(argument, axes)
                 for use in uses:
-                    use.operation.operands[use.index] = value
-        for at, sharding in enumerate(outs):
-            if axes := self._renamed(sharding.unreduced):
+                    use.operation.operands[use.index] = local
+        for at, (whole, sharding) in enumerate(zip(manual.results, outs, strict=True)):
+            if _is_empty(whole):
+                last.operands[at] = after.emitter.splat(
+                    0, element_of(whole), shape_of(whole)
+                )
+            elif axes := self._renamed(sharding.unreduced):
                 last.operands[at] = after.summed(last.operands[at], axes)
-        before.insert(InsertPoint.before(first))
-        after.insert(InsertPoint.before(last))
+        _insert(before.emitter, InsertPoint.before(first))
+        _insert(after.emitter, InsertPoint.before(last))
         names = [name for name, _ in self.mesh.axes]
         manual.properties |= {
-            "in_shardings": sdy.TensorShardingPerValueAttr(map(self._said, ins)),
-            "out_shardings": sdy.TensorShardingPerValueAttr(map(self._said, outs)),
+            "in_shardings": sdy.TensorShardingPerValueAttr(
+                map(self._said, ins, manual.tensors)
+            ),
+            "out_shardings": sdy.TensorShardingPerValueAttr(
+                map(self._said, outs, manual.results)
+            ),
             "manual_axes": sdy.ManualAxesAttr(names),
         }
+
+
+def _is_empty(value: SSAValue) -> bool:
+    return 0 in shape_of(value)
 
 
 def _name(part: AxisRef) -> str:
@@ -292,9 +344,10 @@ class _Writing:
         """What the devices along axes have together."""
         return self.collectives.all_reduce_at_once(value, self.mesh, axes, SUM)
 
-    def insert(self, point: InsertPoint) -> None:
-        """Let them stand there."""
-        made = list(self.emitter.block.ops)
-        for one in made:
-            one.detach()
-        Rewriter.insert_op(made, point)
+
+def _insert(emitter: Emitter, point: InsertPoint) -> None:
+    """Let what was written stand somewhere."""
+    made = list(emitter.block.ops)
+    for one in made:
+        one.detach()
+    Rewriter.insert_op(made, point)
