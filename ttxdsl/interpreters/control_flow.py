@@ -54,7 +54,7 @@ def run_while(
         (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
         holds = _scalar(np.asarray(holds).astype(np.bool_, copy=False), rank)
         active = holds if active is None else active & holds
-        if not bool(active.any()):
+        if True not in session(interpreter).devices.distinct(active):
             return state
         _take_turn(interpreter, body)
         new = run_region(interpreter, body, (*state, *always), "body")
@@ -100,12 +100,12 @@ def run_branches(
         raise InterpretationError("a case without branches")
     last = len(branches) - 1
     index = np.where((index < 0) | (index > last), last, index)
-    found = np.unique(index)
-    if found.size == 1:
-        return run_region(interpreter, branches[int(found[0])], args, "branch")
+    found = session(interpreter).devices.distinct(index)
+    if len(found) == 1:
+        return run_region(interpreter, branches[found[0]], args, "branch")
     results: Values | None = None
     for number in found:
-        region = branches[int(number)]
+        region = branches[number]
         here = run_region(interpreter, region, args, "branch")
         end = region.block.last_op
         assert end is not None

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
 from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.sharding.axes import AxisRef
 
@@ -40,14 +41,14 @@ def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
     return TensorType(tensor.element_type, [size * count for size, count in parts])
 
 
-def _mesh(function: FuncOp) -> DeviceMesh:
+def _mesh(devices: Devices, function: FuncOp) -> DeviceMesh:
     meshes, name = meshes_of(function), only_mesh(function)
     if meshes is None or name is None:
         raise CompileError("data on the devices needs a module of one mesh", function)
     mesh = meshes.get_mesh(name)
     assert mesh is not None
     sizes = mesh.get_shape()
-    return DeviceMesh(tuple((f"axis{at}", size) for at, size in enumerate(sizes)))
+    return devices.mesh(tuple((f"axis{at}", size) for at, size in enumerate(sizes)))
 
 
 def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[AxisRef]]:
@@ -58,12 +59,12 @@ def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[Axi
     return dims
 
 
-def to_devices(function: FuncOp, at: int, value: Array) -> Array:
+def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
     """What the devices have of the whole tensor given for argument `at`."""
     shards = _shards(function.arg_attrs, at)
     if shards is None:
         return value
-    mesh, counts = _mesh(function), shards["shard_shape"]
+    mesh, counts = _mesh(devices, function), shards["shard_shape"]
     parts = shards.get("device_parts")
     if parts is None:
         local = mesh.shard(value, _dims(mesh, shards))
@@ -75,12 +76,12 @@ def to_devices(function: FuncOp, at: int, value: Array) -> Array:
     )
 
 
-def to_whole(function: FuncOp, at: int, value: Array) -> Array:
+def to_whole(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
     """The whole tensor of which the devices have parts as result `at`."""
     shards = _shards(function.res_attrs, at)
     if shards is None:
         return value
-    mesh, counts = _mesh(function), shards["shard_shape"]
+    mesh, counts = _mesh(devices, function), shards["shard_shape"]
     parts, summands = shards.get("device_parts"), shards.get("device_summands")
     dims = _dims(mesh, shards)
     if parts is None and summands is None:

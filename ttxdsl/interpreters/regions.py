@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, constant, is_integer, tensor_of
+from ttxdsl.interpreters.engine import Devices, VirtualDevices
 from ttxdsl.interpreters.kernels import BINARY, convert
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
@@ -71,6 +72,8 @@ class Step:
 class Session:
     """What one interpreter remembers between ops."""
 
+    devices: Devices = field(default_factory=VirtualDevices)
+    """Where the meshes of the program are."""
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
     """The devices of the code that runs now; no axes outside of a mesh."""
     plans: dict[Region, list[Step]] = field(default_factory=dict[Region, list[Step]])

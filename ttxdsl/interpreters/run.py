@@ -25,6 +25,7 @@ from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
+from ttxdsl.interpreters.engine import Devices, run_on
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
@@ -87,7 +88,7 @@ def _kind(dtype: DType) -> str:
     return "integer" if is_integer(dtype) else dtype.kind
 
 
-def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
+def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
     """`value` as the array that argument `at` takes; None for a token.
 
     Raises:
@@ -100,7 +101,7 @@ def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         return None
     if not isinstance(type_, TensorType):
         raise CompileError(f"{name} is of type {type_}, not a tensor", function)
-    shape, dtype = tensor_of(cast(Attribute, type_))
+    _, dtype = tensor_of(cast(Attribute, type_))
     plain = not hasattr(value, "dtype")
     array = np.asarray(value)
     if plain and array.dtype != dtype:
@@ -109,18 +110,30 @@ def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         )
         if fits:
             array = array.astype(WIDER.get(dtype, dtype)).astype(dtype)
-    if array.dtype != dtype:
+    require_argument(array, at, function)
+    return array
+
+
+def require_argument(value: Any, at: int, function: func.FuncOp) -> None:
+    """Hold what has a shape and a `dtype` to the type of argument `at`, a tensor's.
+
+    Raises:
+        CompileError: its shape or type is another one.
+    """
+    type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
+    name = f"argument {at} of @{function.sym_name.data}"
+    shape, dtype = tensor_of(type_)
+    if value.dtype != dtype:
         raise CompileError(
-            f"{name} takes elements of type {dtype}, the value has {array.dtype}",
+            f"{name} takes elements of type {dtype}, the value has {value.dtype}",
             function,
             hint=f"convert it: value.astype({dtype})",
         )
-    sizes = zip(shape, array.shape, strict=False)
-    if array.ndim != len(shape) or any(n not in (-1, m) for n, m in sizes):
+    sizes = zip(shape, value.shape, strict=False)
+    if value.ndim != len(shape) or any(n not in (-1, m) for n, m in sizes):
         raise CompileError(
-            f"{name} has type {type_}, the value has shape {array.shape}", function
+            f"{name} has type {type_}, the value has shape {value.shape}", function
         )
-    return array
 
 
 def run_module(
@@ -151,14 +164,18 @@ def run_module(
 
 
 class Runner:
-    """A module made ready to be run several times.
+    """The engine that runs a module op by op, on the virtual mesh unless told otherwise.
 
     What is found out about its ops, and its constants, stay for the next run. The
     module must not change in between.
     """
 
     def __init__(
-        self, module: ModuleOp, entry: str | None = None, limits: Limits = NO_LIMITS
+        self,
+        module: ModuleOp,
+        entry: str | None = None,
+        limits: Limits = NO_LIMITS,
+        devices: Devices | None = None,
     ) -> None:
         """Find the entry function: `entry`, or `main` or the only public one."""
         module = device_module(module)
@@ -170,6 +187,13 @@ class Runner:
         self.limits = limits
         self.interpreter = Interpreter(module)
         register_implementations(self.interpreter)
+        if devices is not None:
+            session(self.interpreter).devices = devices
+
+    @property
+    def devices(self) -> Devices:
+        """Where the meshes of the program are."""
+        return session(self.interpreter).devices
 
     @cached_property
     def footprint(self) -> Footprint:
@@ -187,17 +211,8 @@ class Runner:
         """
         self.limits.require_room(self.footprint, there)
 
-    def run(
-        self,
-        inputs: Sequence[ArrayLike | None],
-        rounding: Rounding | None = None,
-    ) -> tuple[Any, ...]:
-        """The results for global arrays `inputs`; see `run_module`.
-
-        Args:
-            inputs: as `run_module` takes them.
-            rounding: changes every result of an op, if given.
-        """
+    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """Whole arrays as the devices have them; see `Engine`."""
         function = self.function
         expected = len(function.function_type.inputs.data)
         if len(inputs) != expected:
@@ -206,26 +221,46 @@ class Runner:
                 f"{len(inputs)} were given",
                 function,
             )
-        args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
+        args = tuple(argument_of(x, at, function) for at, x in enumerate(inputs))
+        self.require_room(bytes_of(args))
+        return tuple(
+            x if x is None else to_devices(self.devices, function, at, x)
+            for at, x in enumerate(args)
+        )
+
+    def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The results of the entry function, still on the devices; see `Engine`."""
         state = session(self.interpreter)
         state.max_steps, state.steps = self.limits.steps, 0
-        state.rounding = rounding
         state.channels.clear()
         state.probes.clear()
         try:
-            self.require_room(bytes_of(args))
-            args = tuple(
-                x if x is None else to_devices(function, at, x)
-                for at, x in enumerate(args)
-            )
-            results = self.interpreter.call_op(function, args)
-            results = tuple(
-                x if x is None else to_whole(function, at, x)
-                for at, x in enumerate(results)
-            )
+            return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(
-                "the program calls itself, or nests too deeply to be run", function
+                "the program calls itself, or nests too deeply to be run", self.function
             ) from error
+
+    def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole arrays of what `call` gave; see `Engine`."""
         # a token is nothing
-        return tuple(x if x is None else np.asarray(x) for x in results)
+        return tuple(
+            x if x is None else np.asarray(to_whole(self.devices, self.function, at, x))
+            for at, x in enumerate(results)
+        )
+
+    def run(
+        self, inputs: Sequence[ArrayLike | None], rounding: Rounding | None = None
+    ) -> tuple[Any, ...]:
+        """The results for whole arrays `inputs`; see `run_module`.
+
+        Args:
+            inputs: as `run_module` takes them.
+            rounding: changes every result of an op, if given.
+        """
+        state = session(self.interpreter)
+        state.rounding = rounding
+        try:
+            return run_on(self, inputs)
+        finally:
+            state.rounding = None

@@ -18,6 +18,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
+from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.implementing import (
     implement_by_kernels,
     implement_returns,
@@ -61,7 +62,9 @@ def _manual(refs: Iterable[AxisRef], axes: frozenset[str]) -> list[AxisRef]:
     return [ref for ref in refs if ref.name in axes]
 
 
-def device_mesh(op: Operation, shardings: Iterable[TensorSharding]) -> DeviceMesh:
+def device_mesh(
+    devices: Devices, op: Operation, shardings: Iterable[TensorSharding]
+) -> DeviceMesh:
     """The one mesh that shardings of an op name; without axes if there is none.
 
     Raises:
@@ -69,14 +72,14 @@ def device_mesh(op: Operation, shardings: Iterable[TensorSharding]) -> DeviceMes
     """
     meshes = {sdy.get_mesh(op, sharding) for sharding in shardings}
     # an empty or maximal mesh has no axes that could matter
-    found = {DeviceMesh(mesh.axes, mesh.device_ids) for mesh in meshes if mesh.axes}
+    found = {(mesh.axes, mesh.device_ids) for mesh in meshes if mesh.axes}
     if len(found) > 1:
         raise UnsupportedError(
             "operands and results lie on several meshes",
             op,
             hint="use one mesh for all shardings of a manual computation",
         )
-    return found.pop() if found else DeviceMesh()
+    return devices.mesh(*found.pop()) if found else devices.mesh()
 
 
 @implements(sdy.ShardingGroupOp)
@@ -103,8 +106,8 @@ def _manual_op(
         ReplicaMismatchError: an out sharding says replicated and devices differ.
     """
     ins, outs = op.in_shardings.data, op.out_shardings.data
-    mesh = device_mesh(op, (*ins, *outs))
-    outer = session(interpreter).mesh
+    state = session(interpreter)
+    mesh, outer = device_mesh(state.devices, op, (*ins, *outs)), state.mesh
     nested = outer.rank > 0
     if nested and mesh.rank == 0:
         mesh = outer

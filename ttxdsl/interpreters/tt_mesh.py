@@ -29,11 +29,11 @@ from ttxdsl.interpreters.mesh import Array, DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.mesh_axes import Dims
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
-from ttxdsl.interpreters.regions import Values
+from ttxdsl.interpreters.regions import Values, session
 from ttxdsl.sharding.axes import AxisRef
 
 
-def device_mesh(op: Operation) -> DeviceMesh:
+def device_mesh(interpreter: Interpreter, op: Operation) -> DeviceMesh:
     """The mesh that the op's tensors live on; axes are called `axis0`, `axis1`, …
 
     Raises:
@@ -56,12 +56,13 @@ def device_mesh(op: Operation) -> DeviceMesh:
             "= 2x4>]>}",
         )
     shape = found.get_shape()
-    return DeviceMesh(tuple((f"axis{at}", size) for at, size in enumerate(shape)))
+    axes = tuple((f"axis{at}", size) for at, size in enumerate(shape))
+    return session(interpreter).devices.mesh(axes)
 
 
-def _line(op: Any) -> tuple[DeviceMesh, Groups]:
+def _line(interpreter: Interpreter, op: Any) -> tuple[DeviceMesh, Groups]:
     """The mesh and the groups of devices along the op's `cluster_axis`."""
-    mesh = device_mesh(op)
+    mesh = device_mesh(interpreter, op)
     axis = op.cluster_axis.value.data
     if axis >= mesh.rank:
         raise CompileError(f"cluster_axis {axis} of a mesh of rank {mesh.rank}", op)
@@ -110,8 +111,8 @@ def _to_whole(mesh: DeviceMesh, op: Any, x: Array) -> Array:
     return mesh.collect(x, counts, parts, summands)
 
 
-def _mesh_shard(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh = device_mesh(op)
+def _mesh_shard(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(interpreter, op)
     if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
         return (_to_shards(mesh, op, args[0]),)
     try:
@@ -152,39 +153,43 @@ def _reducer(op: Any) -> Reduce:
     return _statistic(kind)
 
 
-def _all_gather(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh, groups = _line(op)
+def _all_gather(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(interpreter, op)
     dim = op.all_gather_dim.value.data % _rank(op)
     return (mesh.all_gather(args[0], _rank(op), dim, groups),)
 
 
-def _all_reduce(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh, groups = _line(op)
+def _all_reduce(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(interpreter, op)
     return (mesh.all_reduce(args[0], _rank(op), groups, _reducer(op)),)
 
 
-def _reduce_scatter(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh, groups = _line(op)
+def _reduce_scatter(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(interpreter, op)
     dim = op.scatter_dim.value.data % _rank(op)
     return (mesh.reduce_scatter(args[0], _rank(op), dim, groups, _reducer(op)),)
 
 
-def _all_to_all(_: Interpreter, op: Any, args: Values) -> Values:
+def _all_to_all(interpreter: Interpreter, op: Any, args: Values) -> Values:
     groups = op.groups
-    mesh, groups = _line(op) if groups is None else (device_mesh(op), groups)
+    mesh, groups = (
+        _line(interpreter, op)
+        if groups is None
+        else (device_mesh(interpreter, op), groups)
+    )
     rank = _rank(op)
     split, concat = op.split_dim.value.data % rank, op.concat_dim.value.data % rank
     return (mesh.all_to_all(args[0], rank, split, concat, groups),)
 
 
-def _mesh_partition(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh, groups = _line(op)
+def _mesh_partition(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh, groups = _line(interpreter, op)
     dim = op.dim.value.data % _rank(op)
     return (mesh.all_slice(args[0], _rank(op), dim, groups),)
 
 
-def _collective_permute(_: Interpreter, op: Any, args: Values) -> Values:
-    mesh = device_mesh(op)
+def _collective_permute(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(interpreter, op)
     pairs = id_pairs(op.source_target_pairs)
     return (mesh.collective_permute(args[0], _rank(op), pairs),)
 
@@ -195,8 +200,9 @@ def _groups(op: Any) -> Groups:
     return tuple(tuple(int(one) for one in row if one >= 0) for row in table)
 
 
-def _collective_broadcast(_: Interpreter, op: Any, args: Values) -> Values:
-    return (device_mesh(op).collective_broadcast(args[0], _rank(op), _groups(op)),)
+def _collective_broadcast(interpreter: Interpreter, op: Any, args: Values) -> Values:
+    mesh = device_mesh(interpreter, op)
+    return (mesh.collective_broadcast(args[0], _rank(op), _groups(op)),)
 
 
 _PLACEMENT = re.compile(r"<(shard|replicate)(?:,\s*(-?\d+))?")
@@ -214,20 +220,20 @@ def _placed(op: Any, mesh: DeviceMesh, dims: Sequence[int | None]) -> Dims:
     return split
 
 
-def _distribute_tensor(_: Interpreter, op: Any, args: Values) -> Values:
+def _distribute_tensor(interpreter: Interpreter, op: Any, args: Values) -> Values:
     """`placements`: along each mesh axis, the dimension that it splits, if any."""
-    mesh = device_mesh(op)
+    mesh = device_mesh(interpreter, op)
     placements = _PLACEMENT.findall(op.mapper_config.text.data.partition("]")[0])
     dims = [int(dim) if kind == "shard" else None for kind, dim in placements]
     return (mesh.shard(args[0], _placed(op, mesh, dims)),)
 
 
-def _aggregate_tensor(_: Interpreter, op: Any, args: Values) -> Values:
+def _aggregate_tensor(interpreter: Interpreter, op: Any, args: Values) -> Values:
     """`dims`: along each axis of `mesh_shape_override`, where its devices' parts join.
 
     An axis that the shape has once is not joined: its devices hold the same.
     """
-    mesh = device_mesh(op)
+    mesh = device_mesh(interpreter, op)
     dims, sizes = (
         [int(one) for one in _NUMBER.findall(part)]
         for part in op.composer_config.text.data.split("]")[:2]
@@ -254,9 +260,9 @@ def _aggregate_tensor(_: Interpreter, op: Any, args: Values) -> Values:
     return (whole.reshape(whole.shape[mesh.rank :]),)
 
 
-def _point_to_point(_: Interpreter, op: Any, args: Values) -> Values:
+def _point_to_point(interpreter: Interpreter, op: Any, args: Values) -> Values:
     """The receiver's part of the second operand (zeros without) becomes the sender's."""
-    mesh, rank = device_mesh(op), _rank(op)
+    mesh, rank = device_mesh(interpreter, op), _rank(op)
     sender, receiver = ints(op.sender_coord), ints(op.receiver_coord)
     axes = tuple(range(mesh.rank))
     source = mesh.spread(args[0], rank, axes)

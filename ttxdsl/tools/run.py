@@ -15,9 +15,10 @@ from ttxdsl.api import Program, Stage
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
+from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.limits import beside_comparison
-from ttxdsl.interpreters.run import Runner, run_module
+from ttxdsl.interpreters.limits import Limits, beside_comparison
+from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.units import bytes_text
@@ -30,6 +31,9 @@ from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
 
 Array = NDArray[Any]
+
+ENGINES = {"virtual": "virtual mesh", "jax": "JAX's devices"}
+"""What may run the compiled program, and what a report calls it."""
 
 _STEPS = 18
 """Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
@@ -88,6 +92,7 @@ def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
 class _Outcome:
     """What a run found, for a report in either form."""
 
+    engine: str
     lowered: Program
     results: list[tuple[Array, Comparison]]
     reference_seconds: float
@@ -108,7 +113,7 @@ def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
     console.print(_result_table(outcome.results))
     console.print(
         f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
-        f" virtual mesh {outcome.simulation_seconds * 1e3:.1f} ms"
+        f" {ENGINES[outcome.engine]} {outcome.simulation_seconds * 1e3:.1f} ms"
     )
 
 
@@ -117,6 +122,7 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
     lowered = outcome.lowered
     return {
         "file": str(file),
+        "engine": outcome.engine,
         "ok": outcome.ok,
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
@@ -173,9 +179,22 @@ def _compiled(
     return {"stablehlo": device, "ttir": ttir, "ttnn": ttnn}
 
 
+def _engine(
+    options: argparse.Namespace, forms: dict[str, Program], limits: Limits
+) -> Engine:
+    """What was chosen to run the program."""
+    if options.engine == "jax":
+        from ttxdsl.xla.execute import XlaProcess
+
+        return XlaProcess(forms["stablehlo"], options.devices)
+    return Runner(forms["ttnn"].module, limits=limits)
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     flags.require_outputs(options, options.output)
+    if options.devices is not None and options.engine != "jax":
+        raise CompileError("--devices is of an engine: say --engine jax")
     if options.json and options.emit and options.output is None:
         raise CompileError(
             "--json and --emit cannot both have standard output",
@@ -193,17 +212,18 @@ def execute(options: argparse.Namespace) -> int:
         expected = reference.run(inputs)
         reference_seconds = time.perf_counter() - start
         forms = _compiled(program, options, step)
-        step("simulation")
-        simulated = forms["ttnn"].module
+        step("simulation" if options.engine == "virtual" else "the engine")
         start = time.perf_counter()
-        found = run_module(simulated, inputs, limits=limits)
+        found = run_on(_engine(options, forms, limits), inputs)
         simulation_seconds = time.perf_counter() - start
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
         for pair in zip(found, expected, strict=True)
     ]
     lowered = forms["ttnn"]
-    outcome = _Outcome(lowered, results, reference_seconds, simulation_seconds)
+    outcome = _Outcome(
+        options.engine, lowered, results, reference_seconds, simulation_seconds
+    )
     if options.json:
         flags.print_json(_report_data(options.file, outcome))
     else:
@@ -224,10 +244,11 @@ def add_command(commands: Any) -> None:
     """Add `run` and its options to the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "run",
-        help="compile, simulate on a virtual mesh, compare with one device",
+        help="compile, run on a virtual mesh or on devices, compare with one device",
         description=(
             "Compile a StableHLO program through the thirteen stages to ttnn, run it on"
-            " a virtual device mesh, and compare with the same program on one device."
+            " a virtual device mesh or on devices, and compare with the same program on"
+            " one device."
         ),
         epilog=(
             "examples:\n"
@@ -235,20 +256,26 @@ def add_command(commands: Any) -> None:
             "  ttxdsl run model.mlir --inputs in.npz --emit ttir -o model.ttir.mlir\n"
             "  ttxdsl run single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl run model.mlir --json | jq .results\n"
+            "  ttxdsl run model.mlir --engine jax --devices 8\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    flags.add_input_options(parser)
     parser.add_argument(
         "--emit", choices=flags.FORMS, help="also print the program in a form"
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
     )
+    parser.add_argument(
+        "--engine",
+        choices=tuple(ENGINES),
+        default="virtual",
+        help="what runs it: NumPy on a virtual mesh, as ttnn, or the devices that JAX"
+        " has, as stage 13 (virtual)",
+    )
+    flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")
     flags.add_limit_options(parser)

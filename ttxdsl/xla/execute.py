@@ -1,4 +1,4 @@
-"""Runs a program through XLA's SPMD partitioner, in a process of its own."""
+"""Runs programs with XLA, in a process of its own."""
 
 import json
 import os
@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.func import FuncOp
 
+from ttxdsl.api import Program
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.elements import DType, tensor_of
+from ttxdsl.interpreters.run import argument_of, entry_function
+from ttxdsl.on_jax.for_xla import for_xla
+from ttxdsl.program import program_text
 
 Array = NDArray[Any]
 
@@ -54,6 +59,18 @@ class XlaRun:
 
     hlo: str
     results: tuple[tuple[Shard, ...], ...]
+    seconds: tuple[float, ...]
+    """Of each run but the first."""
+    cpu_seconds: tuple[float, ...]
+    """Of the process's CPU, which are the devices where those are virtual."""
+    peak_bytes: int
+    """Of the memory that a device needs, as XLA plans it."""
+    temporary_bytes: int
+    """Of that, what neither comes in nor goes out."""
+
+
+def _ends(shard: Shard) -> list[int]:
+    return [one.stop for one in shard.index]
 
 
 def _signature(function: FuncOp) -> dict[str, list[tuple[tuple[int, ...], str]]]:
@@ -85,40 +102,120 @@ def _shards(folder: Path, dtypes: Sequence[DType]) -> tuple[tuple[Shard, ...], .
 
 
 def run_with_xla(
-    text: str, function: FuncOp, inputs: Sequence[Array], devices: int
-) -> XlaRun:
-    """Compile a sharded StableHLO program with XLA and run it.
+    texts: Sequence[str],
+    function: FuncOp,
+    inputs: Sequence[Array],
+    devices: int,
+    *,
+    rounds: int = 1,
+    virtual: int | None = None,
+) -> list[XlaRun]:
+    """Compile sharded StableHLO programs with XLA and run them in turn.
 
     Args:
-        text: the global program with its Shardy annotations.
-        function: its entry function, for the types.
+        texts: global programs of one signature with their Shardy annotations.
+        function: the entry function of one of them, for the types.
         inputs: global arrays, one an argument.
-        devices: of the mesh; as many virtual CPU devices are made.
+        devices: of the mesh.
+        rounds: how often each runs.
+        virtual: how many virtual CPU devices to make. By default JAX takes what it
+            has, or as many virtual CPU devices as it needs.
 
     Raises:
-        CompileError: JAX is not installed, or XLA refuses the program.
+        CompileError: JAX is not installed, there are to be too few devices, or XLA
+            refuses a program.
     """
+    if virtual is not None and virtual < devices:
+        raise CompileError(
+            f"the program runs on {devices} devices, and there are to be {virtual}"
+        )
     if find_spec("jax") is None:
         raise CompileError(
             "JAX is not installed, and XLA comes with it", hint="pip install jax"
         )
     try:
         with tempfile.TemporaryDirectory(prefix="ttxdsl-xla-") as name:
-            return _run_in(Path(name), text, function, inputs, devices)
+            folder = Path(name)
+            env = _environment(devices, virtual)
+            command = _write_request(folder, texts, function, inputs, devices, rounds)
+            _run_worker(command, env, function)
+            dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
+            return [_read_run(folder / str(at), dtypes) for at in range(len(texts))]
     except OSError as error:
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run XLA: {reason}") from error
 
 
-def _run_in(
-    folder: Path, text: str, function: FuncOp, inputs: Sequence[Array], devices: int
-) -> XlaRun:
-    """`run_with_xla` with a folder for what the processes tell each other."""
-    env = os.environ | {
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-        "JAX_PLATFORMS": "cpu",
-    }
-    (folder / "program.mlir").write_text(text, encoding="utf-8")
+class XlaProcess:
+    """The engine that runs a per-device program with XLA, in a process of its own."""
+
+    def __init__(self, program: Program, virtual: int | None = None) -> None:
+        """Take a program after stage 13; `virtual` as in `run_with_xla`.
+
+        Raises:
+            CompileError: the program has something that XLA cannot do.
+        """
+        made = for_xla(program.module)
+        self.devices, self.virtual = made.mesh.total_size, virtual
+        self.function = entry_function(made.module)
+        self.text = program_text(made.module, locations=True)
+
+    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """Whole arrays; the process splits them. See `Engine`."""
+        function = self.function
+        return tuple(argument_of(x, at, function) for at, x in enumerate(inputs))
+
+    def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What each device has of each result; see `Engine`."""
+        (run,) = run_with_xla(
+            [self.text], self.function, placed, self.devices, virtual=self.virtual
+        )
+        return run.results
+
+    def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole arrays; see `Engine`."""
+        return tuple(whole_of(at, shards) for at, shards in enumerate(results))
+
+
+def whole_of(number: int, shards: Sequence[Shard]) -> Array:
+    """A result put together of what the devices hold.
+
+    Raises:
+        CompileError: devices that hold the same part differ by more than rounding.
+    """
+    shape = [max(ends) for ends in zip(*map(_ends, shards), strict=True)]
+    whole = np.zeros(shape, shards[0].data.dtype)
+    for shard in reversed(shards):
+        whole[shard.index] = shard.data
+    for shard in shards:
+        beside = compare(shard.data, whole[shard.index])
+        if not beside.ok:
+            raise CompileError(
+                f"device {shard.device} has something else of result {number} than"
+                f" another that holds the same part: {beside}"
+            )
+    return whole
+
+
+def _environment(devices: int, virtual: int | None) -> dict[str, str]:
+    flag = f"--xla_force_host_platform_device_count={virtual or devices}"
+    if virtual is not None:
+        return os.environ | {"XLA_FLAGS": flag, "JAX_PLATFORMS": "cpu"}
+    return os.environ | {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flag}"}
+
+
+def _write_request(
+    folder: Path,
+    texts: Sequence[str],
+    function: FuncOp,
+    inputs: Sequence[Array],
+    devices: int,
+    rounds: int,
+) -> list[str]:
+    """Write what the worker reads; the command that starts it."""
+    for at, text in enumerate(texts):
+        (folder / str(at)).mkdir()
+        (folder / str(at) / "program.mlir").write_text(text, encoding="utf-8")
     (folder / "signature.json").write_text(json.dumps(_signature(function)))
     raw: dict[str, Any] = {
         f"arg{index}": np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -126,7 +223,11 @@ def _run_in(
     }
     np.savez(folder / "inputs.npz", **raw)
     # -P: Python imports nothing from the folder that the command is called in
-    command = [sys.executable, "-P", str(_WORKER), str(folder), str(devices)]
+    worker = [sys.executable, "-P", str(_WORKER), str(folder)]
+    return [*worker, str(devices), str(rounds)]
+
+
+def _run_worker(command: Sequence[str], env: dict[str, str], function: FuncOp) -> None:
     done = subprocess.run(
         command, env=env, capture_output=True, text=True, errors="replace", check=False
     )
@@ -134,6 +235,15 @@ def _run_in(
         raise CompileError(
             f"XLA does not take the program: {_complaint(done.stderr)}", function
         )
-    dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
-    hlo = (folder / "program.hlo").read_text(encoding="utf-8")
-    return XlaRun(hlo, _shards(folder, dtypes))
+
+
+def _read_run(folder: Path, dtypes: Sequence[DType]) -> XlaRun:
+    measured = json.loads((folder / "measured.json").read_text())
+    return XlaRun(
+        (folder / "program.hlo").read_text(encoding="utf-8"),
+        _shards(folder, dtypes),
+        tuple(measured["seconds"]),
+        tuple(measured["cpu_seconds"]),
+        measured["peak_bytes"],
+        measured["temporary_bytes"],
+    )
