@@ -25,6 +25,7 @@ from ttxdsl.interpreters.mesh_axes import (
 )
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import reduce_named
+from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
@@ -158,6 +159,13 @@ class MeshShards(MeshAxes):
             shape.append(prod(y.shape[at] for at in (*run, local)))
         return y.transpose(order).reshape(shape)
 
+    def whole(
+        self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()
+    ) -> Array | Scattered:
+        """What `unshard` leaves of all axes, without leading dimensions."""
+        y = self.unshard(x, dims, unreduced)
+        return y.reshape(y.shape[self.rank :])
+
     def _agreed(self, y: Array, atom: int, layout: Layout) -> Array:
         """The one value along `atom`, or an error if there are several."""
         first = y[(slice(None),) * atom + (slice(0, 1),)]
@@ -203,9 +211,8 @@ class MeshShards(MeshAxes):
             shape += [parts, size // parts]
         order = (*range(0, len(shape), 2), *range(1, len(shape), 2))
         parts = x.reshape(shape).transpose(order)
-        local = parts.shape[len(counts) :]
-        grid = self._same_along(np.array(part_of).reshape(self.sizes))
-        return parts.reshape((prod(counts), *local))[grid]
+        grid = self._same_along(self.here(np.array(part_of)))
+        return parts[np.unravel_index(grid, tuple(counts))] if counts else parts
 
     def _same_along(self, grid: Array) -> Array:
         """A table over the mesh with extent 1 along the axes where it does not change."""
@@ -231,7 +238,7 @@ class MeshShards(MeshAxes):
 
     def first_summands(self, x: Array, rank: int, summand_of: Sequence[int]) -> Array:
         """The value where `summand_of` is 0, and zero on the other devices."""
-        first = self._same_along(np.array(summand_of).reshape(self.sizes) == 0)
+        first = self._same_along(self.here(np.array(summand_of) == 0))
         first = first.reshape((*first.shape, *(1,) * rank))
         return np.where(first, self.lift(x, rank), np.zeros((), x.dtype))
 
@@ -241,7 +248,7 @@ class MeshShards(MeshAxes):
         counts: Sequence[int],
         part_of: Sequence[int],
         summand_of: Sequence[int] = (),
-    ) -> Array:
+    ) -> Array | Scattered:
         """The whole value of which every device holds the part that `place` gave it.
 
         Args:
