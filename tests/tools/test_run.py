@@ -268,3 +268,34 @@ def test_json_and_a_program_need_two_places(
     assert main(["run", str(small), "--json", "--emit", "ttir", "-o", str(out)]) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
     assert "ttir." in out.read_text()
+
+
+def test_on_devices_of_jax(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Devices in an order of their own, and an argument split by a part of an axis."""
+    path = tmp_path / "ordered.mlir"
+    path.write_text(
+        """
+sdy.mesh @mesh = <["x"=4, "y"=2], device_ids=[3,1,7,5,0,2,6,4]>
+func.func @forward(
+    %a: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(2)2}, {"y"}]>},
+    %b: tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>})
+    -> (tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<8x6xf32>, tensor<6x12xf32>) -> tensor<8x12xf32>
+  return %0 : tensor<8x12xf32>
+}
+"""
+    )
+    assert main(["run", str(path), "--engine", "jax", "--devices", "8", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["engine"] == "jax"
+    assert report["results"][0]["ok"]
+    assert report["collectives"]
+
+
+def test_devices_are_enough_and_of_an_engine(
+    small: Path, capsys: pytest.CaptureFixture[str]
+):
+    few = refused(capsys, "run", MLP, "--engine", "jax", "--devices", 4)
+    assert "the program runs on 8 devices, and there are to be 4" in few
+    assert "say --engine jax" in refused(capsys, "run", small, "--devices", 4)

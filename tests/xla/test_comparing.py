@@ -141,7 +141,7 @@ def test_what_xla_refuses_is_an_error():
     arrays = program.random_inputs()
     text = program.text.replace('"model"=4', '"model"=8')
     with pytest.raises(CompileError, match=r"XLA does not take the program: \w+"):
-        run_with_xla(text, function, arrays, 8)
+        run_with_xla([text], function, arrays, 8, virtual=8)
 
 
 def test_what_is_partitioned_cannot_be_compared():

@@ -16,7 +16,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.inputs import random_inputs
-from ttxdsl.interpreters.limits import beside_comparison
+from ttxdsl.interpreters.limits import Limits, beside_comparison
 from ttxdsl.interpreters.run import Runner, run_module
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
@@ -30,6 +30,9 @@ from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
 
 Array = NDArray[Any]
+
+ENGINES = {"virtual": "virtual mesh", "jax": "JAX's devices"}
+"""What may run the compiled program, and what a report calls it."""
 
 _STEPS = 18
 """Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
@@ -88,6 +91,7 @@ def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
 class _Outcome:
     """What a run found, for a report in either form."""
 
+    engine: str
     lowered: Program
     results: list[tuple[Array, Comparison]]
     reference_seconds: float
@@ -108,7 +112,7 @@ def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
     console.print(_result_table(outcome.results))
     console.print(
         f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
-        f" virtual mesh {outcome.simulation_seconds * 1e3:.1f} ms"
+        f" {ENGINES[outcome.engine]} {outcome.simulation_seconds * 1e3:.1f} ms"
     )
 
 
@@ -117,6 +121,7 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
     lowered = outcome.lowered
     return {
         "file": str(file),
+        "engine": outcome.engine,
         "ok": outcome.ok,
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
@@ -173,9 +178,25 @@ def _compiled(
     return {"stablehlo": device, "ttir": ttir, "ttnn": ttnn}
 
 
+def _results(
+    options: argparse.Namespace,
+    forms: dict[str, Program],
+    inputs: Sequence[Array],
+    limits: Limits,
+) -> Sequence[Array]:
+    """What the chosen engine computes, put together."""
+    if options.engine == "jax":
+        from ttxdsl.xla.execute import run_partitioned
+
+        return run_partitioned(forms["stablehlo"], inputs, options.devices)
+    return run_module(forms["ttnn"].module, inputs, limits=limits)
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     flags.require_outputs(options, options.output)
+    if options.devices is not None and options.engine != "jax":
+        raise CompileError("--devices is of an engine: say --engine jax")
     if options.json and options.emit and options.output is None:
         raise CompileError(
             "--json and --emit cannot both have standard output",
@@ -193,17 +214,18 @@ def execute(options: argparse.Namespace) -> int:
         expected = reference.run(inputs)
         reference_seconds = time.perf_counter() - start
         forms = _compiled(program, options, step)
-        step("simulation")
-        simulated = forms["ttnn"].module
+        step("simulation" if options.engine == "virtual" else "the engine")
         start = time.perf_counter()
-        found = run_module(simulated, inputs, limits=limits)
+        found = _results(options, forms, inputs, limits)
         simulation_seconds = time.perf_counter() - start
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
         for pair in zip(found, expected, strict=True)
     ]
     lowered = forms["ttnn"]
-    outcome = _Outcome(lowered, results, reference_seconds, simulation_seconds)
+    outcome = _Outcome(
+        options.engine, lowered, results, reference_seconds, simulation_seconds
+    )
     if options.json:
         flags.print_json(_report_data(options.file, outcome))
     else:
@@ -224,10 +246,11 @@ def add_command(commands: Any) -> None:
     """Add `run` and its options to the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "run",
-        help="compile, simulate on a virtual mesh, compare with one device",
+        help="compile, run on a virtual mesh or on devices, compare with one device",
         description=(
             "Compile a StableHLO program through the thirteen stages to ttnn, run it on"
-            " a virtual device mesh, and compare with the same program on one device."
+            " a virtual device mesh or on devices, and compare with the same program on"
+            " one device."
         ),
         epilog=(
             "examples:\n"
@@ -235,6 +258,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl run model.mlir --inputs in.npz --emit ttir -o model.ttir.mlir\n"
             "  ttxdsl run single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl run model.mlir --json | jq .results\n"
+            "  ttxdsl run model.mlir --engine jax --devices 8\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -248,6 +272,19 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where --emit goes (ttnn)"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=tuple(ENGINES),
+        default="virtual",
+        help="what runs it: NumPy on a virtual mesh, as ttnn, or the devices that JAX"
+        " has, as stage 13 (virtual)",
+    )
+    parser.add_argument(
+        "--devices",
+        type=flags.count_of,
+        metavar="N",
+        help="virtual CPU devices of --engine jax (what JAX has, or as many as the mesh)",
     )
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")

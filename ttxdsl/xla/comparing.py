@@ -157,7 +157,9 @@ def compare_with_xla(
     shown = annotated_module(program, partition)
     meshes = list(mesh_table(shown).values())
     devices = max((prod(size for _, size in mesh.axes) for mesh in meshes), default=1)
-    run = run_with_xla(text_of(shown), entry_function(shown), arrays, devices)
+    (run,) = run_with_xla(
+        [text_of(shown)], entry_function(shown), arrays, devices, virtual=devices
+    )
     summed = summed_numbers(program.module)
     rows = zip(found, expected, run.results, strict=True)
     return XlaComparison(

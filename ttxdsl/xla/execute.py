@@ -1,4 +1,4 @@
-"""Runs a program through XLA's SPMD partitioner, in a process of its own."""
+"""Runs programs with XLA, in a process of its own."""
 
 import json
 import os
@@ -16,8 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 
+from ttxdsl.api import Program
 from ttxdsl.errors import CompileError
+from ttxdsl.handing_over import text_of
+from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.elements import DType, tensor_of
+from ttxdsl.interpreters.run import entry_function
+from ttxdsl.on_jax.for_xla import for_xla
 
 Array = NDArray[Any]
 
@@ -54,6 +59,36 @@ class XlaRun:
 
     hlo: str
     results: tuple[tuple[Shard, ...], ...]
+    seconds: tuple[float, ...]
+    """Of each run but the first."""
+    peak_bytes: int
+    """Of the memory that a device needs, as XLA plans it."""
+    temporary_bytes: int
+    """Of that, what neither comes in nor goes out."""
+
+    def whole(self, number: int) -> Array:
+        """A result put together of what the devices hold.
+
+        Raises:
+            CompileError: devices that hold the same part differ by more than rounding.
+        """
+        shards = self.results[number]
+        shape = [max(ends) for ends in zip(*map(_ends, shards), strict=True)]
+        whole = np.zeros(shape, shards[0].data.dtype)
+        for shard in reversed(shards):
+            whole[shard.index] = shard.data
+        for shard in shards:
+            beside = compare(shard.data, whole[shard.index])
+            if not beside.ok:
+                raise CompileError(
+                    f"device {shard.device} has something else of result {number} than"
+                    f" another that holds the same part: {beside}"
+                )
+        return whole
+
+
+def _ends(shard: Shard) -> list[int]:
+    return [one.stop for one in shard.index]
 
 
 def _signature(function: FuncOp) -> dict[str, list[tuple[tuple[int, ...], str]]]:
@@ -85,18 +120,27 @@ def _shards(folder: Path, dtypes: Sequence[DType]) -> tuple[tuple[Shard, ...], .
 
 
 def run_with_xla(
-    text: str, function: FuncOp, inputs: Sequence[Array], devices: int
-) -> XlaRun:
-    """Compile a sharded StableHLO program with XLA and run it.
+    texts: Sequence[str],
+    function: FuncOp,
+    inputs: Sequence[Array],
+    devices: int,
+    *,
+    rounds: int = 1,
+    virtual: int | None = None,
+) -> list[XlaRun]:
+    """Compile sharded StableHLO programs with XLA and run them in turn.
 
     Args:
-        text: the global program with its Shardy annotations.
-        function: its entry function, for the types.
+        texts: global programs of one signature with their Shardy annotations.
+        function: the entry function of one of them, for the types.
         inputs: global arrays, one an argument.
-        devices: of the mesh; as many virtual CPU devices are made.
+        devices: of the mesh.
+        rounds: how often each runs.
+        virtual: how many virtual CPU devices to make. By default JAX takes what it
+            has, or as many virtual CPU devices as it needs.
 
     Raises:
-        CompileError: JAX is not installed, or XLA refuses the program.
+        CompileError: JAX is not installed, or XLA refuses a program.
     """
     if find_spec("jax") is None:
         raise CompileError(
@@ -104,21 +148,61 @@ def run_with_xla(
         )
     try:
         with tempfile.TemporaryDirectory(prefix="ttxdsl-xla-") as name:
-            return _run_in(Path(name), text, function, inputs, devices)
+            folder = Path(name)
+            env = _environment(devices, virtual)
+            command = _write_request(folder, texts, function, inputs, devices, rounds)
+            _run_worker(command, env, function)
+            dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
+            return [_read_run(folder / str(at), dtypes) for at in range(len(texts))]
     except OSError as error:
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run XLA: {reason}") from error
 
 
-def _run_in(
-    folder: Path, text: str, function: FuncOp, inputs: Sequence[Array], devices: int
-) -> XlaRun:
-    """`run_with_xla` with a folder for what the processes tell each other."""
-    env = os.environ | {
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-        "JAX_PLATFORMS": "cpu",
-    }
-    (folder / "program.mlir").write_text(text, encoding="utf-8")
+def run_partitioned(
+    program: Program, inputs: Sequence[Array], virtual: int | None
+) -> list[Array]:
+    """The results of a per-device program on the devices that JAX has.
+
+    Args:
+        program: after stage 13.
+        inputs: global arrays, one an argument.
+        virtual: see `run_with_xla`.
+
+    Raises:
+        CompileError: there are too few devices, XLA refuses the program, or devices
+            differ where they hold the same.
+    """
+    made = for_xla(program.module)
+    if virtual is not None and virtual < made.devices:
+        raise CompileError(
+            f"the program runs on {made.devices} devices, and there are to be {virtual}"
+        )
+    function = entry_function(made.module)
+    texts = [text_of(made.module)]
+    (run,) = run_with_xla(texts, function, inputs, made.devices, virtual=virtual)
+    return [run.whole(number) for number in range(len(run.results))]
+
+
+def _environment(devices: int, virtual: int | None) -> dict[str, str]:
+    flag = f"--xla_force_host_platform_device_count={virtual or devices}"
+    if virtual is not None:
+        return os.environ | {"XLA_FLAGS": flag, "JAX_PLATFORMS": "cpu"}
+    return os.environ | {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flag}"}
+
+
+def _write_request(
+    folder: Path,
+    texts: Sequence[str],
+    function: FuncOp,
+    inputs: Sequence[Array],
+    devices: int,
+    rounds: int,
+) -> list[str]:
+    """Write what the worker reads; the command that starts it."""
+    for at, text in enumerate(texts):
+        (folder / str(at)).mkdir()
+        (folder / str(at) / "program.mlir").write_text(text, encoding="utf-8")
     (folder / "signature.json").write_text(json.dumps(_signature(function)))
     raw: dict[str, Any] = {
         f"arg{index}": np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -126,7 +210,11 @@ def _run_in(
     }
     np.savez(folder / "inputs.npz", **raw)
     # -P: Python imports nothing from the folder that the command is called in
-    command = [sys.executable, "-P", str(_WORKER), str(folder), str(devices)]
+    worker = [sys.executable, "-P", str(_WORKER), str(folder)]
+    return [*worker, str(devices), str(rounds)]
+
+
+def _run_worker(command: Sequence[str], env: dict[str, str], function: FuncOp) -> None:
     done = subprocess.run(
         command, env=env, capture_output=True, text=True, errors="replace", check=False
     )
@@ -134,6 +222,14 @@ def _run_in(
         raise CompileError(
             f"XLA does not take the program: {_complaint(done.stderr)}", function
         )
-    dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
-    hlo = (folder / "program.hlo").read_text(encoding="utf-8")
-    return XlaRun(hlo, _shards(folder, dtypes))
+
+
+def _read_run(folder: Path, dtypes: Sequence[DType]) -> XlaRun:
+    measured = json.loads((folder / "measured.json").read_text())
+    return XlaRun(
+        (folder / "program.hlo").read_text(encoding="utf-8"),
+        _shards(folder, dtypes),
+        tuple(measured["seconds"]),
+        measured["peak_bytes"],
+        measured["temporary_bytes"],
+    )

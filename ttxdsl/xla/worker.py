@@ -1,19 +1,23 @@
-"""Compiles a StableHLO text with XLA for virtual CPU devices and runs it.
+"""Compiles StableHLO texts of one signature with XLA and runs them on the same inputs.
 
 Run as a script in a process of its own, because XLA reads the number of its CPU devices
 when JAX is first imported, and because it may abort:
 
-    python -P worker.py FOLDER DEVICES
+    python -P worker.py FOLDER DEVICES ROUNDS
 
-`FOLDER/program.mlir` is compiled, `FOLDER/inputs.npz` (`arg0`, …, global arrays as raw
-bytes; `signature.json` has shapes and types of arguments and results) is split as the program's shardings say, and the folder gets `program.hlo`,
-`shards.npz` (`RESULT.DEVICE`: what a device holds of a result, raw bytes) and
-`shards.json` (for each result, for each device the start and the stop of what it holds
-in each dimension). Without `inputs.npz` the program is only compiled.
+`FOLDER/0/program.mlir`, `FOLDER/1/program.mlir`, … are compiled, `FOLDER/inputs.npz`
+(`arg0`, …, global arrays as raw bytes; `signature.json` has shapes and types of arguments
+and results) is split as each program's shardings say, and all run in turn, as often as
+`ROUNDS` says. Each program's folder gets `program.hlo`, `shards.npz` (`RESULT.DEVICE`:
+what a device holds of a result, raw bytes), `shards.json` (for each result, for each
+device the start and the stop of what it holds in each dimension) and `measured.json`
+(the seconds of each run but the first, which warms up, and the bytes that XLA says a
+device needs). Without `inputs.npz` the programs are only compiled.
 """
 
 import json
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -63,45 +67,102 @@ def _bounds(index: tuple[slice, ...], shape: tuple[int, ...]) -> list[list[int]]
     return [list(one.indices(size)[:2]) for one, size in zip(index, shape, strict=True)]
 
 
-def run(folder: Path, devices: int) -> None:
+class _Program:
+    """One program, compiled; its folder gets what comes of it."""
+
+    def __init__(self, folder: Path, signature: Any, devices: int) -> None:
+        self.folder, self.signature, self.devices = folder, signature, devices
+        text = (folder / "program.mlir").read_text(encoding="utf-8")
+        self.executable = _compiled(text, devices)
+        modules = self.executable.hlo_modules()
+        hlo = "\n".join(module.to_string() for module in modules)
+        (folder / "program.hlo").write_text(hlo, encoding="utf-8")
+        self.arguments: list[Any] = []
+        self.seconds: list[float] = []
+
+    def place(self, arrays: list[Any]) -> None:
+        """Put the arguments on the devices."""
+        jax: Any = import_module("jax")
+        wanted = _shardings(
+            self.executable.get_parameter_shardings(), len(arrays), self.devices
+        )
+        self.arguments = [
+            jax.device_put(array, sharding)
+            for array, sharding in zip(arrays, wanted, strict=True)
+        ]
+        for one in self.arguments:
+            one.block_until_ready()
+
+    def run(self) -> list[list[Any]]:
+        """Run it once; the parts of each result."""
+        start = time.perf_counter()
+        outputs = self.executable.execute_sharded(self.arguments)
+        parts = cast(list[list[Any]], outputs.disassemble_into_single_device_arrays())
+        for held in parts:
+            for part in held:
+                part.block_until_ready()
+        self.seconds.append(time.perf_counter() - start)
+        return parts
+
+    def write(self, parts: list[list[Any]]) -> None:
+        """What the devices hold of the results."""
+        results = self.signature["results"]
+        shardings = _shardings(
+            self.executable.get_output_shardings(), len(results), self.devices
+        )
+        arrays: dict[str, Any] = {}
+        held: list[dict[int, list[list[int]]]] = []
+        for number, (shape, _) in enumerate(results):
+            indices = shardings[number].devices_indices_map(tuple(shape))
+            places = {device.id: _bounds(one, shape) for device, one in indices.items()}
+            held.append(places)
+            for part in parts[number]:
+                device = next(iter(part.devices())).id
+                values = np.ascontiguousarray(np.asarray(part))
+                arrays[f"{number}.{device}"] = values.reshape(-1).view(np.uint8)
+        np.savez(self.folder / "shards.npz", **arrays)
+        (self.folder / "shards.json").write_text(json.dumps(held))
+
+    def write_measured(self) -> None:
+        """What was measured."""
+        needs: Any = self.executable.get_compiled_memory_stats()
+        measured = {
+            "seconds": self.seconds[1:],
+            "peak_bytes": needs.peak_memory_in_bytes,
+            "temporary_bytes": needs.temp_size_in_bytes,
+        }
+        (self.folder / "measured.json").write_text(json.dumps(measured))
+
+
+def run(folder: Path, devices: int, rounds: int) -> None:
     """Do what the module says."""
-    text = (folder / "program.mlir").read_text(encoding="utf-8")
-    executable = _compiled(text, devices)
-    hlo = "\n".join(module.to_string() for module in executable.hlo_modules())
-    (folder / "program.hlo").write_text(hlo, encoding="utf-8")
+    jax: Any = import_module("jax")
+    if len(jax.devices()) < devices:
+        there = f"{len(jax.devices())} of {jax.default_backend()}"
+        raise ValueError(f"it needs {devices} devices, and JAX has {there}")
+    signature = json.loads((folder / "signature.json").read_text())
+    programs = [
+        _Program(one.parent, signature, devices)
+        for one in sorted(folder.glob("*/program.mlir"))
+    ]
     if not (folder / "inputs.npz").exists():
         return
-    jax: Any = import_module("jax")
-    signature = json.loads((folder / "signature.json").read_text())
-    wanted = _shardings(
-        executable.get_parameter_shardings(), len(signature["arguments"]), devices
-    )
-    arguments: list[Any] = []
+    arrays: list[Any] = []
     with np.load(folder / "inputs.npz") as stored:
         for index, (shape, name) in enumerate(signature["arguments"]):
             raw = stored[f"arg{index}"]
-            array = raw.view(np.dtype(jax.numpy.dtype(name))).reshape(shape)
-            arguments.append(jax.device_put(array, wanted[index]))
-    outputs = executable.execute_sharded(arguments)
-    parts = cast(list[list[Any]], outputs.disassemble_into_single_device_arrays())
-    shardings = _shardings(
-        executable.get_output_shardings(), len(signature["results"]), devices
-    )
-    arrays: dict[str, Any] = {}
-    held: list[dict[int, list[list[int]]]] = []
-    for number, (shape, _) in enumerate(signature["results"]):
-        indices = shardings[number].devices_indices_map(tuple(shape))
-        places = {device.id: _bounds(one, shape) for device, one in indices.items()}
-        held.append(places)
-        for part in parts[number]:
-            device = next(iter(part.devices())).id
-            values = np.ascontiguousarray(np.asarray(part))
-            arrays[f"{number}.{device}"] = values.reshape(-1).view(np.uint8)
-    np.savez(folder / "shards.npz", **arrays)
-    (folder / "shards.json").write_text(json.dumps(held))
+            arrays.append(raw.view(np.dtype(jax.numpy.dtype(name))).reshape(shape))
+    for program in programs:
+        program.place(arrays)
+        program.write(program.run())
+    for _ in range(rounds - 1):
+        for program in programs:
+            program.run()
+    for program in programs:
+        program.write_measured()
 
 
 if __name__ == "__main__":
     jax_: Any = import_module("jax")
     jax_.config.update("jax_enable_x64", True)
-    run(Path(sys.argv[1]), int(sys.argv[2]))
+    run(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

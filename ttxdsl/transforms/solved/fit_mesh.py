@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import permutations
 from math import prod
 
@@ -32,7 +31,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
@@ -46,7 +44,8 @@ from ttxdsl.transforms.local.collectives import ALL_SLICE, DEVICE_TO_DEVICE
 from ttxdsl.transforms.local.devices import source_target_pairs
 from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.local.layout import Layout
-from ttxdsl.transforms.solved.writing import Writer, write_instead
+from ttxdsl.transforms.solved.renumbering import renumber_devices
+from ttxdsl.transforms.solved.writing import Writer
 
 SHAPES = ((1, 1), (1, 2), (1, 4), (1, 8), (2, 2), (2, 4))
 """Of meshes that tt-mlir takes, of as many devices as its largest test machine has."""
@@ -145,30 +144,6 @@ class _Fitting:
         places = mesh.devices()
         self.renumbered = dict(zip(places, fit.old.devices(), strict=True))
         """The new number of each device."""
-
-    # --- devices ------------------------------------------------------------------
-
-    def renumber(self, module: ModuleOp) -> None:
-        """Say all devices by their new numbers."""
-        if all(old == new for old, new in self.renumbered.items()):
-            return
-        count = len(self.renumbered)
-        for op in ops_of_type(module, *_WITH_DEVICES):
-            groups = device_groups(op, count)
-            ids = [self.renumbered[one] for group in groups for one in group]
-            shape = [len(groups), len(groups[0]) if groups else 0]
-            key = (
-                "source_target_pairs"
-                if isinstance(op, stablehlo.CollectivePermuteOp)
-                else REPLICA_GROUPS
-            )
-            type_ = TensorType(i64, shape)
-            op.properties[key] = DenseIntOrFPElementsAttr.from_list(type_, ids)
-        back = [0] * count
-        for old, new in self.renumbered.items():
-            back[new] = old
-        for op in ops_of_type(module, stablehlo.PartitionIdOp):
-            write_instead(op, partial(_looked_up, op, back))
 
     def name_slice(self, op: stablehlo.CompositeOp) -> None:
         """Say a slice along one whole axis by its sharding, as tt-mlir reads it.
@@ -309,11 +284,6 @@ class _Fitting:
 
 
 _CHANNEL = ChannelHandleAttr.of(1, DEVICE_TO_DEVICE)
-_WITH_DEVICES = (
-    stablehlo.AllGatherOp, stablehlo.AllReduceOp, stablehlo.ReduceScatterOp,
-    stablehlo.AllToAllOp, stablehlo.CollectivePermuteOp,
-    stablehlo.CollectiveBroadcastOp, stablehlo.CollectiveReduceOp,
-)  # fmt: skip
 
 
 def _matrix(groups: Groups) -> Attribute:
@@ -364,16 +334,6 @@ def _insert(w: Writer, point: InsertPoint) -> None:
     Rewriter.insert_op(made, point)
 
 
-def _looked_up(
-    op: stablehlo.PartitionIdOp, back: Sequence[int], w: Writer
-) -> list[SSAValue]:
-    """The old number of a device, from a table."""
-    device = w.partition_id()
-    table = w.integers(back, [len(back)])
-    old = w.reshape(w.dynamic_slice(table, [device], [1]), [])
-    return [w.convert(old, element_of(op.result))]
-
-
 class FitMeshPass(ModulePass):
     """See the devices as a mesh that tt-mlir takes."""
 
@@ -415,7 +375,7 @@ class FitMeshPass(ModulePass):
                 + ", ".join(f"{a} is {b}" for a, b in moved.items()),
                 first,
             )
-        fitting.renumber(op)
+        renumber_devices(op, fitting.renumbered)
         for one in ops_of_type(op, stablehlo.CompositeOp):
             fitting.name_slice(one)
         for manual in manuals:

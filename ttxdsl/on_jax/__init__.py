@@ -1,0 +1,1 @@
+"""The per-device program on the devices that JAX has."""
