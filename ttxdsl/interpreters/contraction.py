@@ -34,7 +34,7 @@ def _matrix(x: Array) -> Array:
 
 
 def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
-    """The matrix product [B, M, K] x [B, K, N] in the type that `dtype` computes in.
+    """Products […, B, M, K] x […, B, K, N] in the type that `dtype` computes in.
 
     Raises:
         ValueError: complex numbers are to become real ones, which nobody defines.
@@ -57,10 +57,10 @@ def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
     common = np.result_type(
         elements.compute_dtype(x.dtype), elements.compute_dtype(y.dtype), accumulator
     )
-    if common.kind == "c" and x.shape[0] * x.shape[1] * y.size <= _FEW:
+    if common.kind == "c" and prod(x.shape[-3:-1]) * prod(y.shape[-3:]) <= _FEW:
         # one product after the other, as XLA does: BLAS fuses parts of complex ones
-        products = x.astype(common)[..., None] * y.astype(common)[:, None]
-        return np.add.reduce(products, axis=2)
+        products = x.astype(common)[..., None] * y.astype(common)[..., None, :, :]
+        return np.add.reduce(products, axis=-2)
     return np.matmul(
         _matrix(x.astype(common, copy=False)), _matrix(y.astype(common, copy=False))
     )
@@ -88,59 +88,32 @@ def dot_general(
     """Sums of products over the contracting dimensions, for each batch.
 
     The result has the batching dimensions, then what is left of `lhs`, then of `rhs`.
-    A leading dimension that only one side has counts as one of its free dimensions:
-    the devices' products become one large one, whose result is handed out as a view.
+    Leading dimensions stay apart, so that each device's product is the one that it would
+    compute by itself: BLAS adds in another order in a larger one.
     """
-    lead = max(lhs.ndim - ranks[0], rhs.ndim - ranks[1])
-    lhs = lhs.reshape((1,) * (lead + ranks[0] - lhs.ndim) + lhs.shape)
-    rhs = rhs.reshape((1,) * (lead + ranks[1] - rhs.ndim) + rhs.shape)
-    both = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] > 1]
-    left = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] == 1]
-    right = [i for i in range(lead) if i not in both and i not in left]
 
-    def local(dims: Sequence[int]) -> list[int]:
-        return [lead + dim for dim in dims]
+    def stacked(
+        x: Array, rank: int, batch: Sequence[int], *dims: Sequence[int]
+    ) -> tuple[Array, list[list[int]]]:
+        """`x` as matrices of `dims`, and the sizes of these and of the batch."""
+        lead = x.ndim - rank
+        order = [lead + dim for dim in (*batch, *dims[0], *dims[1])]
+        sizes = [[x.shape[lead + dim] for dim in part] for part in (batch, *dims)]
+        x = x.transpose([*range(lead), *order])
+        return x.reshape((*x.shape[:lead], *map(prod, sizes))), sizes
 
     pairs = sorted(zip(*contracting, strict=True))
-    lhs_sum, rhs_sum = local([p[0] for p in pairs]), local([p[1] for p in pairs])
-    lhs_batch, rhs_batch = both + local(batching[0]), both + local(batching[1])
-    lhs_taken = {*lhs_sum, *local(batching[0]), *range(lead)}
-    rhs_taken = {*rhs_sum, *local(batching[1]), *range(lead)}
-    lhs_free = left + [i for i in range(lhs.ndim) if i not in lhs_taken]
-    rhs_free = right + [i for i in range(rhs.ndim) if i not in rhs_taken]
-
-    def sizes(x: Array, dims: Sequence[int]) -> list[int]:
-        return [x.shape[dim] for dim in dims]
-
-    # dimensions of extent 1 that belong to the other side are dropped by the reshape
-    x = lhs.transpose([*lhs_batch, *lhs_free, *lhs_sum, *right])
-    x = x.reshape(
-        prod(sizes(lhs, lhs_batch)),
-        prod(sizes(lhs, lhs_free)),
-        prod(sizes(lhs, lhs_sum)),
-    )
-    y = rhs.transpose([*rhs_batch, *rhs_sum, *rhs_free, *left])
-    y = y.reshape(
-        prod(sizes(rhs, rhs_batch)),
-        prod(sizes(rhs, rhs_sum)),
-        prod(sizes(rhs, rhs_free)),
-    )
+    sums = [p[0] for p in pairs], [p[1] for p in pairs]
+    free = [
+        [dim for dim in range(rank) if dim not in summed and dim not in batch]
+        for rank, summed, batch in zip(ranks, sums, batching, strict=True)
+    ]
+    x, (batch, rows, _) = stacked(lhs, ranks[0], batching[0], free[0], sums[0])
+    y, (_, _, columns) = stacked(rhs, ranks[1], batching[1], sums[1], free[1])
     result = _product(x, y, dtype)
     if result.dtype != dtype:
         result = result.astype(dtype)
-    result = result.reshape(
-        sizes(lhs, lhs_batch) + sizes(lhs, lhs_free) + sizes(rhs, rhs_free)
-    )
-    # leading dimensions back to the front, in their order
-    labels = [
-        *both,
-        *local(range(len(batching[0]))),
-        *left,
-        *(2 * lead + ranks[0] + i for i in range(len(lhs_free) - len(left))),
-        *right,
-        *(3 * lead + 2 * ranks[0] + i for i in range(len(rhs_free) - len(right))),
-    ]
-    return result.transpose(sorted(range(len(labels)), key=lambda at: labels[at]))
+    return result.reshape((*result.shape[:-3], *batch, *rows, *columns))
 
 
 def rounded(x: Array, precision: Attribute) -> Array:

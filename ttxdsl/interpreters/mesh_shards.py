@@ -31,6 +31,24 @@ from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 
 
+def settled(x: Array, lead: int) -> Array:
+    """`x` with each device's value row by row in a place of its own, if need be a copy.
+
+    How NumPy adds depends on how an array lies in memory: like this it is the same for
+    a device whoever else is there. What is repeated is not copied.
+    """
+    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+    span, apart = x.itemsize, True
+    for axis in reversed(range(x.ndim)):
+        size, stride = once.shape[axis], once.strides[axis]
+        if size > 1:
+            apart &= stride == span if axis >= lead else stride >= span
+        span *= size if axis >= lead else 1
+    if apart:
+        return x
+    return np.broadcast_to(np.array(once, order="C"), x.shape)
+
+
 @dataclass(frozen=True)
 class MeshShards(MeshAxes):
     """A mesh that splits values into shards and puts these together again."""
@@ -90,7 +108,7 @@ class MeshShards(MeshAxes):
                 here = np.arange(atoms[atom]) == 0
                 here = here.reshape((-1,) + (1,) * (y.ndim - atom - 1))
                 y = np.where(here, y, np.zeros((), y.dtype))
-        return self._merge(y, layout)
+        return settled(self._merge(y, layout), self.rank)
 
     def _merge(self, y: Array, layout: Layout) -> Array:
         """Leading atoms back to leading axes."""

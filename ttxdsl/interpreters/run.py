@@ -173,10 +173,14 @@ class Runner:
             name = self.function.sym_name.data
             raise CompileError(f"'@{name}' is declared and has no body", self.function)
         self.limits = limits
-        self.interpreter = Interpreter(module)
+        self.interpreter = self.interpreter_of(module)
         register_implementations(self.interpreter)
         if devices is not None:
             session(self.interpreter).devices = devices
+
+    def interpreter_of(self, module: ModuleOp) -> Interpreter:
+        """What goes from op to op."""
+        return Interpreter(module)
 
     @property
     def devices(self) -> Devices:
@@ -231,9 +235,13 @@ class Runner:
 
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Whole arrays of what `call` gave; see `Engine`."""
+        return tuple(x if x is None else np.asarray(x) for x in self.leaving(results))
+
+    def leaving(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `call` gave as whole values, in parts where these lie apart."""
         # a token is nothing
         return tuple(
-            x if x is None else np.asarray(to_whole(self.devices, self.function, at, x))
+            x if x is None else to_whole(self.devices, self.function, at, x)
             for at, x in enumerate(results)
         )
 
