@@ -4,7 +4,9 @@ Source: StableHLO specification, sections dot_general and convolution.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -88,32 +90,65 @@ def dot_general(
     """Sums of products over the contracting dimensions, for each batch.
 
     The result has the batching dimensions, then what is left of `lhs`, then of `rhs`.
-    Leading dimensions stay apart, so that each device's product is the one that it would
-    compute by itself: BLAS adds in another order in a larger one.
+    A leading dimension that only one side has counts as one of its free dimensions,
+    except inside of `apart`: the devices' products become one large one, whose result is
+    handed out as a view.
     """
+    lead = max(lhs.ndim - ranks[0], rhs.ndim - ranks[1])
+    lhs = lhs.reshape((1,) * (lead + ranks[0] - lhs.ndim) + lhs.shape)
+    rhs = rhs.reshape((1,) * (lead + ranks[1] - rhs.ndim) + rhs.shape)
+    left, right = list[int](), list[int]()
+    if not _APART.get():
+        left = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] == 1]
+        right = [i for i in range(lead) if rhs.shape[i] > 1 and lhs.shape[i] == 1]
+    stay = [i for i in range(lead) if i not in left and i not in right]
 
-    def stacked(
-        x: Array, rank: int, batch: Sequence[int], *dims: Sequence[int]
-    ) -> tuple[Array, list[list[int]]]:
-        """`x` as matrices of `dims`, and the sizes of these and of the batch."""
-        lead = x.ndim - rank
-        order = [lead + dim for dim in (*batch, *dims[0], *dims[1])]
-        sizes = [[x.shape[lead + dim] for dim in part] for part in (batch, *dims)]
-        x = x.transpose([*range(lead), *order])
-        return x.reshape((*x.shape[:lead], *map(prod, sizes))), sizes
+    def local(dims: Sequence[int]) -> list[int]:
+        return [lead + dim for dim in dims]
 
     pairs = sorted(zip(*contracting, strict=True))
-    sums = [p[0] for p in pairs], [p[1] for p in pairs]
-    free = [
-        [dim for dim in range(rank) if dim not in summed and dim not in batch]
-        for rank, summed, batch in zip(ranks, sums, batching, strict=True)
-    ]
-    x, (batch, rows, _) = stacked(lhs, ranks[0], batching[0], free[0], sums[0])
-    y, (_, _, columns) = stacked(rhs, ranks[1], batching[1], sums[1], free[1])
+    lhs_sum, rhs_sum = local([p[0] for p in pairs]), local([p[1] for p in pairs])
+    lhs_batch, rhs_batch = local(batching[0]), local(batching[1])
+    lhs_free, rhs_free = (
+        [at for at in range(lead, x.ndim) if at not in {*batch, *sums}]
+        for x, batch, sums in ((lhs, lhs_batch, lhs_sum), (rhs, rhs_batch, rhs_sum))
+    )
+
+    def stacked(x: Array, gone: Sequence[int], *parts: Sequence[int]) -> Array:
+        """Matrices, each of `parts` one dimension; those in `gone` are of extent 1."""
+        sizes = [prod(x.shape[dim] for dim in part) for part in parts]
+        order = [*stay, *(dim for part in parts for dim in part), *gone]
+        return x.transpose(order).reshape((*(x.shape[i] for i in stay), *sizes))
+
+    x = stacked(lhs, right, lhs_batch, [*left, *lhs_free], lhs_sum)
+    y = stacked(rhs, left, rhs_batch, rhs_sum, [*right, *rhs_free])
     result = _product(x, y, dtype)
     if result.dtype != dtype:
         result = result.astype(dtype)
-    return result.reshape((*result.shape[:-3], *batch, *rows, *columns))
+    own = [lhs.shape[i] for i in (*lhs_batch, *left, *lhs_free)]
+    others = [rhs.shape[i] for i in (*right, *rhs_free)]
+    result = result.reshape((*result.shape[: len(stay)], *own, *others))
+    # leading dimensions back to the front, in their order
+    places = [*stay, *lhs_batch, *left, *lhs_free, *right, *rhs_free]
+    front = [places.index(i) for i in range(lead)]
+    back = [at for at in range(len(places)) if at not in front]
+    return result.transpose([*front, *back])
+
+
+_APART: ContextVar[bool] = ContextVar("apart", default=False)
+
+
+@contextmanager
+def apart(wanted: bool = True) -> Generator[None]:
+    """Compute each device's product by itself.
+
+    BLAS adds in another order in a larger product: numbers are those of a device alone.
+    """
+    before = _APART.set(wanted)
+    try:
+        yield
+    finally:
+        _APART.reset(before)
 
 
 def rounded(x: Array, precision: Attribute) -> Array:

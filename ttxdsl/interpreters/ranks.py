@@ -29,6 +29,7 @@ class RankDevices:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.apart = True
         self._meshes: dict[object, DeviceMesh] = {}
 
     def mesh(

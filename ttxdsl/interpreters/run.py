@@ -24,6 +24,7 @@ from ttxdsl.dialects._tt.modules import device_module
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.contraction import apart
 from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
 from ttxdsl.interpreters.engine import Devices, run_on
 from ttxdsl.interpreters.footprint import Footprint, footprint
@@ -227,7 +228,8 @@ class Runner:
         state.channels.clear()
         state.probes.clear()
         try:
-            return self.interpreter.call_op(self.function, placed)
+            with apart(self.devices.apart):
+                return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(
                 "the program calls itself, or nests too deeply to be run", self.function
