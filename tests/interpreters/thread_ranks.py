@@ -53,7 +53,7 @@ class ThreadRank:
         self._meeting = meeting
         self.rank, self.size = rank, meeting.size
         self.doing: Any = ""
-        self.calls = 0
+        self.calls = self.shards = 0
 
     def gathered(
         self,

@@ -8,12 +8,14 @@ Source: MPI standard 4.1, chapters 3, 6 and 7; mpi4py's documentation.
 """
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,7 @@ class World:
         patience: seconds that all processes may wait, each for another one, until that
             is called a deadlock.
         sent: bytes that this process had others have.
+        shards: bytes of its parts of whole values.
         waited: seconds that it waited.
     """
 
@@ -69,11 +72,12 @@ class World:
         self._mpi = mpi
         self._data: Any = mpi.COMM_WORLD.Dup()
         self._news: Any = mpi.COMM_WORLD.Dup()
+        self._gate: Any = mpi.COMM_WORLD.Dup()
         self.rank: int = self._data.Get_rank()
         self.size: int = self._data.Get_size()
         self.patience = patience
         self.doing: Operation | str = "the start"
-        self.sent, self.waited = 0, 0.0
+        self.sent, self.shards, self.waited = 0, 0, 0.0
         self._communicators: dict[tuple[int, ...], Any] = {
             tuple(range(self.size)): self._data
         }
@@ -162,15 +166,15 @@ class World:
     def together(self) -> None:
         """Go on when all have come here."""
         if self.size > 1:
-            self._wait([self._data.Ibarrier()], range(self.size))
+            self._wait([self._gate.Ibarrier()], range(self.size))
 
     def _among(self, ranks: Sequence[int]) -> Any:
         """The communicator of some processes, made when they first need one."""
         key = tuple(ranks)
         if key not in self._communicators:
             # making one cannot be watched, so nobody begins before all are there
-            token = np.zeros(1, np.uint8)
-            tokens = np.zeros(len(key), np.uint8)
+            token = np.array([crc32(str(key).encode())])
+            tokens = np.zeros(len(key), token.dtype)
             others = [rank for rank in key if rank != self.rank]
             self._wait(
                 [self._data.Isend(token, rank, _MEET) for rank in others]
@@ -180,6 +184,12 @@ class World:
                 ],
                 key,
             )
+            for at, rank in enumerate(others):
+                if tokens[at] != token[0]:
+                    raise CompileError(
+                        f"process {rank} is in a collective with other processes than"
+                        f" {', '.join(map(str, key))}"
+                    )
             group = self._data.Get_group().Incl(key)
             self._communicators[key] = self._data.Create_group(group, _MEET)
             group.Free()
@@ -322,6 +332,9 @@ class World:
                 stream.flush()
         # what MPI says of requests that were given up is nobody's business
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        if hasattr(signal, "alarm"):
+            # MPI may wait at its end for what will never come
+            signal.alarm(int(_GRACE))
         if len(self._ended) < self.size:
             self._mpi.COMM_WORLD.Abort(1)
 

@@ -31,6 +31,8 @@ class Ranks(Protocol):
 
     rank: int
     size: int
+    shards: int
+    """Bytes of the parts of whole values that this process was given."""
 
     def gathered(
         self,
@@ -181,10 +183,19 @@ class RankMesh(DeviceMesh):
                 x = x.take(own.clip(0, extent - 1), axis)
         y = self._cut(self._virtual.shard(x, dims))
         if not unreduced:
-            return _own_memory(y)
+            return self._split(_own_memory(y))
         first = self._virtual.shard(np.ones((), np.bool_), (), unreduced)
         first = self._cut(first).reshape((*self._cut(first).shape, *(1,) * rank))
-        return np.where(first, y, np.zeros((), y.dtype))
+        return self._split(np.where(first, y, np.zeros((), y.dtype)))
+
+    def place(self, x: Array, counts: Sequence[int], part_of: Sequence[int]) -> Array:
+        """The own devices' parts of `x`, which a table says."""
+        return self._split(super().place(x, counts, part_of))
+
+    def _split(self, x: Array) -> Array:
+        """Parts of a whole value, counted."""
+        self.world.shards += x.nbytes
+        return x
 
     def whole(
         self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()

@@ -110,9 +110,13 @@ class RankRunner(Runner):
 
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Whole results on process 0, None on the others."""
+        return self.gathered(self.leaving(results))
+
+    def gathered(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole arrays of what `leaving` gave on process 0, None on the others."""
         first = self.world.rank == 0
         taken: list[Any] = []
-        for at, x in enumerate(self.leaving(results)):
+        for at, x in enumerate(results):
             self.world.doing = f"gathering result {at}"
             whole = x.gather(0) if isinstance(x, Scattered) else x
             taken.append(whole if first else None)
