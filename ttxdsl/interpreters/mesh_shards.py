@@ -24,11 +24,13 @@ from ttxdsl.interpreters.mesh_axes import (
     same_values,
 )
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.reduction import reduce_named
+from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+_ADD = all_reducer(Reducer.named("add"))
 
 
 def settled(x: Array, lead: int) -> Array:
@@ -160,7 +162,7 @@ class MeshShards(MeshAxes):
             if atom in summed:
                 wide = list(y.shape)
                 wide[atom] = atoms[atom]
-                y = reduce_named("add", np.broadcast_to(y, wide), (atom,))
+                y = _ADD(np.broadcast_to(y, wide), (atom,))
             elif y.shape[atom] > 1:
                 y = self._agreed(y, atom, layout)
         wide = list(y.shape)
@@ -303,7 +305,7 @@ class MeshShards(MeshAxes):
             )
         if summands > 1:
             parts = parts.reshape((-1, summands, *parts.shape[1:]))
-            parts = reduce_named("add", parts, (1,))[:, 0]
+            parts = _ADD(parts, (1,))[:, 0]
         local = parts.shape[1:]
         spread = parts.reshape((*counts, *local))
         count = len(counts)
