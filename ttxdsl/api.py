@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ttxdsl.checking.check import CheckReport
     from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
     from ttxdsl.explaining.explain import Explainer
+    from ttxdsl.on_jax.function import JaxFunction
     from ttxdsl.reporting.collectives import CountedCollective
 
 Array = NDArray[Any]
@@ -365,6 +366,34 @@ class Program:
         inputs = call_arguments(calling, arrays, keywords)
         results = run_module(self._module, inputs, limits=limits)
         return results if calling is None else calling.results(results)
+
+    def to_jax(self, devices: Sequence[Any] | None = None) -> JaxFunction:
+        """The per-device program as a JAX function, to run on JAX's devices.
+
+        It is called as `simulate` is, and gives `jax.Array`s with the program's
+        shardings; it may stand in other functions that are jitted or exported.
+        Arguments that the source donates are donated. One that is not partitioned yet
+        is, first; of ttir and ttnn it is what they were made of.
+
+        Args:
+            devices: JAX's, in the order of the program's numbers; the first of
+                `jax.devices()` by default.
+
+        Raises:
+            CompileError: JAX is not installed or has too few devices, or the program
+                has something that XLA cannot do.
+        """
+        from ttxdsl.on_jax.function import JaxFunction
+
+        program = self if self.is_partitioned else self.partition()
+        module = program._shardy
+        if form_of(module) != "stablehlo":
+            raise CompileError(
+                f"JAX runs StableHLO, and '{self.source}' is {self.form}",
+                hint="load the program that it was made of",
+            )
+        with without_collections():
+            return JaxFunction(module.clone(), self._history.calling, devices)
 
     @memory_errors()
     def check(

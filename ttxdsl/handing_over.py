@@ -1,11 +1,9 @@
 """A program as other compilers take it: shardings, and none of our own marks."""
 
-from io import StringIO
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.printer import Printer
 
 from ttxdsl.api import Program
 from ttxdsl.dialects import sdy
@@ -50,10 +48,3 @@ def _without_marks(function: FuncOp) -> None:
         function.arg_attrs = cleaned(function.arg_attrs)
     if function.res_attrs is not None:
         function.res_attrs = cleaned(function.res_attrs)
-
-
-def text_of(module: ModuleOp, *, locations: bool = True) -> str:
-    """The text of a module, with the locations of its ops or without."""
-    stream = StringIO()
-    Printer(stream=stream, print_debuginfo=locations).print_op(module)
-    return stream.getvalue()

@@ -228,10 +228,15 @@ def read_program(path: Path, *, sizes: Mapping[str, int] | None = None) -> Modul
 
 
 @without_collections()
-def program_text(module: ModuleOp) -> str:
-    """A module as MLIR text, which the C++ tools parse too; the last line ends."""
+def program_text(module: ModuleOp, *, locations: bool = False) -> str:
+    """A module as MLIR text, which the C++ tools parse too; the last line ends.
+
+    Args:
+        module: the program.
+        locations: whether its ops say where they come from.
+    """
     stream = StringIO()
-    Printer(stream=stream).print_op(module)
+    Printer(stream=stream, print_debuginfo=locations).print_op(module)
     return stream.getvalue() + "\n"
 
 

@@ -25,6 +25,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 PUBLIC: dict[str, str] = {
     "api.Program._repr_html_": "notebooks call it",
     "api.Program.simulate": "what users run a program with",
+    "api.Program.to_jax": "the same on devices",
     "budgets.pytest_plugin.pytest_addoption": "pytest calls it",
     "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
     "frontends.jax.from_jax": "what users of JAX make a program with",

@@ -62,6 +62,9 @@ def array_of(dtype: str, shape: list[int], data: str) -> Array:
 class Oracle:
     """One worker process, started when first asked what no stored answer knows."""
 
+    serves = "tests.differential.oracle"
+    """The module that is the worker."""
+
     def __init__(
         self,
         answers: Answers | None = None,
@@ -78,7 +81,7 @@ class Oracle:
     def _start(self) -> subprocess.Popen[str]:
         if self._worker is None or self._worker.poll() is not None:
             self._worker = subprocess.Popen(
-                [self._python, "-m", "tests.differential.oracle"],
+                [self._python, "-m", self.serves],
                 cwd=Path(__file__).parents[2],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -139,7 +142,10 @@ class Oracle:
 
         The best of some rounds; each starts from the text.
         """
-        request = {"text": text, "pipeline": pipeline, "rounds": rounds}
+        return self.asked_anew(text=text, pipeline=pipeline, rounds=rounds)
+
+    def asked_anew(self, **request: Any) -> Any:
+        """The answer to a request, whatever is stored."""
         return self._told(self._asked_worker(request))
 
     def run_all(self, requests: Sequence[tuple[str, str]]) -> list[str | None]:

@@ -217,10 +217,10 @@ def test_mismatch_exits_with_1(
     """A compiler that changes the program is found out."""
     from ttxdsl.tools import run
 
-    def wrong(module: object, inputs: list[np.ndarray], **_: object):
+    def wrong(engine: object, inputs: list[np.ndarray]):
         return (-inputs[0] + 1,)
 
-    monkeypatch.setattr(run, "run_module", wrong)
+    monkeypatch.setattr(run, "run_on", wrong)
     assert main(["run", str(small)]) == 1
     assert "FAIL" in capsys.readouterr().out
 

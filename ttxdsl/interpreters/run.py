@@ -89,7 +89,7 @@ def _kind(dtype: DType) -> str:
     return "integer" if is_integer(dtype) else dtype.kind
 
 
-def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
+def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
     """`value` as the array that argument `at` takes; None for a token.
 
     Raises:
@@ -102,7 +102,7 @@ def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         return None
     if not isinstance(type_, TensorType):
         raise CompileError(f"{name} is of type {type_}, not a tensor", function)
-    shape, dtype = tensor_of(cast(Attribute, type_))
+    _, dtype = tensor_of(cast(Attribute, type_))
     plain = not hasattr(value, "dtype")
     array = np.asarray(value)
     if plain and array.dtype != dtype:
@@ -111,18 +111,30 @@ def _argument(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
         )
         if fits:
             array = array.astype(WIDER.get(dtype, dtype)).astype(dtype)
-    if array.dtype != dtype:
+    require_argument(array, at, function)
+    return array
+
+
+def require_argument(value: Any, at: int, function: func.FuncOp) -> None:
+    """Hold what has a shape and a `dtype` to the type of argument `at`, a tensor's.
+
+    Raises:
+        CompileError: its shape or type is another one.
+    """
+    type_ = whole_type(function.function_type.inputs.data[at], function.arg_attrs, at)
+    name = f"argument {at} of @{function.sym_name.data}"
+    shape, dtype = tensor_of(type_)
+    if value.dtype != dtype:
         raise CompileError(
-            f"{name} takes elements of type {dtype}, the value has {array.dtype}",
+            f"{name} takes elements of type {dtype}, the value has {value.dtype}",
             function,
             hint=f"convert it: value.astype({dtype})",
         )
-    sizes = zip(shape, array.shape, strict=False)
-    if array.ndim != len(shape) or any(n not in (-1, m) for n, m in sizes):
+    sizes = zip(shape, value.shape, strict=False)
+    if value.ndim != len(shape) or any(n not in (-1, m) for n, m in sizes):
         raise CompileError(
-            f"{name} has type {type_}, the value has shape {array.shape}", function
+            f"{name} has type {type_}, the value has shape {value.shape}", function
         )
-    return array
 
 
 def run_module(
@@ -214,7 +226,7 @@ class Runner:
                 f"{len(inputs)} were given",
                 function,
             )
-        args = tuple(_argument(x, at, function) for at, x in enumerate(inputs))
+        args = tuple(argument_of(x, at, function) for at, x in enumerate(inputs))
         self.require_room(bytes_of(args))
         return tuple(
             x if x is None else to_devices(self.devices, function, at, x)

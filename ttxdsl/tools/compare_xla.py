@@ -1,17 +1,15 @@
 """`ttxdsl compare-xla`: a program through our compiler and through XLA's partitioner."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.side_by_side import CollectiveRow
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
-from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.tools.inputs import inputs_of
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.xla.comparing import XlaComparison, compare_with_xla
 from ttxdsl.xla.hlo import HloCollective
@@ -102,12 +100,7 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     program = read_as_program(options.file, options)
     limits = flags.limits_of(options)
-    runner = Runner(program.module, limits=limits)
-    runner.require_room()
-    if options.inputs is not None:
-        inputs = load_inputs(options.inputs, runner.function)
-    else:
-        inputs = program.random_inputs(options.seed, max_memory=limits.memory)
+    inputs = inputs_of(options, program, limits)
     comparison = compare_with_xla(
         program, inputs, limits=limits, **flags.partition_options(options)
     )
@@ -149,10 +142,7 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help="the same as --jax-devices",
     )
-    parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    flags.add_input_options(parser)
     flags.add_compiler_options(parser)
     flags.add_limit_options(parser)
     flags.add_json_option(parser)

@@ -1,16 +1,35 @@
-"""Input values for a program from an `.npz` file."""
+"""Input values for a program, from an `.npz` file or random."""
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from xdsl.dialects.func import FuncOp
 
+from ttxdsl.api import Program
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.inputs import argument_types
+from ttxdsl.interpreters.limits import Limits
+from ttxdsl.interpreters.run import Runner
 from ttxdsl.tools.npz import Array, open_archive, shown
 
 _MOST_NAMED = 8
 """Arrays that a message names."""
+
+
+def inputs_of(
+    options: argparse.Namespace, program: Program, limits: Limits
+) -> list[Array]:
+    """What `flags.add_input_options` asks for, if there is room to run the program.
+
+    Raises:
+        CompileError: the limits say no, or see `load_inputs`.
+    """
+    runner = Runner(program.module, limits=limits)
+    runner.require_room()
+    if options.inputs is not None:
+        return load_inputs(options.inputs, runner.function)
+    return program.random_inputs(options.seed, max_memory=limits.memory)
 
 
 def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[Array]:

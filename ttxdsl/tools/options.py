@@ -167,6 +167,24 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_devices_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--devices`: how many virtual ones JAX is to have."""
+    parser.add_argument(
+        "--devices",
+        type=count_of,
+        metavar="N",
+        help="virtual CPU devices of JAX (what it has, or as many as the mesh)",
+    )
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a program is run on."""
+    parser.add_argument(
+        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+
+
 def add_vocabulary_option(parser: argparse.ArgumentParser) -> None:
     """Add `--for`: whom what is printed is for (`options.vocabulary`)."""
     parser.add_argument(

@@ -15,9 +15,10 @@ from ttxdsl.api import Program, Stage
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.compare import Comparison, compare
+from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
-from ttxdsl.interpreters.run import Runner, run_module
+from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.units import bytes_text
@@ -200,21 +201,15 @@ def _compiled(
     return {"stablehlo": device, "ttir": ttir, "ttnn": ttnn}
 
 
-def _results(
-    options: argparse.Namespace,
-    forms: dict[str, Program],
-    inputs: Sequence[Array],
-    limits: Limits,
-    team: "Team | None",
-) -> Sequence[Array]:
-    """What the chosen engine computes, put together."""
-    if team is not None:
-        return team.run(forms["ttnn"].text, inputs)
+def _engine(
+    options: argparse.Namespace, forms: dict[str, Program], limits: Limits
+) -> Engine:
+    """What was chosen to run the program."""
     if options.engine == "jax":
-        from ttxdsl.xla.execute import run_partitioned
+        from ttxdsl.xla.execute import XlaProcess
 
-        return run_partitioned(forms["stablehlo"], inputs, options.devices)
-    return run_module(forms["ttnn"].module, inputs, limits=limits)
+        return XlaProcess(forms["stablehlo"], options.devices)
+    return Runner(forms["ttnn"].module, limits=limits)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -251,7 +246,10 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         forms = _compiled(program, options, step)
         step("simulation" if options.engine == "virtual" else "the engine")
         start = time.perf_counter()
-        found = _results(options, forms, inputs, limits, team)
+        if team is None:
+            found = run_on(_engine(options, forms, limits), inputs)
+        else:
+            found = team.run(forms["ttnn"].text, inputs)
         simulation_seconds = time.perf_counter() - start
         if team is not None:
             simulation_seconds = max(use.seconds for use in team.uses)
@@ -306,10 +304,7 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    flags.add_input_options(parser)
     parser.add_argument(
         "--emit", choices=flags.FORMS, help="also print the program in a form"
     )
@@ -324,12 +319,6 @@ def add_command(commands: Any) -> None:
         " has, as stage 13, or the processes that mpiexec started, as ttnn (virtual)",
     )
     parser.add_argument(
-        "--devices",
-        type=flags.count_of,
-        metavar="N",
-        help="virtual CPU devices of --engine jax (what JAX has, or as many as the mesh)",
-    )
-    parser.add_argument(
         "--results",
         type=Path,
         metavar="DIR",
@@ -341,6 +330,7 @@ def add_command(commands: Any) -> None:
         default=True,
         help="of --engine mpi: also run it on one device, in the first process",
     )
+    flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")
     flags.add_limit_options(parser)

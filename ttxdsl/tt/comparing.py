@@ -21,11 +21,11 @@ from xdsl.ir import Operation
 from ttxdsl.api import Program
 from ttxdsl.compat.faults.locations import ParsedLoc, source_position
 from ttxdsl.errors import CompileError
-from ttxdsl.handing_over import annotated_module, text_of
+from ttxdsl.handing_over import annotated_module
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.program import make_context, parse_program, program_text
 from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.side_by_side import (
@@ -129,7 +129,7 @@ def _way(
     module: ModuleOp, inputs: Sequence[Array], descriptor: Path, timeout: float
 ) -> Way:
     """Ask tt-mlir about a module, and run what it makes."""
-    text = text_of(module, locations=False)
+    text = program_text(module, locations=False)
     answer = compile_text(text, descriptor=descriptor, timeout=timeout)
     stopped_by = None
     if answer.line is not None:

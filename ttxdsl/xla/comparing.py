@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from ttxdsl.api import Program
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
-from ttxdsl.handing_over import annotated_module, text_of
+from ttxdsl.handing_over import annotated_module
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.run import Runner, entry_function, run_module
+from ttxdsl.program import program_text
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.side_by_side import (
     CollectiveRow,
@@ -158,7 +159,11 @@ def compare_with_xla(
     meshes = list(mesh_table(shown).values())
     devices = max((prod(size for _, size in mesh.axes) for mesh in meshes), default=1)
     (run,) = run_with_xla(
-        [text_of(shown)], entry_function(shown), arrays, devices, virtual=devices
+        [program_text(shown, locations=True)],
+        entry_function(shown),
+        arrays,
+        devices,
+        virtual=devices,
     )
     summed = summed_numbers(program.module)
     rows = zip(found, expected, run.results, strict=True)

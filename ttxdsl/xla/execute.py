@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.api import Program
 from ttxdsl.errors import CompileError
-from ttxdsl.handing_over import text_of
 from ttxdsl.interpreters.compare import compare
 from ttxdsl.interpreters.elements import DType, tensor_of
-from ttxdsl.interpreters.run import entry_function
+from ttxdsl.interpreters.run import argument_of, entry_function
 from ttxdsl.on_jax.for_xla import for_xla
+from ttxdsl.program import program_text
 
 Array = NDArray[Any]
 
@@ -65,26 +65,6 @@ class XlaRun:
     """Of the memory that a device needs, as XLA plans it."""
     temporary_bytes: int
     """Of that, what neither comes in nor goes out."""
-
-    def whole(self, number: int) -> Array:
-        """A result put together of what the devices hold.
-
-        Raises:
-            CompileError: devices that hold the same part differ by more than rounding.
-        """
-        shards = self.results[number]
-        shape = [max(ends) for ends in zip(*map(_ends, shards), strict=True)]
-        whole = np.zeros(shape, shards[0].data.dtype)
-        for shard in reversed(shards):
-            whole[shard.index] = shard.data
-        for shard in shards:
-            beside = compare(shard.data, whole[shard.index])
-            if not beside.ok:
-                raise CompileError(
-                    f"device {shard.device} has something else of result {number} than"
-                    f" another that holds the same part: {beside}"
-                )
-        return whole
 
 
 def _ends(shard: Shard) -> list[int]:
@@ -140,8 +120,13 @@ def run_with_xla(
             has, or as many virtual CPU devices as it needs.
 
     Raises:
-        CompileError: JAX is not installed, or XLA refuses a program.
+        CompileError: JAX is not installed, there are to be too few devices, or XLA
+            refuses a program.
     """
+    if virtual is not None and virtual < devices:
+        raise CompileError(
+            f"the program runs on {devices} devices, and there are to be {virtual}"
+        )
     if find_spec("jax") is None:
         raise CompileError(
             "JAX is not installed, and XLA comes with it", hint="pip install jax"
@@ -159,29 +144,55 @@ def run_with_xla(
         raise CompileError(f"cannot run XLA: {reason}") from error
 
 
-def run_partitioned(
-    program: Program, inputs: Sequence[Array], virtual: int | None
-) -> list[Array]:
-    """The results of a per-device program on the devices that JAX has.
+class XlaProcess:
+    """The engine that runs a per-device program with XLA, in a process of its own."""
 
-    Args:
-        program: after stage 13.
-        inputs: global arrays, one an argument.
-        virtual: see `run_with_xla`.
+    def __init__(self, program: Program, virtual: int | None = None) -> None:
+        """Take a program after stage 13; `virtual` as in `run_with_xla`.
+
+        Raises:
+            CompileError: the program has something that XLA cannot do.
+        """
+        made = for_xla(program.module)
+        self.devices, self.virtual = made.mesh.total_size, virtual
+        self.function = entry_function(made.module)
+        self.text = program_text(made.module, locations=True)
+
+    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """Whole arrays; the process splits them. See `Engine`."""
+        function = self.function
+        return tuple(argument_of(x, at, function) for at, x in enumerate(inputs))
+
+    def call(self, placed: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What each device has of each result; see `Engine`."""
+        (run,) = run_with_xla(
+            [self.text], self.function, placed, self.devices, virtual=self.virtual
+        )
+        return run.results
+
+    def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Whole arrays; see `Engine`."""
+        return tuple(whole_of(at, shards) for at, shards in enumerate(results))
+
+
+def whole_of(number: int, shards: Sequence[Shard]) -> Array:
+    """A result put together of what the devices hold.
 
     Raises:
-        CompileError: there are too few devices, XLA refuses the program, or devices
-            differ where they hold the same.
+        CompileError: devices that hold the same part differ by more than rounding.
     """
-    made = for_xla(program.module)
-    if virtual is not None and virtual < made.devices:
-        raise CompileError(
-            f"the program runs on {made.devices} devices, and there are to be {virtual}"
-        )
-    function = entry_function(made.module)
-    texts = [text_of(made.module)]
-    (run,) = run_with_xla(texts, function, inputs, made.devices, virtual=virtual)
-    return [run.whole(number) for number in range(len(run.results))]
+    shape = [max(ends) for ends in zip(*map(_ends, shards), strict=True)]
+    whole = np.zeros(shape, shards[0].data.dtype)
+    for shard in reversed(shards):
+        whole[shard.index] = shard.data
+    for shard in shards:
+        beside = compare(shard.data, whole[shard.index])
+        if not beside.ok:
+            raise CompileError(
+                f"device {shard.device} has something else of result {number} than"
+                f" another that holds the same part: {beside}"
+            )
+    return whole
 
 
 def _environment(devices: int, virtual: int | None) -> dict[str, str]:

@@ -14,12 +14,10 @@ from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     ModuleOp,
     TensorType,
     UnitAttr,
     i1,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -31,7 +29,14 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.replica_groups import Groups
 from ttxdsl.transforms.local.emitter import int_attr
-from ttxdsl.transforms.solved.scalar_computations import combining_op, fold_along
+from ttxdsl.transforms.solved.exchanging import (
+    exchange,
+    groups_matrix,
+    members,
+    reduced_by_exchange,
+    scattered_by_exchange,
+)
+from ttxdsl.transforms.solved.scalar_computations import combining_op
 from ttxdsl.transforms.solved.writing import Writer, write_instead
 
 _REDUCED_BY_TTNN = (stablehlo.AddOp, stablehlo.MaxOp, stablehlo.MinOp)
@@ -106,9 +111,9 @@ class _Collectives:
         for value in op.inputs:
             if axes is None:
                 shape = shape_of(value)
-                members = self._members(op, groups, w, value, dim)
+                sent = members(op, groups, w, value, dim)
                 whole = (*shape[:dim], shape[dim] * len(groups[0]), *shape[dim + 1 :])
-                made.append(w.reshape(members, whole))
+                made.append(w.reshape(sent, whole))
                 continue
             for lines in reversed(axes):
                 shape = list(shape_of(value))
@@ -126,13 +131,10 @@ class _Collectives:
         self, op: stablehlo.AllReduceOp, groups: Groups, w: Writer
     ) -> list[SSAValue]:
         axes = self.mesh.axes_of(tuple(tuple(sorted(group)) for group in groups))
+        if axes is None or not _is_reduced_by_ttnn(op, op.inputs[0]):
+            return reduced_by_exchange(op, groups, w)
         made: list[SSAValue] = []
         for value in op.inputs:
-            if axes is None or not _is_reduced_by_ttnn(op, value):
-                stacked = self._members(op, groups, w, value, 0)
-                value = self._combined(op, w, stacked, 0)
-                made.append(value)
-                continue
             for lines in axes:
                 value = w.one(
                     stablehlo.AllReduceOp,
@@ -150,11 +152,7 @@ class _Collectives:
         dim, axes = op.scatter_dimension.value.data, self.mesh.axes_of(groups)
         value = op.operand
         if axes is None or not _is_reduced_by_ttnn(op, value):
-            count = len(groups[0])
-            shape = list(shape_of(value))
-            parts = [*shape[:dim], count, shape[dim] // count, *shape[dim + 1 :]]
-            sent = self._exchange(op, groups, w, w.reshape(value, parts), dim, dim)
-            return [self._combined(op, w, sent, dim)]
+            return scattered_by_exchange(op, groups, w)
         for lines in axes:
             shape = list(shape_of(value))
             shape[dim] //= len(lines[0])
@@ -171,9 +169,7 @@ class _Collectives:
         self, op: stablehlo.AllToAllOp, groups: Groups, w: Writer
     ) -> list[SSAValue]:
         split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
-        return [
-            self._exchange(op, groups, w, value, split, concat) for value in op.inputs
-        ]
+        return [exchange(op, groups, w, value, split, concat) for value in op.inputs]
 
     def _broadcast(
         self, op: stablehlo.CollectiveBroadcastOp, groups: Groups, w: Writer
@@ -182,58 +178,11 @@ class _Collectives:
             raise UnsupportedError("tt-mlir has no root that is computed", op)
         return [
             w.reshape(
-                w.slice_dim(self._members(op, groups, w, value, 0), 0, 0, 1),
+                w.slice_dim(members(op, groups, w, value, 0), 0, 0, 1),
                 shape_of(value),
             )
             for value in op.inputs
         ]
-
-    # --- by sending to each member ------------------------------------------------
-
-    def _exchange(
-        self,
-        op: Operation,
-        groups: Groups,
-        w: Writer,
-        value: SSAValue,
-        split: int,
-        concat: int,
-    ) -> SSAValue:
-        """An all_to_all in any groups."""
-        count = len(groups[0])
-        if count == 1:
-            return value
-        shape = list(shape_of(value))
-        shape[split] //= count
-        shape[concat] *= count
-        properties = {
-            "replica_groups": _groups_attr(groups),
-            "split_dimension": int_attr(split),
-            "concat_dimension": int_attr(concat),
-            "split_count": int_attr(count),
-        }
-        if "channel_handle" in op.properties:
-            properties["channel_handle"] = op.properties["channel_handle"]
-        type_ = TensorType(element_of(value), shape)
-        return w.one(stablehlo.AllToAllOp, [value], type_, properties)
-
-    def _members(
-        self, op: Operation, groups: Groups, w: Writer, value: SSAValue, dim: int
-    ) -> SSAValue:
-        """The values of a device's group, in its order, along a new dimension."""
-        shape, count = shape_of(value), len(groups[0])
-        copies = (*shape[:dim], count, *shape[dim:])
-        kept = [i + (i >= dim) for i in range(len(shape))]
-        return self._exchange(op, groups, w, w.broadcast(value, copies, kept), dim, dim)
-
-    def _combined(
-        self, op: Operation, w: Writer, stacked: SSAValue, dim: int
-    ) -> SSAValue:
-        """What a reduction's computation makes of the values along a dimension."""
-        block = op.regions[0].block
-        (value,) = fold_along(w, block, [stacked], dim)
-        shape = shape_of(value)
-        return w.reshape(value, (*shape[:dim], *shape[dim + 1 :]))
 
 
 def _is_reduced_by_ttnn(op: Operation, value: SSAValue) -> bool:
@@ -243,15 +192,8 @@ def _is_reduced_by_ttnn(op: Operation, value: SSAValue) -> bool:
     return kind in _REDUCED_BY_TTNN and element_of(value) != i1
 
 
-def _groups_attr(groups: Groups) -> Attribute:
-    return DenseIntOrFPElementsAttr.from_list(
-        TensorType(i64, [len(groups), len(groups[0])]),
-        [one for group in groups for one in group],
-    )
-
-
 def _properties(op: Operation, groups: Groups) -> dict[str, Attribute]:
-    kept: dict[str, Attribute] = {"replica_groups": _groups_attr(groups)}
+    kept: dict[str, Attribute] = {"replica_groups": groups_matrix(groups)}
     if "channel_handle" in op.properties:
         kept["channel_handle"] = op.properties["channel_handle"]
         kept["use_global_device_ids"] = UnitAttr()

@@ -346,7 +346,7 @@ def _next_after(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
     return w.select(w.test(x, "NE", x), x, value)
 
 
-def _mulhi(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
+def mulhi(w: Writer, x: SSAValue, y: SSAValue) -> SSAValue:
     """The upper half of a product of 32-bit numbers, by halves of 16 bits."""
     given = x.type
     signed = element_of(x) == i32
@@ -385,7 +385,7 @@ _REAL: dict[str, Function] = {
     "chlo.lgamma": _lgamma, "chlo.sinh": _sinh,
 }  # fmt: skip
 _OF_32_BITS: dict[str, Callable[[Writer, SSAValue, SSAValue], SSAValue]] = {
-    "chlo.mulhi": _mulhi, "chlo.next_after": _next_after,
+    "chlo.mulhi": mulhi, "chlo.next_after": _next_after,
 }  # fmt: skip
 _INFINITE = {"chlo.is_inf": 0, "chlo.is_pos_inf": 1, "chlo.is_neg_inf": -1}
 

@@ -1,0 +1,58 @@
+"""`ttxdsl bench` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ttxdsl
+from tests.tools.test_run import refused
+from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.compare import compare
+from ttxdsl.tools import bench
+from ttxdsl.tools.main import main
+from ttxdsl.xla.benchmarking import Benchmark, Measured, benchmark, ratio
+
+STEP = Path(__file__).parents[2] / "examples" / "mlp_train_step.mlir"
+
+
+def test_both_are_measured(capsys: pytest.CaptureFixture[str]):
+    """A donated argument is there for every run."""
+    command = ["bench", str(STEP), "--devices", "8", "--rounds", "3", "--json"]
+    assert main(command) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["agree"]
+    assert (found["devices"], found["rounds"]) == (8, 3)
+    for side in (found["ours"], found["xla"]):
+        assert side["seconds"] > 0
+        assert side["bytes_per_device"] == 22340
+        assert side["peak_bytes"] > side["temporary_bytes"] > 0
+    assert found["ratios"]["bytes_per_device"] == 1.0
+
+
+def test_tables_and_who_differs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    import numpy as np
+
+    ones = np.ones(4, np.float32)
+    sides = Measured(2e-3, 1, 0, 300, 100), Measured(4e-3, 0, 64, 200, 100)
+
+    def measured(*_: object, **__: object) -> Benchmark:
+        return Benchmark("it", 8, 5, *sides, (compare(ones, -ones),))
+
+    monkeypatch.setattr(bench, "benchmark", measured)
+    assert main(["bench", str(STEP)]) == 1
+    out = capsys.readouterr().out
+    assert "median of 5" in out and "2.00 ms" in out and "0.50" in out and "1.50" in out
+    assert "the results differ" in out
+    assert ratio(1, 0) is None
+
+
+def test_refusals(capsys: pytest.CaptureFixture[str]):
+    few = refused(capsys, "bench", STEP, "--devices", 4)
+    assert "the program runs on 8 devices, and there are to be 4" in few
+    with pytest.raises(CompileError, match="partitioned already"):
+        benchmark(ttxdsl.load(STEP).partition())

@@ -1,0 +1,154 @@
+"""Our per-device program and XLA's own partitioning of the same program, both measured.
+
+    measured = benchmark(program, rounds=20)
+    print(measured.time, measured.bytes)          # ratios, ours to XLA's
+
+Both are compiled by XLA in one process and run in turn on the same inputs, so that only
+the partitioning differs. Nothing is donated, since the inputs are used again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from statistics import median
+from typing import Any
+
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+from ttxdsl.analysis.function_attributes import (
+    argument_attributes,
+    set_argument_attributes,
+)
+from ttxdsl.api import Program
+from ttxdsl.dialects.sdy import mesh_table
+from ttxdsl.errors import CompileError
+from ttxdsl.handing_over import annotated_module
+from ttxdsl.interpreters.compare import Comparison, compare
+from ttxdsl.interpreters.run import entry_function
+from ttxdsl.on_jax.for_xla import DONATED, for_xla
+from ttxdsl.program import program_text
+from ttxdsl.reporting.reductions import summed_numbers
+from ttxdsl.xla.execute import XlaRun, run_with_xla, whole_of
+from ttxdsl.xla.hlo import list_hlo_collectives
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One executable: its time, what a device sends, and what memory it needs.
+
+    `seconds` is the median of the runs, `collectives` and `bytes_per_device` are read off
+    the executable (each collective once, by the ring model), `peak_bytes` and
+    `temporary_bytes` are of one device, as XLA plans them.
+    """
+
+    seconds: float
+    collectives: int
+    bytes_per_device: int
+    peak_bytes: int
+    temporary_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A program through both partitioners, compiled by XLA and run `rounds` times."""
+
+    source: str
+    devices: int
+    rounds: int
+    ours: Measured
+    xla: Measured
+    results: tuple[Comparison, ...]
+    """Ours against XLA's."""
+
+    @property
+    def agree(self) -> bool:
+        """Whether all results are the same numbers."""
+        return all(one.ok for one in self.results)
+
+
+def ratio(ours: float, theirs: float) -> float | None:
+    """How much more ours is, None where theirs is nothing and ours is not."""
+    if theirs:
+        return ours / theirs
+    return None if ours else 1.0
+
+
+def benchmark(
+    program: Program,
+    inputs: Sequence[Array] | None = None,
+    *,
+    rounds: int = 20,
+    virtual: int | None = None,
+    **partition: Any,
+) -> Benchmark:
+    """Measure a program as we partition it beside XLA's own partitioning.
+
+    Args:
+        program: as it was loaded, not partitioned.
+        inputs: global arrays, one an argument; random ones if not given.
+        rounds: runs that count; one more warms up.
+        virtual: how many virtual CPU devices to make, see `run_with_xla`.
+        partition: options of `Program.partition`.
+
+    Raises:
+        CompileError: JAX is not installed or has too few devices, or one of the two
+            refuses the program.
+    """
+    if program.stages:
+        raise CompileError(
+            f"'{program.source}' is partitioned already: XLA cannot partition it too",
+            hint="measure the program that it was made of",
+        )
+    arrays = list(program.random_inputs() if inputs is None else inputs)
+    ours = for_xla(program.partition(**partition).module)
+    theirs = _without_donations(annotated_module(program, partition))
+    devices = max(
+        (prod(size for _, size in one.axes) for one in mesh_table(theirs).values()),
+        default=1,
+    )
+    runs = run_with_xla(
+        [program_text(one, locations=True) for one in (ours.module, theirs)],
+        entry_function(theirs),
+        arrays,
+        devices,
+        rounds=rounds + 1,
+        virtual=virtual,
+    )
+    summed = summed_numbers(program.module)
+    found, expected = (
+        [whole_of(at, shards) for at, shards in enumerate(run.results)] for run in runs
+    )
+    pairs = zip(found, expected, strict=True)
+    our_side, their_side = (_measured(run, devices) for run in runs)
+    return Benchmark(
+        program.source,
+        devices,
+        rounds,
+        our_side,
+        their_side,
+        tuple(compare(*pair, reduction_length=summed) for pair in pairs),
+    )
+
+
+def _without_donations(module: ModuleOp) -> ModuleOp:
+    function = entry_function(module)
+    entries = argument_attributes(function)
+    for entry in entries:
+        for name in DONATED:
+            entry.pop(name, None)
+    set_argument_attributes(function, entries)
+    return module
+
+
+def _measured(run: XlaRun, devices: int) -> Measured:
+    collectives = list_hlo_collectives(run.hlo, devices)
+    return Measured(
+        median(run.seconds),
+        len(collectives),
+        sum(one.bytes_per_device for one in collectives),
+        run.peak_bytes,
+        run.temporary_bytes,
+    )
