@@ -14,12 +14,11 @@ import json
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 CACHE = Path(__file__).parent / ".cache"
-
-BATCH, LENGTH, WIDTH, HEADS, VOCABULARY = 8, 32, 64, 8, 128
 
 
 def program_path(layers: int, kind: str) -> Path:
@@ -44,7 +43,27 @@ def program(layers: int, kind: str) -> str:
     return program_path(layers, kind).read_text()
 
 
-def lower(layers: int, kind: str) -> Any:
+@dataclass(frozen=True)
+class Sizes:
+    """Of a transformer; every size is a multiple of the devices."""
+
+    batch: int = 8
+    length: int = 32
+    width: int = 64
+    heads: int = 8
+    vocabulary: int = 128
+
+
+SCHEMES = {"data and model": (2, 4), "data": (8, 1), "model": (1, 8), "fsdp": (8, 1)}
+"""How a transformer is split: devices along the batch, and along heads and hidden units.
+
+FSDP splits every weight along its first dimension too, by the axis of the batch.
+"""
+
+
+def lower(
+    layers: int, kind: str, sizes: Sizes = Sizes(), scheme: str = "data and model"
+) -> Any:
     """The same as JAX holds it (a `jax.stages.Lowered`), on eight host devices.
 
     JAX reads the number of devices once: call this before anything else uses JAX.
@@ -54,11 +73,18 @@ def lower(layers: int, kind: str) -> Any:
     import jax.numpy as jnp
     from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
-    mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+    mesh = jax.make_mesh(
+        SCHEMES[scheme], ("data", "model"), axis_types=(AxisType.Auto,) * 2
+    )
 
     def array(shape: tuple[int, ...], *axes: str | None, dtype: Any = jnp.float32):
         sharding = NamedSharding(mesh, P(*axes))
         return jax.ShapeDtypeStruct(shape, dtype, sharding=sharding)
+
+    def weight(shape: tuple[int, ...], *axes: str | None):
+        if scheme == "fsdp":
+            axes = ("data", *(None for _ in shape[1:]))
+        return array(shape, *axes)
 
     def norm(x: jax.Array, scale: jax.Array) -> jax.Array:
         centred = x - x.mean(-1, keepdims=True)
@@ -67,8 +93,10 @@ def lower(layers: int, kind: str) -> Any:
     def layer(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
         h = norm(x, p["norm1"])
         q, k, v = (jnp.einsum("btd,dhk->bhtk", h, p[name]) for name in ("q", "k", "v"))
-        scores = jnp.einsum("bhtk,bhsk->bhts", q, k) / (WIDTH // HEADS) ** 0.5
-        mask = jnp.tril(jnp.ones((LENGTH, LENGTH), bool))
+        scores = (
+            jnp.einsum("bhtk,bhsk->bhts", q, k) / (sizes.width // sizes.heads) ** 0.5
+        )
+        mask = jnp.tril(jnp.ones((sizes.length, sizes.length), bool))
         weights = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf))
         mixed = jnp.einsum("bhts,bhsk->bthk", weights, v)
         x = x + jnp.einsum("bthk,hkd->btd", mixed, p["o"])
@@ -89,26 +117,28 @@ def lower(layers: int, kind: str) -> Any:
         value, gradient = jax.value_and_grad(loss)(p, tokens, target)
         return jax.tree.map(lambda w, g: w - 0.1 * g, p, gradient), value
 
-    heads = (WIDTH, HEADS, WIDTH // HEADS)
+    heads = (sizes.width, sizes.heads, sizes.width // sizes.heads)
     weights = {
-        "norm1": array((WIDTH,), None),
-        "norm2": array((WIDTH,), None),
-        "q": array(heads, None, "model", None),
-        "k": array(heads, None, "model", None),
-        "v": array(heads, None, "model", None),
-        "o": array((HEADS, WIDTH // HEADS, WIDTH), "model", None, None),
-        "up": array((WIDTH, 4 * WIDTH), None, "model"),
-        "bias": array((4 * WIDTH,), "model"),
-        "down": array((4 * WIDTH, WIDTH), "model", None),
+        "norm1": weight((sizes.width,), None),
+        "norm2": weight((sizes.width,), None),
+        "q": weight(heads, None, "model", None),
+        "k": weight(heads, None, "model", None),
+        "v": weight(heads, None, "model", None),
+        "o": weight(
+            (sizes.heads, sizes.width // sizes.heads, sizes.width), "model", None, None
+        ),
+        "up": weight((sizes.width, 4 * sizes.width), None, "model"),
+        "bias": weight((4 * sizes.width,), "model"),
+        "down": weight((4 * sizes.width, sizes.width), "model", None),
     }
     params = {
-        "embedding": array((VOCABULARY, WIDTH), None, None),
+        "embedding": weight((sizes.vocabulary, sizes.width), None, None),
         "layers": [weights] * layers,
     }
-    tokens = array((BATCH, LENGTH), "data", None, dtype=jnp.int32)
+    tokens = array((sizes.batch, sizes.length), "data", None, dtype=jnp.int32)
     if kind == "forward":
         return jax.jit(forward).lower(params, tokens)
-    target = array((BATCH, LENGTH, VOCABULARY), "data", None, None)
+    target = array((sizes.batch, sizes.length, sizes.vocabulary), "data", None, None)
     return jax.jit(train).lower(params, tokens, target)
 
 

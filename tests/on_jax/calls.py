@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -143,6 +147,21 @@ def unreduced_borders() -> None:
     program = ttxdsl.load(UNREDUCED).partition()
     (array,) = program.random_inputs()
     np.testing.assert_array_equal(program.to_jax()(array)[0], array + array)
+
+
+def what_the_page_shows() -> None:
+    """`py` blocks of docs/guide/engines.md print the `txt` blocks that follow them."""
+    page = Path(__file__).parents[2] / "docs" / "guide" / "engines.md"
+    names: dict[str, Any] = {}
+    shown = re.findall(
+        r"^```py\n(.*?)^```\n\n```txt\n(.*?)^```", page.read_text(), re.M | re.S
+    )
+    assert len(shown) == 2
+    for code, printed in shown:
+        out = StringIO()
+        with redirect_stdout(out):
+            exec(code, names)
+        assert out.getvalue() == printed, out.getvalue()
 
 
 def slices_of_slices() -> None:

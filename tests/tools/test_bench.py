@@ -38,7 +38,7 @@ def test_tables_and_who_differs(
     import numpy as np
 
     ones = np.ones(4, np.float32)
-    sides = Measured(2e-3, 1, 0, 300, 100), Measured(4e-3, 0, 64, 200, 100)
+    sides = Measured(2e-3, 1e-3, 1, 0, 300, 100), Measured(4e-3, 1e-3, 0, 64, 200, 100)
 
     def measured(*_: object, **__: object) -> Benchmark:
         return Benchmark("it", 8, 5, *sides, (compare(ones, -ones),))

@@ -39,10 +39,11 @@ def _table(measured: Benchmark) -> Table:
         numbers = [getattr(one, of) for one in sides]
         times = ratio(*numbers)
         last = "" if times is None else f"{times:.2f}"
-        scale = 1e3 if of == "seconds" else 1
+        scale = 1e3 if of.endswith("seconds") else 1
         table.add_row(what, *(shown.format(one * scale) for one in numbers), last)
 
     add(f"time, median of {measured.rounds}", "seconds", "{:.2f} ms")
+    add("of the host's CPU", "cpu_seconds", "{:.2f} ms")
     add("collectives", "collectives", "{}")
     add("what they send", "bytes_per_device", "{} B")
     add("peak memory", "peak_bytes", "{} B")

@@ -39,12 +39,14 @@ Array = NDArray[Any]
 class Measured:
     """One executable: its time, what a device sends, and what memory it needs.
 
-    `seconds` is the median of the runs, `collectives` and `bytes_per_device` are read off
+    `seconds` is the median of the runs, `cpu_seconds` that of the host's work in them
+    (which is all work where devices are virtual), `collectives` and `bytes_per_device` are read off
     the executable (each collective once, by the ring model), `peak_bytes` and
     `temporary_bytes` are of one device, as XLA plans them.
     """
 
     seconds: float
+    cpu_seconds: float
     collectives: int
     bytes_per_device: int
     peak_bytes: int
@@ -147,6 +149,7 @@ def _measured(run: XlaRun, devices: int) -> Measured:
     collectives = list_hlo_collectives(run.hlo, devices)
     return Measured(
         median(run.seconds),
+        median(run.cpu_seconds),
         len(collectives),
         sum(one.bytes_per_device for one in collectives),
         run.peak_bytes,

@@ -61,6 +61,8 @@ class XlaRun:
     results: tuple[tuple[Shard, ...], ...]
     seconds: tuple[float, ...]
     """Of each run but the first."""
+    cpu_seconds: tuple[float, ...]
+    """Of the process's CPU, which are the devices where those are virtual."""
     peak_bytes: int
     """Of the memory that a device needs, as XLA plans it."""
     temporary_bytes: int
@@ -241,6 +243,7 @@ def _read_run(folder: Path, dtypes: Sequence[DType]) -> XlaRun:
         (folder / "program.hlo").read_text(encoding="utf-8"),
         _shards(folder, dtypes),
         tuple(measured["seconds"]),
+        tuple(measured["cpu_seconds"]),
         measured["peak_bytes"],
         measured["temporary_bytes"],
     )

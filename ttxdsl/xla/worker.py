@@ -11,8 +11,8 @@ and results) is split as each program's shardings say, and all run in turn, as o
 `ROUNDS` says. Each program's folder gets `program.hlo`, `shards.npz` (`RESULT.DEVICE`:
 what a device holds of a result, raw bytes), `shards.json` (for each result, for each
 device the start and the stop of what it holds in each dimension) and `measured.json`
-(the seconds of each run but the first, which warms up, and the bytes that XLA says a
-device needs). Without `inputs.npz` the programs are only compiled.
+(the seconds of each run but the first, which warms up, those of this process's CPU too,
+and the bytes that XLA says a device needs). Without `inputs.npz` the programs are only compiled.
 """
 
 import json
@@ -82,6 +82,7 @@ class _Program:
         (folder / "program.hlo").write_text(hlo, encoding="utf-8")
         self.arguments: list[Any] = []
         self.seconds: list[float] = []
+        self.cpu_seconds: list[float] = []
 
     def place(self, arrays: list[Any]) -> None:
         """Put the arguments on the devices."""
@@ -98,13 +99,14 @@ class _Program:
 
     def run(self) -> list[list[Any]]:
         """Run it once; the parts of each result."""
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         outputs = self.executable.execute_sharded(self.arguments)
         parts = cast(list[list[Any]], outputs.disassemble_into_single_device_arrays())
         for held in parts:
             for part in held:
                 part.block_until_ready()
         self.seconds.append(time.perf_counter() - start)
+        self.cpu_seconds.append(time.process_time() - cpu_start)
         return parts
 
     def write(self, parts: list[list[Any]]) -> None:
@@ -131,6 +133,7 @@ class _Program:
         needs: Any = self.executable.get_compiled_memory_stats()
         measured = {
             "seconds": self.seconds[1:],
+            "cpu_seconds": self.cpu_seconds[1:],
             "peak_bytes": needs.peak_memory_in_bytes,
             "temporary_bytes": needs.temp_size_in_bytes,
         }
