@@ -75,7 +75,9 @@ class ThreadRank:
         rows: Array,
         sent: Sequence[int],
         received: Sequence[int],
+        one_each: bool = False,
     ) -> Array:
+        assert not one_each or {*sent, *received} == {1}
         self.calls += 1
         ends = np.cumsum(sent)
         assert ends[-1] == len(rows)

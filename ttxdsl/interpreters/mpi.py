@@ -31,6 +31,8 @@ _GRACE = 10.0
 """Seconds in which all processes are to hear that one of them failed."""
 _EAGER = 0.002
 """Seconds of waiting in which a process only lets others go first; later it sleeps."""
+_EAGER_BYTES = 2e8
+"""Bytes a second, at least, of what is on the way: MPI moves them when it is asked."""
 _WAITS, _FAILED, _ENDED = range(3)
 _MEET = 1
 """Tag of the messages that go before a communicator is made."""
@@ -115,7 +117,7 @@ class World:
                 _bytes(rows), into if receives else None, root=at
             )
             self.sent += 0 if receives else rows.nbytes
-        self._wait([request], ranks)
+        self._wait([request], ranks, found.nbytes)
         return found if receives else None
 
     def routed(
@@ -124,21 +126,43 @@ class World:
         rows: Array,
         sent: Sequence[int],
         received: Sequence[int],
+        one_each: bool = False,
     ) -> Array:
         """The rows for each of `ranks` there, and those that they have for this one."""
         rows = np.ascontiguousarray(rows)
         if len(ranks) == 1:
             return rows
         found = np.empty((sum(received), *rows.shape[1:]), rows.dtype)
-        row = _row_bytes(rows)
-        byte = self._mpi.BYTE
-        request = self._among(ranks).Ialltoallv(
-            [_bytes(rows), [n * row for n in sent], byte],
-            [_bytes(found), [n * row for n in received], byte],
-        )
-        self.sent += (sum(sent) - sent[list(ranks).index(self.rank)]) * row
-        self._wait([request], ranks)
+        self.sent += (len(rows) - sent[list(ranks).index(self.rank)]) * _row_bytes(rows)
+        if one_each:
+            requests = [self._among(ranks).Ialltoall(_bytes(rows), _bytes(found))]
+        else:
+            # what MPI has for parts of other sizes is much slower than this
+            requests = self._exchanged(ranks, rows, found, sent, received)
+        self._wait(requests, ranks, found.nbytes)
         return found
+
+    def _exchanged(
+        self,
+        ranks: Sequence[int],
+        rows: Array,
+        found: Array,
+        sent: Sequence[int],
+        received: Sequence[int],
+    ) -> list[Any]:
+        """Requests that send rows to `ranks`, and receive what these send."""
+        out, into = (np.cumsum([0, *counts]) for counts in (sent, received))
+        parts = [
+            (rank, rows[out[at] : out[at + 1]], found[into[at] : into[at + 1]])
+            for at, rank in enumerate(ranks)
+        ]
+        for rank, there, here in parts:
+            if rank == self.rank:
+                here[...] = there
+        others = [part for part in parts if part[0] != self.rank]
+        return [
+            self._data.Irecv(_bytes(here), rank, _TRADE) for rank, _, here in others
+        ] + [self._data.Isend(_bytes(there), rank, _TRADE) for rank, there, _ in others]
 
     def traded(self, sent: Mapping[int, Array], received: Mapping[int, Array]) -> None:
         """Arrays to some ranks, and into the memory of `received` from some."""
@@ -150,7 +174,8 @@ class World:
             requests.append(self._data.Isend(_bytes(array), rank, _TRADE))
             self.sent += array.nbytes
         if requests:
-            self._wait(requests, sorted({self.rank, *sent, *received}))
+            size = sum(array.nbytes for array in received.values())
+            self._wait(requests, sorted({self.rank, *sent, *received}), size)
 
     def text(self, text: str | None) -> str:
         """What process 0 has, on all."""
@@ -197,18 +222,18 @@ class World:
 
     # waiting
 
-    def _wait(self, requests: list[Any], ranks: Sequence[int]) -> None:
-        """Until all that was asked for is there.
+    def _wait(self, requests: list[Any], ranks: Sequence[int], size: int = 0) -> None:
+        """Until all that was asked for is there, so many bytes.
 
         Raises:
             Ended: a process failed, or all are found to wait for each other.
         """
         self._steps += 1
         start = time.perf_counter()
-        told, pause = start, 0.0
+        told, pause, eager = start, 0.0, _EAGER + size / _EAGER_BYTES
         while not self._mpi.Request.Testall(requests):
             now = time.perf_counter()
-            if now - start > _EAGER:
+            if now - start > eager:
                 pause = min(0.001, max(2e-5, pause * 1.5))
                 self._listen()
             if now - told > _BEAT:

@@ -53,10 +53,12 @@ class Ranks(Protocol):
         rows: Array,
         sent: Sequence[int],
         received: Sequence[int],
+        one_each: bool = False,
     ) -> Array:
         """The rows for each of `ranks` there, and those that they have for this one.
 
-        `sent` and `received` count them; both lie one rank after the other.
+        `sent` and `received` count them; both lie one rank after the other. `one_each`
+        says that all of `ranks` have one row for each.
         """
         ...
 
@@ -393,7 +395,12 @@ class RankMesh(DeviceMesh):
         exchange, routes = self._exchange(groups), self._routes(groups)
         rows = parts.reshape((-1, *parts.shape[2:]))
         found = self.world.routed(
-            routes.ranks, rows[exchange.outgoing], exchange.sent, exchange.received
+            routes.ranks,
+            rows[exchange.outgoing],
+            exchange.sent,
+            exchange.received,
+            # a device a process, which has one part for each of its one group
+            self.world.size == self.num_devices,
         )
         ordered = np.empty_like(found)
         ordered[exchange.incoming] = found
