@@ -166,6 +166,6 @@ def test_refusals(processes: int, options: tuple[str, ...], said: str) -> None:
 @needs_mpi
 @pytest.mark.fuzz
 def test_processes_in_other_collectives() -> None:
-    found = work(3, "others")
+    found = work(4, "others")
     assert found.returncode == 1
     assert "process 1 is in a collective with other processes than 0, 1" in found.stderr
