@@ -4,7 +4,9 @@ Source: StableHLO specification, sections dot_general and convolution.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -36,7 +38,7 @@ def _matrix(x: Array) -> Array:
 
 
 def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
-    """The matrix product [B, M, K] x [B, K, N] in the type that `dtype` computes in.
+    """Products […, B, M, K] x […, B, K, N] in the type that `dtype` computes in.
 
     Raises:
         ValueError: complex numbers are to become real ones, which nobody defines.
@@ -59,10 +61,10 @@ def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
     common = np.result_type(
         elements.compute_dtype(x.dtype), elements.compute_dtype(y.dtype), accumulator
     )
-    if common.kind == "c" and x.shape[0] * x.shape[1] * y.size <= _FEW:
+    if common.kind == "c" and prod(x.shape[-3:-1]) * prod(y.shape[-3:]) <= _FEW:
         # one product after the other, as XLA does: BLAS fuses parts of complex ones
-        products = x.astype(common)[..., None] * y.astype(common)[:, None]
-        return np.add.reduce(products, axis=2)
+        products = x.astype(common)[..., None] * y.astype(common)[..., None, :, :]
+        return np.add.reduce(products, axis=-2)
     x = _matrix(x.astype(common, copy=False))
     y = _matrix(y.astype(common, copy=False))
     with threads_for(prod(x.shape[-2:]) * y.shape[-1]):
@@ -91,59 +93,65 @@ def dot_general(
     """Sums of products over the contracting dimensions, for each batch.
 
     The result has the batching dimensions, then what is left of `lhs`, then of `rhs`.
-    A leading dimension that only one side has counts as one of its free dimensions:
-    the devices' products become one large one, whose result is handed out as a view.
+    A leading dimension that only one side has counts as one of its free dimensions,
+    except inside of `apart`: the devices' products become one large one, whose result is
+    handed out as a view.
     """
     lead = max(lhs.ndim - ranks[0], rhs.ndim - ranks[1])
     lhs = lhs.reshape((1,) * (lead + ranks[0] - lhs.ndim) + lhs.shape)
     rhs = rhs.reshape((1,) * (lead + ranks[1] - rhs.ndim) + rhs.shape)
-    both = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] > 1]
-    left = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] == 1]
-    right = [i for i in range(lead) if i not in both and i not in left]
+    left, right = list[int](), list[int]()
+    if not _APART.get():
+        left = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] == 1]
+        right = [i for i in range(lead) if rhs.shape[i] > 1 and lhs.shape[i] == 1]
+    stay = [i for i in range(lead) if i not in left and i not in right]
 
     def local(dims: Sequence[int]) -> list[int]:
         return [lead + dim for dim in dims]
 
     pairs = sorted(zip(*contracting, strict=True))
     lhs_sum, rhs_sum = local([p[0] for p in pairs]), local([p[1] for p in pairs])
-    lhs_batch, rhs_batch = both + local(batching[0]), both + local(batching[1])
-    lhs_taken = {*lhs_sum, *local(batching[0]), *range(lead)}
-    rhs_taken = {*rhs_sum, *local(batching[1]), *range(lead)}
-    lhs_free = left + [i for i in range(lhs.ndim) if i not in lhs_taken]
-    rhs_free = right + [i for i in range(rhs.ndim) if i not in rhs_taken]
-
-    def sizes(x: Array, dims: Sequence[int]) -> list[int]:
-        return [x.shape[dim] for dim in dims]
-
-    # dimensions of extent 1 that belong to the other side are dropped by the reshape
-    x = lhs.transpose([*lhs_batch, *lhs_free, *lhs_sum, *right])
-    x = x.reshape(
-        prod(sizes(lhs, lhs_batch)),
-        prod(sizes(lhs, lhs_free)),
-        prod(sizes(lhs, lhs_sum)),
+    lhs_batch, rhs_batch = local(batching[0]), local(batching[1])
+    lhs_free, rhs_free = (
+        [at for at in range(lead, x.ndim) if at not in {*batch, *sums}]
+        for x, batch, sums in ((lhs, lhs_batch, lhs_sum), (rhs, rhs_batch, rhs_sum))
     )
-    y = rhs.transpose([*rhs_batch, *rhs_sum, *rhs_free, *left])
-    y = y.reshape(
-        prod(sizes(rhs, rhs_batch)),
-        prod(sizes(rhs, rhs_sum)),
-        prod(sizes(rhs, rhs_free)),
-    )
+
+    def stacked(x: Array, gone: Sequence[int], *parts: Sequence[int]) -> Array:
+        """Matrices, each of `parts` one dimension; those in `gone` are of extent 1."""
+        sizes = [prod(x.shape[dim] for dim in part) for part in parts]
+        order = [*stay, *(dim for part in parts for dim in part), *gone]
+        return x.transpose(order).reshape((*(x.shape[i] for i in stay), *sizes))
+
+    x = stacked(lhs, right, lhs_batch, [*left, *lhs_free], lhs_sum)
+    y = stacked(rhs, left, rhs_batch, rhs_sum, [*right, *rhs_free])
     result = _product(x, y, dtype)
     if result.dtype != dtype:
         result = result.astype(dtype)
-    result = result.reshape(
-        sizes(lhs, lhs_batch) + sizes(lhs, lhs_free) + sizes(rhs, rhs_free)
-    )
+    own = [lhs.shape[i] for i in (*lhs_batch, *left, *lhs_free)]
+    others = [rhs.shape[i] for i in (*right, *rhs_free)]
+    result = result.reshape((*result.shape[: len(stay)], *own, *others))
     # leading dimensions back to the front, in their order
-    labels = [
-        *both,
-        *local(range(len(batching[0]))),
-        *left,
-        *(2 * lead + ranks[0] + i for i in range(len(lhs_free) - len(left))),
-        *right,
-        *(3 * lead + 2 * ranks[0] + i for i in range(len(rhs_free) - len(right))),
-    ]
-    return result.transpose(sorted(range(len(labels)), key=lambda at: labels[at]))
+    places = [*stay, *lhs_batch, *left, *lhs_free, *right, *rhs_free]
+    front = [places.index(i) for i in range(lead)]
+    back = [at for at in range(len(places)) if at not in front]
+    return result.transpose([*front, *back])
+
+
+_APART: ContextVar[bool] = ContextVar("apart", default=False)
+
+
+@contextmanager
+def apart(wanted: bool = True) -> Generator[None]:
+    """Compute each device's product by itself.
+
+    BLAS adds in another order in a larger product: numbers are those of a device alone.
+    """
+    before = _APART.set(wanted)
+    try:
+        yield
+    finally:
+        _APART.reset(before)
 
 
 def rounded(x: Array, precision: Attribute) -> Array:

@@ -61,7 +61,14 @@ def run_on(engine: Engine, inputs: Sequence[ArrayLike | None]) -> Values:
 
 
 class Devices(Protocol):
-    """Where the ops of a program find the devices."""
+    """Where the ops of a program find the devices.
+
+    Attributes:
+        apart: whether each device's products are computed by themselves, as the device
+            would; those of all devices in one are faster, and round otherwise.
+    """
+
+    apart: bool
 
     def mesh(
         self,
@@ -81,6 +88,9 @@ class VirtualDevices:
     """All devices are in this process, in the leading dimensions of its arrays."""
 
     mesh = DeviceMesh
+
+    def __init__(self, apart: bool = False) -> None:
+        self.apart = apart
 
     def distinct(self, x: Array) -> list[int]:
         """What is found in the one array."""

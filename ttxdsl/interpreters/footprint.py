@@ -19,7 +19,7 @@ Values of dynamic shape count nothing.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import cast
 
@@ -98,6 +98,14 @@ class Footprint:
     at: Operation
     largest: SSAValue | None
     largest_bytes: int
+
+    def shared(self, processes: int) -> "Footprint":
+        """What one of several processes holds at least, if they share the work evenly."""
+        return replace(
+            self,
+            bytes=self.bytes // processes,
+            largest_bytes=self.largest_bytes // processes,
+        )
 
 
 @dataclass

@@ -4,8 +4,11 @@ A tag is the place of an element in its argument, counted row-major: data that i
 moved then says in the result where it came from, exactly.
 """
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,20 +48,56 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DTy
 def random_inputs(function: FuncOp, seed: int) -> list[Array]:
     """One array an argument: normal floats, small integers, fair booleans."""
     generator = np.random.default_rng(seed)
-    inputs: list[Array] = []
-    for shape, dtype in argument_types(function):
-        if dtype.kind == "b":
-            values: Array = generator.integers(0, 2, shape)
-        elif dtype.kind in "iu":
-            values = generator.integers(
-                0, min(INTEGER_BOUND, np.iinfo(dtype).max), shape
-            )
-        elif dtype.kind == "c":
-            values = generator.normal(size=shape) + 1j * generator.normal(size=shape)
-        else:
-            values = generator.normal(size=shape)
-        inputs.append(np.asarray(values).astype(dtype))
-    return inputs
+    return [
+        _fill(generator, np.empty(shape, dtype))
+        for shape, dtype in argument_types(function)
+    ]
+
+
+def _fill(generator: np.random.Generator, array: Array) -> Array:
+    """The array with numbers drawn, some at a time, the same however many these are."""
+    flat: Array = array.reshape(-1)
+    parts: tuple[Array, ...] = (flat,)
+    draw: Callable[..., Any] = generator.standard_normal
+    if array.dtype.kind == "c":
+        parts = np.real(flat), np.imag(flat)
+    elif array.dtype.kind == "b":
+        draw = partial(generator.integers, 0, 2)
+    elif array.dtype.kind in "iu":
+        bound = min(INTEGER_BOUND, np.iinfo(array.dtype).max)
+        draw = partial(generator.integers, 0, bound)
+    for part in parts:
+        for start in range(0, part.size, _DRAWN):
+            some = part[start : start + _DRAWN]
+            some[...] = np.asarray(draw(size=some.size)).astype(part.dtype)
+    return array
+
+
+_DRAWN = 1 << 16
+"""Numbers to draw at a time."""
+
+
+def write_random_inputs(function: FuncOp, seed: int, folder: Path) -> list[Array]:
+    """What `random_inputs` gives, in files: none of it is in memory as a whole.
+
+    The files are in `folder`; the arrays, which may be written, stay when it is removed.
+    """
+    generator = np.random.default_rng(seed)
+    return [_fill(generator, x) for x in _mapped(function, folder, "w+")]
+
+
+def map_random_inputs(function: FuncOp, folder: Path) -> list[Array]:
+    """What `write_random_inputs` wrote into `folder`."""
+    return _mapped(function, folder, "r")
+
+
+def _mapped(function: FuncOp, folder: Path, mode: Literal["r", "w+"]) -> list[Array]:
+    return [
+        np.memmap(folder / f"arg{at}", dtype, mode, shape=shape)
+        if 0 not in shape
+        else np.empty(shape, dtype)
+        for at, (shape, dtype) in enumerate(argument_types(function))
+    ]
 
 
 def tagged_inputs(function: FuncOp, *, fractions: bool = False) -> list[Array]:

@@ -6,7 +6,6 @@ Their types are local; `ttxdsl.shards` says how the whole tensor lies, in the wo
 
 from typing import Any, cast
 
-import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
 from xdsl.dialects.func import FuncOp
@@ -17,6 +16,7 @@ from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.mesh import DeviceMesh
+from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 
 Array = NDArray[Any]
@@ -76,7 +76,9 @@ def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Arr
     )
 
 
-def to_whole(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
+def to_whole(
+    devices: Devices, function: FuncOp, at: int, value: Array
+) -> Array | Scattered:
     """The whole tensor of which the devices have parts as result `at`."""
     shards = _shards(function.res_attrs, at)
     if shards is None:
@@ -85,7 +87,6 @@ def to_whole(devices: Devices, function: FuncOp, at: int, value: Array) -> Array
     parts, summands = shards.get("device_parts"), shards.get("device_summands")
     dims = _dims(mesh, shards)
     if parts is None and summands is None:
-        whole = np.asarray(mesh.unshard(value, dims))
-        return whole.reshape(whole.shape[mesh.rank :])
+        return mesh.whole(value, dims)
     held = mesh.parts_of(dims) if parts is None else parts
     return mesh.collect(value, counts, held, summands or ())

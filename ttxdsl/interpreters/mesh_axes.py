@@ -175,6 +175,15 @@ class MeshAxes:
         return prod(self.sizes)
 
     @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """How many devices' values are here along each axis: all of them."""
+        return self.sizes
+
+    def here(self, table: Array) -> Array:
+        """What a table over the mesh says of the devices whose values are here."""
+        return table.reshape(self.sizes)
+
+    @cached_property
     def _process_ids(self) -> Array:
         if self.device_ids:
             return np.array(self.device_ids, dtype=np.int64)
@@ -194,14 +203,14 @@ class MeshAxes:
         ids = self._process_ids
         if self.num_partitions is not None:
             ids = ids % self.num_partitions
-        return ids.astype(np.uint32).reshape(self.sizes)
+        return self.here(ids.astype(np.uint32))
 
     def replica_id(self) -> Array:
         """The replica id of every device (ui32, local rank 0, no needless extents)."""
         if self.num_partitions is None:
             return np.zeros((1,) * self.rank, np.uint32)
         ids = self._process_ids // self.num_partitions
-        return self.compress(ids.astype(np.uint32).reshape(self.sizes), 0)
+        return self.compress(self.here(ids.astype(np.uint32)), 0)
 
     # leading dimensions
 
@@ -212,10 +221,11 @@ class MeshAxes:
         lead = x.shape[: x.ndim - rank]
         if len(lead) != self.rank or any(
             extent not in (1, size)
-            for extent, size in zip(lead, self.sizes, strict=True)
+            for extent, size in zip(lead, self.extents, strict=True)
         ):
             raise InterpretationError(
-                f"a value with leading extents {lead} is not one on the mesh {self.sizes}"
+                f"a value with leading extents {lead} is not one on the mesh"
+                f" {self.extents}"
             )
         return x
 
@@ -224,7 +234,7 @@ class MeshAxes:
         x = self.lift(x, rank)
         shape = list(x.shape)
         for axis in axes:
-            shape[axis] = self.sizes[axis]
+            shape[axis] = self.extents[axis]
         return np.broadcast_to(x, shape)
 
     def compress(self, x: Array, rank: int) -> Array:
@@ -242,10 +252,10 @@ class MeshAxes:
         return x
 
     def linear(self, x: Array, rank: int) -> Array:
-        """One row a position."""
+        """One row a position of those that are here."""
         full = self.spread(x, rank, range(self.rank))
-        return full.reshape((self.num_devices, *full.shape[self.rank :]))
+        return full.reshape((prod(self.extents), *full.shape[self.rank :]))
 
     def gridded(self, x: Array) -> Array:
         """Rows, one a position, with the mesh axes in front."""
-        return x.reshape(self.sizes + x.shape[1:])
+        return x.reshape(self.extents + x.shape[1:])

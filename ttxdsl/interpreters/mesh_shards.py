@@ -24,10 +24,31 @@ from ttxdsl.interpreters.mesh_axes import (
     same_values,
 )
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.reduction import reduce_named
+from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
+
+_ADD = all_reducer(Reducer.named("add"))
+
+
+def settled(x: Array, lead: int) -> Array:
+    """`x` with each device's value row by row in a place of its own, if need be a copy.
+
+    How NumPy adds depends on how an array lies in memory: like this it is the same for
+    a device whoever else is there. What is repeated is not copied.
+    """
+    once = x[tuple(slice(0, 1) if step == 0 else slice(None) for step in x.strides)]
+    span, apart = x.itemsize, True
+    for axis in reversed(range(x.ndim)):
+        size, stride = once.shape[axis], once.strides[axis]
+        if size > 1:
+            apart &= stride == span if axis >= lead else stride >= span
+        span *= size if axis >= lead else 1
+    if apart:
+        return x
+    return np.broadcast_to(np.array(once, order="C"), x.shape)
 
 
 @dataclass(frozen=True)
@@ -89,7 +110,7 @@ class MeshShards(MeshAxes):
                 here = np.arange(atoms[atom]) == 0
                 here = here.reshape((-1,) + (1,) * (y.ndim - atom - 1))
                 y = np.where(here, y, np.zeros((), y.dtype))
-        return self._merge(y, layout)
+        return settled(self._merge(y, layout), self.rank)
 
     def _merge(self, y: Array, layout: Layout) -> Array:
         """Leading atoms back to leading axes."""
@@ -141,7 +162,7 @@ class MeshShards(MeshAxes):
             if atom in summed:
                 wide = list(y.shape)
                 wide[atom] = atoms[atom]
-                y = reduce_named("add", np.broadcast_to(y, wide), (atom,))
+                y = _ADD(np.broadcast_to(y, wide), (atom,))
             elif y.shape[atom] > 1:
                 y = self._agreed(y, atom, layout)
         wide = list(y.shape)
@@ -157,6 +178,13 @@ class MeshShards(MeshAxes):
             order += [*run, local]
             shape.append(prod(y.shape[at] for at in (*run, local)))
         return y.transpose(order).reshape(shape)
+
+    def whole(
+        self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()
+    ) -> Array | Scattered:
+        """What `unshard` leaves of all axes, without leading dimensions."""
+        y = self.unshard(x, dims, unreduced)
+        return y.reshape(y.shape[self.rank :])
 
     def _agreed(self, y: Array, atom: int, layout: Layout) -> Array:
         """The one value along `atom`, or an error if there are several."""
@@ -203,9 +231,8 @@ class MeshShards(MeshAxes):
             shape += [parts, size // parts]
         order = (*range(0, len(shape), 2), *range(1, len(shape), 2))
         parts = x.reshape(shape).transpose(order)
-        local = parts.shape[len(counts) :]
-        grid = self._same_along(np.array(part_of).reshape(self.sizes))
-        return parts.reshape((prod(counts), *local))[grid]
+        grid = self._same_along(self.here(np.array(part_of)))
+        return parts[np.unravel_index(grid, tuple(counts))] if counts else parts
 
     def _same_along(self, grid: Array) -> Array:
         """A table over the mesh with extent 1 along the axes where it does not change."""
@@ -231,7 +258,7 @@ class MeshShards(MeshAxes):
 
     def first_summands(self, x: Array, rank: int, summand_of: Sequence[int]) -> Array:
         """The value where `summand_of` is 0, and zero on the other devices."""
-        first = self._same_along(np.array(summand_of).reshape(self.sizes) == 0)
+        first = self._same_along(self.here(np.array(summand_of) == 0))
         first = first.reshape((*first.shape, *(1,) * rank))
         return np.where(first, self.lift(x, rank), np.zeros((), x.dtype))
 
@@ -241,7 +268,7 @@ class MeshShards(MeshAxes):
         counts: Sequence[int],
         part_of: Sequence[int],
         summand_of: Sequence[int] = (),
-    ) -> Array:
+    ) -> Array | Scattered:
         """The whole value of which every device holds the part that `place` gave it.
 
         Args:
@@ -278,7 +305,7 @@ class MeshShards(MeshAxes):
             )
         if summands > 1:
             parts = parts.reshape((-1, summands, *parts.shape[1:]))
-            parts = reduce_named("add", parts, (1,))[:, 0]
+            parts = _ADD(parts, (1,))[:, 0]
         local = parts.shape[1:]
         spread = parts.reshape((*counts, *local))
         count = len(counts)

@@ -88,7 +88,7 @@ def _run_apart(
         again: list[int] = []
         for process in waiting:
             before = {key: list(values) for key, values in state.channels.items()}
-            alone = state.devices.mesh(
+            alone = DeviceMesh(
                 (("replica", 1), ("partition", 1)),
                 (process,),
                 grid.num_partitions,
@@ -143,8 +143,7 @@ def _parallel(
     rows = [_names(row) for row in op.programs.data]
     if len({len(row) for row in rows}) != 1:
         raise CompileError("the rows of `programs` differ in length", op)
-    state = session(interpreter)
-    grid = state.devices.mesh(
+    grid = DeviceMesh(
         (("replica", len(rows)), ("partition", len(rows[0]))),
         num_partitions=len(rows[0]),
     )
@@ -154,6 +153,7 @@ def _parallel(
         if not isinstance(found, func.FuncOp):
             raise CompileError(f"@{name} is not a function", op)
         programs.append(found)
+    state = session(interpreter)
     outer = state.infeed
     state.infeed = _names(op.infeed)
     try:

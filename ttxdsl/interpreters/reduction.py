@@ -230,13 +230,18 @@ def reduce_window(
 
 
 def all_reducer(reducer: Reducer) -> Callable[[Array, tuple[int, ...]], Array]:
-    """The reduction of a collective's one operand over axes of devices."""
+    """The reduction of a collective's one operand over axes of devices.
+
+    By halving, also where NumPy could add by itself: the order in which that adds depends
+    on how an array lies in memory, and engines keep devices' values differently.
+    """
 
     def run(x: Array, axes: tuple[int, ...]) -> Array:
-        wide = compute_dtype(x.dtype)
-        if reducer.names is not None and wide != x.dtype:
-            (reduced,) = reduce_axes((x.astype(wide),), axes, reducer)
-            return reduced.astype(x.dtype)
-        return reduce_axes((x,), axes, reducer)[0]
+        named = reducer.names is not None
+        reduced = x.astype(compute_dtype(x.dtype), copy=False) if named else x
+        # the last axis first: that is row-major order
+        for axis in sorted(axes, reverse=True):
+            (reduced,) = fold((reduced,), axis, reducer.combine)
+        return reduced.astype(x.dtype, copy=False) if named else reduced
 
     return run

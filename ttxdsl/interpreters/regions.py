@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
@@ -30,6 +31,7 @@ from ttxdsl.interpreters.kernels import BINARY, convert
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
+from ttxdsl.interpreters.scattered import Scattered
 
 Array = NDArray[Any]
 Values = tuple[Any, ...]
@@ -66,6 +68,8 @@ class Step:
     """Whether the op ends the region."""
     last_use: tuple[int, ...]
     """Operands that die here and are of the type of the only result."""
+    leaves: bool
+    """Whether the function only hands the results out."""
 
 
 @dataclass
@@ -158,7 +162,11 @@ def _plan(interpreter: Interpreter, region: Region) -> list[Step]:
         shadow = quantized.on_floats(op)
         returns = op.has_trait(IsTerminator)
         last_use = _last_used(op, set(dead))
-        steps.append(Step(op, results, tuple(dead), shadow, returns, last_use))
+        leaves = isinstance(region.parent, FuncOp) and all(
+            last.get(result, block.last_op) is block.last_op and result.has_one_use()
+            for result in op.results
+        )
+        steps.append(Step(op, results, tuple(dead), shadow, returns, last_use, leaves))
     return steps
 
 
@@ -253,7 +261,9 @@ def run_region(
                 for (result, shape, dtype), value in zip(
                     step.results, values, strict=True
                 ):
-                    if dtype is not None:
+                    if step.leaves and isinstance(value, Scattered):
+                        pass  # nobody needs it whole here
+                    elif dtype is not None:
                         value = _checked(op, value, shape, dtype)
                         if rounding is not None:
                             value = rounding(op, value)
@@ -303,7 +313,7 @@ def _compressed(interpreter: Interpreter, x: Array, rank: int) -> Array:
     mesh = session(interpreter).mesh
     if x.ndim != mesh.rank + rank or x.ndim == rank:
         return x
-    if any(n not in (1, size) for n, size in zip(x.shape, mesh.sizes, strict=False)):
+    if any(n not in (1, size) for n, size in zip(x.shape, mesh.extents, strict=False)):
         return x
     return mesh.compress(x, rank)
 

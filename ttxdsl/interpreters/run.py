@@ -24,6 +24,7 @@ from ttxdsl.dialects._tt.modules import device_module
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.contraction import apart
 from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
 from ttxdsl.interpreters.engine import Devices, run_on
 from ttxdsl.interpreters.footprint import Footprint, footprint
@@ -185,10 +186,14 @@ class Runner:
             name = self.function.sym_name.data
             raise CompileError(f"'@{name}' is declared and has no body", self.function)
         self.limits = limits
-        self.interpreter = Interpreter(module)
+        self.interpreter = self.interpreter_of(module)
         register_implementations(self.interpreter)
         if devices is not None:
             session(self.interpreter).devices = devices
+
+    def interpreter_of(self, module: ModuleOp) -> Interpreter:
+        """What goes from op to op."""
+        return Interpreter(module)
 
     @property
     def devices(self) -> Devices:
@@ -235,7 +240,8 @@ class Runner:
         state.channels.clear()
         state.probes.clear()
         try:
-            return self.interpreter.call_op(self.function, placed)
+            with apart(self.devices.apart):
+                return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(
                 "the program calls itself, or nests too deeply to be run", self.function
@@ -243,9 +249,13 @@ class Runner:
 
     def take(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Whole arrays of what `call` gave; see `Engine`."""
+        return tuple(x if x is None else np.asarray(x) for x in self.leaving(results))
+
+    def leaving(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What `call` gave as whole values, in parts where these lie apart."""
         # a token is nothing
         return tuple(
-            x if x is None else np.asarray(to_whole(self.devices, self.function, at, x))
+            x if x is None else to_whole(self.devices, self.function, at, x)
             for at, x in enumerate(results)
         )
 

@@ -135,8 +135,6 @@ def _manual_op(
     with on_mesh(interpreter, mesh):
         locals_ = run_region(interpreter, op.body, shards, "manual_computation")
     del shards
-    # along axes that stay free values are global, the same on all devices
-    leaving = tuple(axes) if nested else None
     results: list[Any] = []
     for at, (y, sharding) in enumerate(zip(locals_, outs, strict=True)):
         if isinstance(op.results[at].type, TokenType):
@@ -145,13 +143,15 @@ def _manual_op(
         dims = [_manual(dim.axes, axes) for dim in sharding.dims]
         unreduced = _manual(sharding.unreduced, axes)
         try:
-            whole = mesh.unshard(y, dims, unreduced, leaving)
+            if nested:
+                # along axes that stay free values are global, the same on all devices
+                whole = mesh.unshard(y, dims, unreduced, axes)
+            else:
+                whole = mesh.whole(y, dims, unreduced)
         except ReplicaMismatchError as error:
             error.value_name = f"result {at} of '{op.name}'"
             error.value = op.results[at]
             raise
-        if not nested:
-            whole = whole.reshape(whole.shape[mesh.rank :])
         results.append(whole)
     return tuple(results)
 

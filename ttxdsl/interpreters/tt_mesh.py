@@ -8,6 +8,7 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/collective.py`.
 
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from ttxdsl.interpreters.mesh_axes import Dims
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import Values, session
+from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 
 
@@ -97,10 +99,9 @@ def _to_shards(mesh: DeviceMesh, op: Any, x: Array) -> Array:
     return mesh.first_summands(y, _rank(op), ints(op.device_summands))
 
 
-def _to_whole(mesh: DeviceMesh, op: Any, x: Array) -> Array:
+def _to_whole(mesh: DeviceMesh, op: Any, x: Array) -> Array | Scattered:
     if op.device_parts is None and op.device_summands is None:
-        whole = mesh.unshard(x, _split(mesh, op))
-        return whole.reshape(whole.shape[mesh.rank :])
+        return mesh.whole(x, _split(mesh, op))
     counts = ints(op.shard_shape)
     parts = (
         mesh.parts_of(_split(mesh, op))
@@ -134,11 +135,18 @@ _NAMED = {
 def _statistic(kind: ReduceType) -> Reduce:
     """Mean, variance or standard deviation over devices (of the population)."""
 
+    add = all_reducer(Reducer.named("add"))
+
     def run(x: Array, axes: tuple[int, ...]) -> Array:
         wide = widen(x)
         if is_integer(x.dtype):
             wide = wide.astype(np.float64)
-        result = getattr(wide, kind.value)(axis=axes, keepdims=True)
+        count = wide.dtype.type(prod(x.shape[axis] for axis in axes))
+        result = add(wide, axes) / count
+        if kind != ReduceType.MEAN:
+            result = add(np.square(wide - result), axes) / count
+        if kind == ReduceType.STD:
+            result = np.sqrt(result)
         return result.astype(x.dtype)
 
     return run
@@ -252,27 +260,26 @@ def _aggregate_tensor(interpreter: Interpreter, op: Any, args: Values) -> Values
         if wrong or len(sizes) != mesh.rank:
             raise CompileError("mesh_shape_override is not the shape of the mesh", op)
     try:
-        whole = mesh.unshard(args[0], _placed(op, mesh, joined))
+        return (mesh.whole(args[0], _placed(op, mesh, joined)),)
     except ReplicaMismatchError as error:
         error.value_name = f"the operand of '{op.name}'"
         error.value = op.results[0]
         raise
-    return (whole.reshape(whole.shape[mesh.rank :]),)
 
 
 def _point_to_point(interpreter: Interpreter, op: Any, args: Values) -> Values:
     """The receiver's part of the second operand (zeros without) becomes the sender's."""
     mesh, rank = device_mesh(interpreter, op), _rank(op)
-    sender, receiver = ints(op.sender_coord), ints(op.receiver_coord)
-    axes = tuple(range(mesh.rank))
-    source = mesh.spread(args[0], rank, axes)
-    result = (
-        mesh.spread(args[1], rank, axes).copy()
-        if len(args) > 1
-        else np.zeros_like(source)
+    sender, receiver = (
+        int(np.ravel_multi_index(ints(at), mesh.sizes))
+        for at in (op.sender_coord, op.receiver_coord)
     )
-    result[receiver] = source[sender]
-    return (result,)
+    moved = mesh.collective_permute(args[0], rank, [(sender, receiver)])
+    if len(args) < 2:
+        return (moved,)
+    own = mesh.here(np.arange(mesh.num_devices) == receiver)
+    own = own.reshape((*own.shape, *(1,) * rank))
+    return (np.where(own, moved, mesh.lift(args[1], rank)),)
 
 
 MESH_RUNS: dict[str, Run] = {

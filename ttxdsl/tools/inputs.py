@@ -32,10 +32,12 @@ def inputs_of(
     return program.random_inputs(options.seed, max_memory=limits.memory)
 
 
-def load_inputs(path: Path, function: FuncOp) -> list[Array]:
+def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[Array]:
     """Arrays from an `.npz` whose names are `arg0`, `arg1`, … or NumPy's `arr_0`, ….
 
-    Nothing is read of an array whose header says another shape or element type.
+    Nothing is read of an array whose header says another shape or element type. With
+    `mapped`, arrays that lie in the file as they are in memory stay there until somebody
+    looks at them; nobody holds their checksums against them then.
 
     Raises:
         CompileError: the file cannot be read, an array is missing or too many, no plain
@@ -58,7 +60,7 @@ def load_inputs(path: Path, function: FuncOp) -> list[Array]:
                 f"'{path}' has arrays that are no argument: {_some(other)}", function
             )
         return [
-            archive.read(
+            (archive.mapped if mapped else archive.read)(
                 name, *type_, f"argument {index} of '@{function.sym_name.data}'"
             )
             for index, (name, type_) in enumerate(zip(names, types, strict=True))

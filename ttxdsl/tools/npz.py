@@ -20,7 +20,7 @@ from math import prod
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 from numpy.lib import format as npy
@@ -49,6 +49,8 @@ _DAMAGED = (
 
 _NO_ARCHIVE = "it is no .npz archive of arrays"
 _ENCRYPTED = 0x1
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+"""What stands before a member: its last two numbers are lengths of what follows."""
 _SUFFIX = ".npy"
 _LONGEST = 80
 """Characters of a name or of what a reader says that a message shows."""
@@ -101,6 +103,37 @@ class Archive:
             CompileError: it is of another shape or element type, no array of plain
                 numbers, or damaged.
         """
+        with self._member(name, shape, dtype, what) as (stream, header):
+            return _array(_bytes(stream, prod(shape) * dtype.itemsize), header, dtype)
+
+    def mapped(
+        self, name: str, shape: tuple[int, ...], dtype: DType, what: str
+    ) -> Array:
+        """The same as `read`, left in the file where it lies there as it is.
+
+        Raises:
+            CompileError: as `read`.
+        """
+        info = self._members[name]
+        if info.compress_type != ZIP_STORED or dtype == BOOL or 0 in shape:
+            return self.read(name, shape, dtype, what)
+        with self._member(name, shape, dtype, what) as (stream, header):
+            before = stream.tell()
+        if header.dtype.kind != "V" and header.dtype != dtype:
+            return self.read(name, shape, dtype, what)
+        # of the file's own head only the lengths of two fields are of interest
+        with self._reading(name), self._path.open("rb") as file:
+            file.seek(info.header_offset)
+            *_, names, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+            start = info.header_offset + _LOCAL_HEADER.size + names + extra + before
+            order = "F" if header.fortran_order else "C"
+            return np.memmap(file, dtype, "r", start, shape, order)
+
+    @contextmanager
+    def _member(
+        self, name: str, shape: tuple[int, ...], dtype: DType, what: str
+    ) -> Generator[tuple[IO[bytes], _Header]]:
+        """A member behind its header, which says what is expected of it."""
         info = self._members[name]
         if info.flag_bits & _ENCRYPTED:
             raise self._wrong(name, "is encrypted")
@@ -120,8 +153,7 @@ class Archive:
                 raise self._wrong(
                     name, f"is damaged: an array of {size} bytes, and {held} are there"
                 )
-            data = _bytes(stream, size)
-        return _array(data, header, dtype)
+            yield stream, header
 
     def _header(self, stream: IO[bytes], name: str) -> _Header:
         read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

@@ -88,6 +88,17 @@ def _flush() -> bool:
     return well
 
 
+def _share_processors() -> None:
+    """Let BLAS start no more threads than this one of several processes has a share of.
+
+    Source: the variables that MPICH and Open MPI set for what they start.
+    """
+    for name in ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"):
+        if (there := os.environ.get(name, "")).isdigit() and int(there) > 1:
+            share = (os.cpu_count() or 1) // int(there)
+            os.environ.setdefault("OMP_NUM_THREADS", str(max(1, share)))
+
+
 def run_as_process(command: Callable[[], int]) -> int:
     """Run a command to its end, whatever it is.
 
@@ -104,6 +115,7 @@ def run_as_process(command: Callable[[], int]) -> int:
     interrupts = Interrupts()
     interrupts.watch()
     _open_closed_descriptors()
+    _share_processors()
     try:
         code = command()
     except Exception:

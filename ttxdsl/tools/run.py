@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 from rich.table import Table
@@ -30,9 +30,16 @@ from ttxdsl.tools.programs import read_as_program
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
 
+if TYPE_CHECKING:
+    from ttxdsl.tools.ranks import Team, Use
+
 Array = NDArray[Any]
 
-ENGINES = {"virtual": "virtual mesh", "jax": "JAX's devices"}
+ENGINES = {
+    "virtual": "virtual mesh",
+    "jax": "JAX's devices",
+    "mpi": "MPI's processes",
+}
 """What may run the compiled program, and what a report calls it."""
 
 _STEPS = 18
@@ -97,6 +104,7 @@ class _Outcome:
     results: list[tuple[Array, Comparison]]
     reference_seconds: float
     simulation_seconds: float
+    processes: "Sequence[Use]" = ()
 
     @property
     def ok(self) -> bool:
@@ -110,6 +118,14 @@ def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
     console.print(head, soft_wrap=True)
     console.print(_stage_table(lowered.stages))
     console.print(_collective_table(lowered.collectives()))
+    if outcome.processes:
+        from ttxdsl.tools.ranks import use_table
+
+        console.print(use_table(outcome.processes))
+    if not outcome.results:
+        seconds = outcome.simulation_seconds
+        console.print(f"{ENGINES[outcome.engine]} {seconds * 1e3:.1f} ms, not compared")
+        return
     console.print(_result_table(outcome.results))
     console.print(
         f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
@@ -144,13 +160,19 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
         ],
         "reference_seconds": outcome.reference_seconds,
         "simulation_seconds": outcome.simulation_seconds,
+        "processes": [asdict(use) for use in outcome.processes],
         "remarks": [asdict(remark) for remark in lowered.remarks],
     }
 
 
-def _inputs(options: argparse.Namespace, runner: Runner) -> list[Array]:
-    needs = beside_comparison(runner.footprint, runner.function)
-    runner.limits.require_room(needs)
+def _inputs(
+    options: argparse.Namespace, runner: Runner, team: "Team | None"
+) -> list[Array]:
+    if options.compare:
+        needs = beside_comparison(runner.footprint, runner.function)
+        runner.limits.require_room(needs)
+    if team is not None:
+        return team.inputs(runner.function)
     if options.inputs is not None:
         return load_inputs(options.inputs, runner.function)
     runner.limits.require_inputs(runner.function)
@@ -192,6 +214,16 @@ def _engine(
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
+    if options.engine == "mpi":
+        from ttxdsl.tools.ranks import on_ranks
+
+        return on_ranks(options, _execute)
+    if options.results is not None or not options.compare:
+        raise CompileError("--results and --no-compare are of --engine mpi")
+    return _execute(options)
+
+
+def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
     flags.require_outputs(options, options.output)
     if options.devices is not None and options.engine != "jax":
         raise CompileError("--devices is of an engine: say --engine jax")
@@ -204,25 +236,35 @@ def execute(options: argparse.Namespace) -> int:
     program = read_as_program(options.file, options)
     limits = flags.limits_of(options)
     reference = Runner(program.module, limits=limits)
-    inputs = _inputs(options, reference)
+    inputs = _inputs(options, reference, team)
     summed = summed_numbers(program.module)
     to_stderr = options.json or (emit is not None and options.output is None)
     with progress(_STEPS, "single device") as step:
         start = time.perf_counter()
-        expected = reference.run(inputs)
+        expected = reference.run(inputs) if options.compare else ()
         reference_seconds = time.perf_counter() - start
         forms = _compiled(program, options, step)
         step("simulation" if options.engine == "virtual" else "the engine")
         start = time.perf_counter()
-        found = run_on(_engine(options, forms, limits), inputs)
+        if team is None:
+            found = run_on(_engine(options, forms, limits), inputs)
+        else:
+            found = team.run(forms["ttnn"].text, inputs)
         simulation_seconds = time.perf_counter() - start
+        if team is not None:
+            simulation_seconds = max(use.seconds for use in team.uses)
     results = [
         (pair[0], compare(*pair, reduction_length=summed))
         for pair in zip(found, expected, strict=True)
     ]
     lowered = forms["ttnn"]
     outcome = _Outcome(
-        options.engine, lowered, results, reference_seconds, simulation_seconds
+        options.engine,
+        lowered,
+        results,
+        reference_seconds,
+        simulation_seconds,
+        () if team is None else team.uses,
     )
     if options.json:
         flags.print_json(_report_data(options.file, outcome))
@@ -257,6 +299,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl run single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl run model.mlir --json | jq .results\n"
             "  ttxdsl run model.mlir --engine jax --devices 8\n"
+            "  mpiexec -n 8 ttxdsl run model.mlir --engine mpi\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -272,8 +315,20 @@ def add_command(commands: Any) -> None:
         "--engine",
         choices=tuple(ENGINES),
         default="virtual",
-        help="what runs it: NumPy on a virtual mesh, as ttnn, or the devices that JAX"
-        " has, as stage 13 (virtual)",
+        help="what runs it: NumPy on a virtual mesh, as ttnn, the devices that JAX"
+        " has, as stage 13, or the processes that mpiexec started, as ttnn (virtual)",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="of --engine mpi: where the processes write result0.npy, …",
+    )
+    parser.add_argument(
+        "--compare",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="of --engine mpi: also run it on one device, in the first process",
     )
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)

@@ -14,11 +14,12 @@ from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.implementing import (
     implements,
 )
 from ttxdsl.interpreters.kernels import Array, convert
-from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce
+from ttxdsl.interpreters.mesh import Groups, Reduce
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.regions import Values, body_dtype, body_reducer, session
 
@@ -42,16 +43,18 @@ def _reduce(
 
 
 def _rooted(
-    op: Operation, mesh: DeviceMesh, groups: Groups, roots: Array
+    devices: Devices, op: Operation, groups: Groups, roots: Array
 ) -> list[Groups]:
     """For each of several values the groups with their root, an operand, in front."""
-    same: Array = mesh.compress(roots, 1).reshape(-1)
-    if same.size != roots.shape[-1]:
-        raise UnsupportedError("a root that differs by device", op)
-    return [
-        tuple(tuple(dict.fromkeys((group[int(root)], *group))) for group in groups)
-        for root in same
-    ]
+    rooted: list[Groups] = []
+    for at in range(roots.shape[-1]):
+        root, *others = devices.distinct(roots[..., at])
+        if others:
+            raise UnsupportedError("a root that differs by device", op)
+        rooted.append(
+            tuple(tuple(dict.fromkeys((group[root], *group))) for group in groups)
+        )
+    return rooted
 
 
 @implements(hlo.PartitionIdOp)
@@ -123,8 +126,8 @@ def _collective_broadcast(
     interpreter: Interpreter, op: hlo.CollectiveBroadcastOp, args: Values
 ) -> Values:
     """The root's value for all of the group; zeros for devices in none."""
-    mesh = session(interpreter).mesh
-    groups = _groups(interpreter, op)
+    state = session(interpreter)
+    mesh, groups = state.mesh, _groups(interpreter, op)
     values = list(zip(args, op.inputs, strict=True))
     if op.has_dynamic_root is None:
         return tuple(
@@ -134,7 +137,7 @@ def _collective_broadcast(
     return tuple(
         mesh.collective_broadcast(x, rank_of(value.type), ordered)
         for (x, value), ordered in zip(
-            values[:-1], _rooted(op, mesh, groups, args[-1]), strict=True
+            values[:-1], _rooted(state.devices, op, groups, args[-1]), strict=True
         )
     )
 
@@ -144,13 +147,13 @@ def _collective_reduce(
     interpreter: Interpreter, op: hlo.CollectiveReduceOp, args: Values
 ) -> Values:
     """The body over each group, for its root; zeros for all other devices."""
-    mesh = session(interpreter).mesh
-    groups = _groups(interpreter, op)
+    state = session(interpreter)
+    mesh, groups = state.mesh, _groups(interpreter, op)
     reduce, dtype = _reduce(interpreter, op), body_dtype(op.computation)
     values = list(zip(args, op.inputs, strict=True))
     rooted = [groups] * len(values)
     if op.has_dynamic_root is not None:
-        rooted = _rooted(op, mesh, groups, args[-1])
+        rooted = _rooted(state.devices, op, groups, args[-1])
         values = values[:-1]
     found: list[Array] = []
     for (x, value), ordered in zip(values, rooted, strict=True):

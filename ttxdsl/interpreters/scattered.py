@@ -1,0 +1,40 @@
+"""A whole value that stays with the processes that hold its parts.
+
+It is what a value is between the devices and the outside where each process has only
+some devices: results of a program, which are put together for whoever wants them whole.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Part = tuple[tuple[slice, ...], Array]
+"""Where in the whole value a part lies, and the part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scattered:
+    """A value of which every element is in one part, of one process.
+
+    Args:
+        shape: of the whole value.
+        dtype: of its elements.
+        parts: those that this process answers for.
+        gather: every process calls it together: the whole value on process `root`, on
+            all of them for None; None elsewhere.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    parts: tuple[Part, ...]
+    gather: Callable[[int | None], Array | None]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The whole value, on every process; all of them call this together."""
+        whole = self.gather(None)
+        assert whole is not None
+        return whole if dtype is None else whole.astype(dtype, copy=False)
