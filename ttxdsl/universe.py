@@ -98,6 +98,13 @@ PASSES: dict[str, str] = {
     "sdy-unflatten-call-graph": f"{_EXPORTING}.sdy_unflatten_call_graph:UnflattenCallGraphPass",
     "sdy-sink-func-data-flow-edges": f"{_EXPORTING}.sdy_sink_func_data_flow_edges:SinkFuncDataFlowEdgesPass",
     "sdy-insert-func-call-reshards": f"{_EXPORTING}.sdy_insert_func_call_reshards:InsertFuncCallReshardsPass",
+    "sdy-remove-propagation-debug-info": f"{_EXPORTING}.sdy_remove_propagation_debug_info:RemovePropagationDebugInfoPass",
+    "sdy-remove-all-gather-reduce-scatter-for-cmv1": f"{_EXPORTING}.sdy_remove_all_gather_reduce_scatter_for_cmv1:RemoveAllGatherReduceScatterForCMV1Pass",
+    # several of them at once
+    "canonicalize": f"{_SHARDY}.canonicalize:LabelledCanonicalizePass",
+    "symbol-dce": f"{_SHARDY}.symbol_dce:SymbolDCE",
+    "sdy-import-pipeline": f"{_IMPORTING}.sdy_import_pipeline:ImportPipelinePass",
+    "sdy-export-pipeline": f"{_EXPORTING}.sdy_export_pipeline:ExportPipelinePass",
     "sdy-propagation-pipeline": f"{_PROPAGATION}.sdy_propagation_pipeline:PropagationPipelinePass",
     # per-device programs for tt-mlir, all of them or one by one
     "prepare-for-tt-mlir": f"{_SOLVED}.prepare_for_tt_mlir:PrepareForTTMLIRPass",
