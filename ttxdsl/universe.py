@@ -86,6 +86,7 @@ PASSES: dict[str, str] = {
     "sdy-propagate-sharding-from-func-to-call": f"{_IMPORTING}.sdy_propagate_sharding_from_func_to_call:PropagateShardingFromFuncToCallPass",
     "sdy-pre-order-funcs": f"{_IMPORTING}.sdy_pre_order_funcs:PreOrderFuncsPass",
     "sdy-add-func-data-flow-edges": f"{_IMPORTING}.sdy_add_func_data_flow_edges:AddFuncDataFlowEdgesPass",
+    "sdy-explicit-gather-scatter-batching": f"{_IMPORTING}.sdy_explicit_gather_scatter_batching:ExplicitGatherScatterBatchingPass",
     # export: what happens to a module after propagation
     "sdy-sink-data-flow-edges": f"{_EXPORTING}.sdy_sink_data_flow_edges:SinkDataFlowEdgesPass",
     "sdy-remove-sharding-groups": f"{_EXPORTING}.sdy_remove_sharding_groups:RemoveShardingGroupsPass",
