@@ -102,6 +102,7 @@ PASSES: dict[str, str] = {
     "sdy-remove-propagation-debug-info": f"{_EXPORTING}.sdy_remove_propagation_debug_info:RemovePropagationDebugInfoPass",
     "sdy-remove-all-gather-reduce-scatter-for-cmv1": f"{_EXPORTING}.sdy_remove_all_gather_reduce_scatter_for_cmv1:RemoveAllGatherReduceScatterForCMV1Pass",
     "sdy-pad-for-divisibility": f"{_EXPORTING}.sdy_pad_for_divisibility:PadForDivisibilityPass",
+    "sdy-resolve-permutation-factors": f"{_EXPORTING}.sdy_resolve_permutation_factors:ResolvePermutationFactorsPass",
     # several of them at once
     "canonicalize": f"{_SHARDY}.canonicalize:LabelledCanonicalizePass",
     "symbol-dce": f"{_SHARDY}.symbol_dce:SymbolDCE",

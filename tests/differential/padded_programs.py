@@ -1,13 +1,14 @@
 """Programs with explicit collectives whose shardings do not divide their values.
 
-Arguments are split by all_slices, results are gathered: in between are ops on values of
+They are for passes that make such programs runnable: `sdy-pad-for-divisibility` and
+`sdy-resolve-permutation-factors`. Arguments are split by all_slices, results are gathered: in between are ops on values of
 all sizes, every one split in a way in which it needs no communication.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 AXES = {"x": 4, "y": 2}
@@ -203,13 +204,52 @@ def gather_and_split(p: Program) -> None:
     p.split(whole, p.random_axes(len(whole.shape)))
 
 
+def reverse(p: Program) -> None:
+    x = p.some()
+    rank = len(x.shape)
+    dims = sorted(p.rng.sample(range(rank), p.rng.randint(1, rank)))
+    p.emit(f"stablehlo.reverse {x.name}, dims = {dims} $S : ", x.shape, x.axes)
+
+
+def surround(p: Program) -> None:
+    x = p.some()
+    around = [[p.rng.choice((0, 0, 1, n)) for n in (2, 2, 1)] for _ in x.shape]
+    low, high, between = map(list, zip(*around, strict=True))
+    shape = [
+        before + size + (size - 1) * inner + behind
+        for size, before, behind, inner in zip(x.shape, low, high, between, strict=True)
+    ]
+    text = (
+        f"stablehlo.pad {x.name}, %zero, low = {low}, high = {high}, "
+        f"interior = {between} $S : ({x.type}, tensor<{p.element}>) -> "
+    )
+    p.emit(text, shape, x.axes)
+
+
+def pool(p: Program) -> None:
+    x = p.some()
+    sizes = [p.rng.randint(1, min(2, n)) for n in x.shape]
+    shape = [n - size + 1 for n, size in zip(x.shape, sizes, strict=True)]
+    scalar = f"tensor<{p.element}>"
+    text = (
+        f'"stablehlo.reduce_window"({x.name}, %zero) <{{window_dimensions = '
+        f"array<i64: {', '.join(map(str, sizes))}>}}> ({{\n"
+        f"^bb0(%a: {scalar}, %b: {scalar}):\n  %s = stablehlo.add %a, %b : {scalar}\n"
+        f"  stablehlo.return %s : {scalar}\n}}) $S : ({x.type}, {scalar}) -> "
+    )
+    p.emit(text, shape, x.axes)
+
+
+MOVING_OPS = (reverse, reverse, surround, pool, cut, unary, transpose, gather_and_split)
+"""Ops along whose dimensions elements go to other shards, and some others."""
+
 OPS = (
     *((unary, binary, product, gather_and_split) * 2),
     *(transpose, broadcast, iota, constant, reduce, cut),
 )
 
 
-def padded_program(seed: int) -> str:
+def padded_program(seed: int, ops: Sequence[Callable[[Program], None]] = OPS) -> str:
     """A function of one argument and one result, both whole."""
     rng = random.Random(f"padded {seed}")
     p = Program(rng, rng.choice(ELEMENTS))
@@ -217,7 +257,7 @@ def padded_program(seed: int) -> str:
     argument = Value("%x", shape, ((),) * len(shape), p.element)
     p.split(argument, p.random_axes(len(shape)))
     for _ in range(rng.randint(1, 6)):
-        rng.choice(OPS)(p)
+        rng.choice(ops)(p)
     last = p.gathered(p.values[-1])
     weights = [f"%w{n}: tensor<{n}x{p.element}>" for n in SIZES]
     arguments = ", ".join(

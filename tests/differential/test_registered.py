@@ -9,7 +9,6 @@ from ttxdsl.universe import PASSES, load
 
 NOT_YET = {
     "sdy-convert-global-to-local",
-    "sdy-resolve-permutation-factors",
 }
 # the eighth stage, as tt-mlir runs it
 OTHER_DEFAULTS = {("sdy-insert-explicit-reshards", "enable-full-version"): "true"}
