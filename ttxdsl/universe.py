@@ -84,6 +84,7 @@ PASSES: dict[str, str] = {
     "sdy-propagate-sharding-from-func-to-call": f"{_IMPORTING}.sdy_propagate_sharding_from_func_to_call:PropagateShardingFromFuncToCallPass",
     "sdy-pre-order-funcs": f"{_IMPORTING}.sdy_pre_order_funcs:PreOrderFuncsPass",
     "sdy-add-func-data-flow-edges": f"{_IMPORTING}.sdy_add_func_data_flow_edges:AddFuncDataFlowEdgesPass",
+    "sdy-explicit-gather-scatter-batching": f"{_IMPORTING}.sdy_explicit_gather_scatter_batching:ExplicitGatherScatterBatchingPass",
     # export: what happens to a module after propagation
     "sdy-sink-data-flow-edges": f"{_EXPORTING}.sdy_sink_data_flow_edges:SinkDataFlowEdgesPass",
     "sdy-remove-sharding-groups": f"{_EXPORTING}.sdy_remove_sharding_groups:RemoveShardingGroupsPass",
@@ -96,6 +97,15 @@ PASSES: dict[str, str] = {
     "sdy-unflatten-call-graph": f"{_EXPORTING}.sdy_unflatten_call_graph:UnflattenCallGraphPass",
     "sdy-sink-func-data-flow-edges": f"{_EXPORTING}.sdy_sink_func_data_flow_edges:SinkFuncDataFlowEdgesPass",
     "sdy-insert-func-call-reshards": f"{_EXPORTING}.sdy_insert_func_call_reshards:InsertFuncCallReshardsPass",
+    "sdy-remove-propagation-debug-info": f"{_EXPORTING}.sdy_remove_propagation_debug_info:RemovePropagationDebugInfoPass",
+    "sdy-remove-all-gather-reduce-scatter-for-cmv1": f"{_EXPORTING}.sdy_remove_all_gather_reduce_scatter_for_cmv1:RemoveAllGatherReduceScatterForCMV1Pass",
+    "sdy-pad-for-divisibility": f"{_EXPORTING}.sdy_pad_for_divisibility:PadForDivisibilityPass",
+    "sdy-resolve-permutation-factors": f"{_EXPORTING}.sdy_resolve_permutation_factors:ResolvePermutationFactorsPass",
+    # several of them at once
+    "canonicalize": f"{_SHARDY}.canonicalize:LabelledCanonicalizePass",
+    "symbol-dce": f"{_SHARDY}.symbol_dce:SymbolDCE",
+    "sdy-import-pipeline": f"{_IMPORTING}.sdy_import_pipeline:ImportPipelinePass",
+    "sdy-export-pipeline": f"{_EXPORTING}.sdy_export_pipeline:ExportPipelinePass",
     "sdy-propagation-pipeline": f"{_PROPAGATION}.sdy_propagation_pipeline:PropagationPipelinePass",
     # per-device programs for tt-mlir, all of them or one by one
     "prepare-for-tt-mlir": f"{_SOLVED}.prepare_for_tt_mlir:PrepareForTTMLIRPass",

@@ -22,11 +22,22 @@ EDGES = "sdy-add-data-flow-edges"
 FLAT = "symbol-dce,sdy-flatten-call-graph"
 IMPORTED = f"{FLAT},symbol-dce,sdy-import-func-calls"
 EXPORTED = f"{IMPORTED},{PROPAGATE},sdy-export-named-computations"
+FULLY = "{dedup-functions-fully=true}"
 DEDUPED = (
     f"{EXPORTED},sdy-propagate-to-func-results,"
-    "sdy-unflatten-call-graph{dedup-functions-fully=true},symbol-dce"
+    f"sdy-unflatten-call-graph{FULLY},symbol-dce"
 )
 SPLIT = "symbol-dce,sdy-constant-or-scalar-splitter"
+RECORD = "{debug-sharding-origins=true debug-propagation-edge-sharding=true}"
+RECORDED = f"{EDGES},sdy-apply-sharding-constraints{RECORD},sdy-basic-propagate{RECORD}"
+SINK = (
+    "func.func(sdy-sink-data-flow-edges{sink-debug-sharding-origins=true "
+    "sink-debug-propagation-edge-sharding=true})"
+)
+RESHARDED = "func.func(sdy-insert-explicit-reshards{enable-full-version=true})"
+COLLECTIVES = f"{PROPAGATE},{RESHARDED},func.func(sdy-reshard-to-collectives)"
+EXPLICIT = "enable-insert-explicit-collectives=true"
+LABELS = ("sdy-reshard", "sdy-collective", "sdy-reshard,sdy-collective")
 
 
 @dataclass(frozen=True)
@@ -95,12 +106,43 @@ CASES = (
     Case(
         "sdy-unflatten-call-graph",
         ("", FLAT, EXPORTED),
-        options=("", "{dedup-functions-fully=true}"),
+        options=("", FULLY),
         calls=True,
     ),
     Case("sdy-insert-func-call-reshards", ("", PROPAGATE, DEDUPED), calls=True),
     Case("sdy-drop-sharding-and-mesh", ("", "sdy-inline-meshes")),
-    Case("sdy-propagation-pipeline", options=("", "{dedup-functions-fully=true}")),
+    Case("sdy-apply-sharding-constraints", ("", EDGES), options=("", RECORD)),
+    Case("sdy-remove-propagation-debug-info", ("", RECORDED, f"{RECORDED},{SINK}")),
+    Case(
+        "canonicalize",
+        # C++ merges constants that are sharded in different ways; split ones it leaves
+        tuple(f"{SPLIT},{one}" for one in (EDGES, RESHARDED, COLLECTIVES)),
+        options=tuple(
+            f"{{{kind}-patterns={labels}}}"
+            for kind in ("enable", "disable")
+            for labels in LABELS
+        ),
+    ),
+    Case(
+        "sdy-remove-all-gather-reduce-scatter-for-cmv1",
+        (f"{PROPAGATE},sdy-export-pipeline{{{EXPLICIT}}}",),
+        nested=True,
+    ),
+    Case("sdy-import-pipeline", options=("", FULLY)),
+    Case(
+        "sdy-export-pipeline",
+        (SPLIT, f"sdy-import-pipeline,{PROPAGATE}", f"{SPLIT},{RECORDED},{PROPAGATE}"),
+        options=(
+            "",
+            f"{{{EXPLICIT}}}",
+            f"{{{EXPLICIT} remove-all-gather-reduce-scatter-for-cmv1=true}}",
+            "{avoid-export-for-partitioning=true avoid-reshards-on-calls=true}",
+            "{keep-sharding-rules=true dump-propagation-edges=true}",
+            "{dump-sharding-origins=true}",
+            "{update-non-divisible-input-output-shardings=false}",
+        ),
+    ),
+    Case("sdy-propagation-pipeline", options=("", FULLY)),
 )
 
 
@@ -137,7 +179,7 @@ def random_text(rng: random.Random, seed: int, *, calls: bool, whole: bool) -> s
 
 
 def is_whole(case: Case) -> bool:
-    return case.name == "sdy-propagation-pipeline"
+    return case.name.endswith("-pipeline")
 
 
 def check_seed(

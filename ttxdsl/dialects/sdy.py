@@ -70,7 +70,12 @@ from ttxdsl.dialects._sdy.attributes import (
     TensorShardingAttr as TensorShardingAttr,
     TensorShardingPerValueAttr as TensorShardingPerValueAttr,
 )
-from ttxdsl.dialects._sdy.canonicalize import PATTERNS
+from ttxdsl.dialects._sdy.canonicalize import (
+    COLLECTIVE_LABEL as COLLECTIVE_LABEL,
+    PATTERNS,
+    RESHARD_LABEL as RESHARD_LABEL,
+    rewrite_label as rewrite_label,
+)
 from ttxdsl.dialects._sdy.ops import (
     OPS,
     AllGatherOp as AllGatherOp,

@@ -62,7 +62,6 @@ is there with `version=2026`, whose stages have the same numbers:
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from io import StringIO
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,7 +69,6 @@ from typing import Any, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.analysis.function_attributes import entry_functions
@@ -83,7 +81,6 @@ from ttxdsl.dialects.boundary import (
 )
 from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
-from ttxdsl.files import write_whole
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.mesh import Mesh
@@ -127,6 +124,7 @@ from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagateP
 from ttxdsl.transforms.shardy.propagation.user_priority import (
     UserPriorityPropagatePass,
 )
+from ttxdsl.transforms.shardy.save_module import write_module
 from ttxdsl.transforms.stages.apply_argument_shard_status import (
     ApplyArgumentShardStatusPass,
 )
@@ -497,9 +495,6 @@ def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
         raise CompileError(message) from error
 
     def dump(number: int, name: str, module: ModuleOp) -> None:
-        stream = StringIO()
-        Printer(stream=stream).print_op(module)
-        stream.write("\n")
-        write_whole(dumped_file(folder, number, name), stream.getvalue())
+        write_module(dumped_file(folder, number, name), module)
 
     return dump

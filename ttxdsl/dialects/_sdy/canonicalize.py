@@ -1,4 +1,4 @@
-"""Rewrites that `canonicalize` applies to reshards and collectives.
+"""Rewrites that `canonicalize` applies to reshards, collectives and manual computations.
 
 Collectives that change nothing go, an all_reduce whose result is only sliced becomes a
 reduce_scatter, moves between other dimensions join one exchange, and what undoes what
@@ -6,6 +6,8 @@ was just done goes with it.
 
 Source: the canonicalization patterns of Shardy's dialect.
 """
+
+from itertools import compress
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import (
@@ -16,12 +18,15 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from ttxdsl.dialects._sdy.access import get_mesh, get_sharding
+from ttxdsl.dialects._sdy.attributes import TensorShardingPerValueAttr
 from ttxdsl.dialects._sdy.ops import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
     AllToAllOp,
+    CollectiveOp,
     CollectivePermuteOp,
+    ManualComputationOp,
     ReduceScatterOp,
     ReplicatedToUnreducedOp,
     ReshardOp,
@@ -263,6 +268,32 @@ class ReshardOfReshard(RewritePattern):
             rewriter.erase(inner)
 
 
+class DropUnusedArguments(RewritePattern):
+    """A manual computation takes only what its body uses.
+
+    Shardy would also inline one whose manual axes all have size one, but in jaxlib
+    nothing allows that, and it stays.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, op: ManualComputationOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Rewrite one op."""
+        arguments = op.body.block.args
+        used = [argument.first_use is not None for argument in arguments]
+        if all(used):
+            return
+        op.in_shardings = TensorShardingPerValueAttr(
+            compress(op.in_shardings.data, used)
+        )
+        op.operands = tuple(compress(op.operands, used))
+        for argument, stays in zip(arguments, used, strict=True):
+            if not stays:
+                rewriter.erase_block_argument(argument)
+        rewriter.notify_op_modified(op)
+
+
 PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
     AllGatherOp: (DropGatherOfNothing(),),
     AllReduceOp: (
@@ -273,7 +304,18 @@ PATTERNS: dict[type[Operation], tuple[RewritePattern, ...]] = {
     AllSliceOp: (DropSliceOfNothing(), SliceOfGather(), FormReduceScatter()),
     AllToAllOp: (DropUnusedMove(), JoinMoves()),
     CollectivePermuteOp: (DropPermuteToTheSame(),),
+    ManualComputationOp: (DropUnusedArguments(),),
     ReduceScatterOp: (DropScatterOverNothing(),),
     ReshardOp: (ShareReshard(), ReshardOfReshard()),
 }
 """What can be rewritten, by the op at the root."""
+
+COLLECTIVE_LABEL = "sdy-collective"
+RESHARD_LABEL = "sdy-reshard"
+
+
+def rewrite_label(root: type[Operation], pattern: RewritePattern) -> str | None:
+    """The label by which Shardy's pipelines choose a rewrite, if it has one."""
+    if issubclass(root, CollectiveOp):
+        return COLLECTIVE_LABEL
+    return RESHARD_LABEL if isinstance(pattern, ReshardOfReshard) else None

@@ -453,7 +453,10 @@ class ManualComputationOp(SymbolUserOp):
     results_ = var_result_def()
 
     traits = traits_def(
-        IsolatedFromAbove(), RecursiveMemoryEffect(), ComputationDataFlow()
+        IsolatedFromAbove(),
+        RecursiveMemoryEffect(),
+        ComputationDataFlow(),
+        HasRewrites(),
     )
 
     def __init__(

@@ -27,6 +27,8 @@ from ttxdsl.dialects import sdy
 from ttxdsl.ir.traversal import ops_of_type_inside_out
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.step import PropagationDirection, StepSignature, Strategy
+from ttxdsl.transforms.shardy.propagation.history import History
 
 
 def _asks_for_another(value: SSAValue, sharding: TensorSharding) -> bool:
@@ -170,7 +172,7 @@ def _use_end_of_chain(head: sdy.ShardingConstraintOp) -> None:
 # The pass
 
 
-def _apply_constraint(op: sdy.ShardingConstraintOp) -> None:
+def _apply_constraint(op: sdy.ShardingConstraintOp, history: History | None) -> None:
     _use_end_of_chain(op)
 
     def moved_behind_input() -> sdy.ShardingConstraintOp:
@@ -179,15 +181,35 @@ def _apply_constraint(op: sdy.ShardingConstraintOp) -> None:
         return op
 
     if _apply(op.input, op.sharding.data, moved_behind_input):
-        _remember_rule(op)
+        rule = _remember_rule(op)
+        if history is not None and rule is not None:
+            _record(op, rule, history)
 
 
-def _remember_rule(op: sdy.ShardingConstraintOp) -> None:
+def _remember_rule(op: sdy.ShardingConstraintOp) -> OpShardingRule | None:
     """Put the rule of an identity on a constraint, as Shardy's pass leaves it behind."""
     type = op.input.type
-    if isinstance(type, ShapedType) and type.has_static_shape():
-        rule = OpShardingRule.identity(type.get_shape())
-        op.attributes.setdefault(sdy.SHARDING_RULE, sdy.OpShardingRuleAttr(rule))
+    if not isinstance(type, ShapedType) or not type.has_static_shape():
+        return None
+    rule = OpShardingRule.identity(type.get_shape())
+    op.attributes.setdefault(sdy.SHARDING_RULE, sdy.OpShardingRuleAttr(rule))
+    return rule
+
+
+def _record(
+    op: sdy.ShardingConstraintOp, rule: OpShardingRule, history: History
+) -> None:
+    """Take note that the input of a constraint got the constraint's axes."""
+    sharding = op.sharding.data
+    signature = StepSignature(
+        sharding.mesh,
+        sdy.get_mesh(op, sharding),
+        rule,
+        (PropagationDirection.BACKWARD,) * len(rule.factor_sizes),
+        Strategy.BASIC,
+    )
+    values = sdy.shardable_value(op.input), op.result
+    history.record(op, values, signature, (None, sharding))
 
 
 def _apply_in_shardings(op: sdy.ManualComputationOp) -> None:
@@ -210,18 +232,35 @@ def _apply_in_shardings(op: sdy.ManualComputationOp) -> None:
 class ApplyShardingConstraintsPass(ModulePass):
     """Set the shardings of constrained tensors, where nothing speaks against it.
 
+    Options:
+        debug_sharding_origins: write for every axis of every value which argument,
+            result, constraint or manual computation it came from.
+        debug_propagation_edge_sharding: write on every constraint which axes its input
+            has from it.
+
     Source: Shardy's sdy-apply-sharding-constraints.
     """
 
     name = "sdy-apply-sharding-constraints"
 
+    debug_sharding_origins: bool = False
+    debug_propagation_edge_sharding: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
+        records = self.debug_sharding_origins or self.debug_propagation_edge_sharding
+        history = History(op, of_ops=False) if records else None
         # Bodies before the ops around them. Constraints move and appear only in
         # front of where the walk is, so a list made before sees each of them once.
         kinds = sdy.ShardingConstraintOp, sdy.ManualComputationOp
         for inner in ops_of_type_inside_out(op, *kinds):
             if isinstance(inner, sdy.ShardingConstraintOp):
-                _apply_constraint(inner)
+                _apply_constraint(inner, history)
             else:
                 _apply_in_shardings(inner)
+        if history is not None:
+            history.write(
+                op,
+                origins=self.debug_sharding_origins,
+                edges=self.debug_propagation_edge_sharding,
+            )

@@ -25,12 +25,15 @@ class PropagationPass(ModulePass):
             result, constraint or manual computation it came from.
         debug_propagation_edge_sharding: write on every op which axes went from which
             operand or result to which others, and in which step.
+        module_dump_directory: where passes that propagate in several rounds write the
+            module after each but the last, as numbered `.mlir` files.
     """
 
     keep_sharding_rules: bool = False
     conservative_propagation: bool = False
     debug_sharding_origins: bool = False
     debug_propagation_edge_sharding: bool = False
+    module_dump_directory: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Propagate in the whole module."""
@@ -47,10 +50,11 @@ class PropagationPass(ModulePass):
                 module, conservative=self.conservative_propagation, history=history
             )
         )
-        if self.debug_sharding_origins:
-            history.write_origins(module)
-        if self.debug_propagation_edge_sharding:
-            history.write_edges()
+        history.write(
+            module,
+            origins=self.debug_sharding_origins,
+            edges=self.debug_propagation_edge_sharding,
+        )
         return history
 
     def _run(self, propagation: Propagation) -> None:

@@ -70,6 +70,7 @@ class Propagation:
     ):
         require_structured(module)
         check_types(module)
+        self.module = module
         self.history = history
         self.groups = ShardingGroups(module)
         self.groups.align(module, history)

@@ -40,6 +40,14 @@ SHARDING_ORIGIN_NAME = "sdy.sharding_origin_name"
 """Attribute that names a constraint or manual computation as an origin."""
 
 
+DEBUG_INFO = frozenset(
+    f"sdy.{owner}{kind}"
+    for owner in ("", "block_arg_", "result_")
+    for kind in ("sharding_origins", "propagation_edges")
+)
+"""What is written on ops, arguments and results, and on owners of sunk edges."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hop:
     """One axis went from one value to another in one step."""
@@ -80,9 +88,10 @@ class History:
 
     Args:
         module: the module before propagation; its shardings are the origins.
+        of_ops: also those on the results of ops that nothing else explains.
     """
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, *, of_ops: bool = True):
         self._origins: dict[SSAValue, dict[AxisRef, str]] = {}
         self._arrivals: dict[SSAValue, dict[AxisRef, tuple[int, Hop]]] = {}
         self._arrived = 0  # orders arrivals: of one step, those through groups are last
@@ -90,7 +99,7 @@ class History:
         self._names: dict[Operation, str] = {}
         self._sharded_ops: dict[Operation, str] = {}
         self._next_step = _steps_before(module)
-        self._find_origins(module)
+        self._find_origins(module, of_ops)
 
     # Questions
 
@@ -128,7 +137,7 @@ class History:
 
     # Recording
 
-    def _find_origins(self, module: ModuleOp) -> None:
+    def _find_origins(self, module: ModuleOp, of_ops: bool) -> None:
         ops = list(module.walk())
         constraints = [op for op in ops if isinstance(op, sdy.ShardingConstraintOp)]
         for number, op in enumerate(constraints):
@@ -155,7 +164,8 @@ class History:
             for index, value in enumerate(end.operands if end is not None else ()):
                 sharding = sdy.get_func_result_sharding(function, index)
                 self._start(value, sharding, f"output: {index}")
-        self._find_origins_in_ops(ops)
+        if of_ops:
+            self._find_origins_in_ops(ops)
 
     def _find_origins_in_ops(self, ops: Sequence[Operation]) -> None:
         """Name the ops whose results have axes that nothing else explains."""
@@ -261,6 +271,13 @@ class History:
         self._arrived += 1
 
     # Shardy's attributes
+
+    def write(self, module: ModuleOp, *, origins: bool, edges: bool) -> None:
+        """Write what is asked for; see `write_origins` and `write_edges`."""
+        if origins:
+            self.write_origins(module)
+        if edges:
+            self.write_edges()
 
     def write_edges(self) -> None:
         """Write `sdy.propagation_edges` on ops, and on a function's first result.

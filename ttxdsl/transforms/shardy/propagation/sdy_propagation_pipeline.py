@@ -11,46 +11,17 @@ Source: Shardy's `addPropagationPipeline`.
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker
-from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
-from xdsl.transforms.dead_code_elimination import region_dce
 
-from ttxdsl.analysis.symbols import remove_unused_private_functions
-from ttxdsl.dialects.sdy import CollectiveOp
-from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
-from ttxdsl.transforms.shardy.exporting.sdy_constant_or_scalar_merger import (
-    ConstantOrScalarMergerPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_rules import (
-    DropShardingRulesPass,
-)
 from ttxdsl.transforms.shardy.exporting.sdy_export_named_computations import (
     ExportNamedComputationsPass,
 )
-from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
-    InsertExplicitReshardsPass,
-)
+from ttxdsl.transforms.shardy.exporting.sdy_export_pipeline import ExportPipelinePass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_func_call_reshards import (
     InsertFuncCallReshardsPass,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_propagate_to_func_results import (
     PropagateToFuncResultsPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_remove_sharding_groups import (
-    RemoveShardingGroupsPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_remove_sub_axes_in_input_output_shardings import (
-    RemoveSubAxesInInputOutputShardingsPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_sharding_constraint_to_reshard import (
-    ShardingConstraintToReshardPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_sink_data_flow_edges import (
-    SinkDataFlowEdgesPass,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_sink_func_data_flow_edges import (
     SinkFuncDataFlowEdgesPass,
@@ -58,75 +29,25 @@ from ttxdsl.transforms.shardy.exporting.sdy_sink_func_data_flow_edges import (
 from ttxdsl.transforms.shardy.exporting.sdy_unflatten_call_graph import (
     UnflattenCallGraphPass,
 )
-from ttxdsl.transforms.shardy.exporting.sdy_update_non_divisible_input_output_shardings import (
-    UpdateNonDivisibleInputOutputShardingsPass,
-)
-from ttxdsl.transforms.shardy.importing.sdy_add_data_flow_edges import (
-    AddDataFlowEdgesPass,
-)
 from ttxdsl.transforms.shardy.importing.sdy_add_func_data_flow_edges import (
     AddFuncDataFlowEdgesPass,
-)
-from ttxdsl.transforms.shardy.importing.sdy_apply_sharding_constraints import (
-    ApplyShardingConstraintsPass,
-)
-from ttxdsl.transforms.shardy.importing.sdy_constant_or_scalar_splitter import (
-    ConstantOrScalarSplitterPass,
 )
 from ttxdsl.transforms.shardy.importing.sdy_flatten_call_graph import (
     FlattenCallGraphPass,
 )
 from ttxdsl.transforms.shardy.importing.sdy_import_func_calls import ImportFuncCallsPass
-from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import (
-    LiftInlinedMeshesPass,
-)
-from ttxdsl.transforms.shardy.importing.sdy_manual_axes_cleanup import (
-    ManualAxesCleanupPass,
+from ttxdsl.transforms.shardy.importing.sdy_import_pipeline import (
+    ImportPipelinePass,
+    import_constraints,
 )
 from ttxdsl.transforms.shardy.importing.sdy_pre_order_funcs import PreOrderFuncsPass
-from ttxdsl.transforms.shardy.importing.sdy_propagate_sharding_from_func_to_call import (
-    PropagateShardingFromFuncToCallPass,
-)
-from ttxdsl.transforms.shardy.importing.sdy_remove_size_one_axes import (
-    RemoveSizeOneAxesPass,
-)
-from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
-    ShardingGroupImportPass,
-)
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
-
-
-class SymbolDCE(ModulePass):
-    """Remove private functions that nothing refers to, as MLIR's symbol-dce does."""
-
-    name = "symbol-dce"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
-        remove_unused_private_functions(op)
-
-
-class _CollectiveRewritePattern(CanonicalizationRewritePattern):
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        if isinstance(op, CollectiveOp):
-            super().match_and_rewrite(op, rewriter)
-
-
-class CanonicalizeCollectives(ModulePass):
-    """Apply the rewrites of the dialect's collectives, and remove dead ops."""
-
-    name = "canonicalize-collectives"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
-        walker = PatternRewriteWalker(
-            _CollectiveRewritePattern(), post_walk_func=region_dce
-        )
-        walker.rewrite_module(op)
+from ttxdsl.transforms.shardy.sequence import PassSequence
+from ttxdsl.transforms.shardy.symbol_dce import SymbolDCE
 
 
 @dataclass(frozen=True)
-class PropagationPipelinePass(ModulePass):
+class PropagationPipelinePass(PassSequence):
     """Import, propagate in the order of user and op priorities, and export.
 
     Options:
@@ -138,36 +59,20 @@ class PropagationPipelinePass(ModulePass):
 
     dedup_functions_fully: bool = False
 
-    def import_passes(self) -> list[ModulePass]:
-        """What happens before propagation."""
-        to_the_form_users_mean: list[ModulePass] = [
-            SymbolDCE(),
-            LiftInlinedMeshesPass(),
-            RemoveSizeOneAxesPass(),
-            PropagateShardingFromFuncToCallPass(),
-            ConstantOrScalarSplitterPass(),
-            SymbolDCE(),
-            ManualAxesCleanupPass(),
-            AddDataFlowEdgesPass(),
-        ]
-        constraints: list[ModulePass] = [
-            ApplyShardingConstraintsPass(),
-            # behind the constraints: members of a group may get shardings from them
-            ShardingGroupImportPass(),
-        ]
+    def _calls_to_edges(self) -> list[ModulePass]:
+        """Let shardings through calls."""
         if self.dedup_functions_fully:
-            return [*to_the_form_users_mean, *constraints, AddFuncDataFlowEdgesPass()]
+            return [AddFuncDataFlowEdgesPass()]
         return [
-            *to_the_form_users_mean,
             FlattenCallGraphPass(),
             SymbolDCE(),
             ImportFuncCallsPass(),
             SymbolDCE(),
-            *constraints,
+            *import_constraints(),
         ]
 
-    def export_passes(self) -> list[ModulePass]:
-        """What happens after propagation."""
+    def _edges_to_calls(self) -> list[ModulePass]:
+        """Bring calls back, and reshard their results where they do not fit."""
         to_functions: list[ModulePass] = (
             [PropagateToFuncResultsPass(), SinkFuncDataFlowEdgesPass()]
             if self.dedup_functions_fully
@@ -178,32 +83,15 @@ class PropagationPipelinePass(ModulePass):
             UnflattenCallGraphPass(),
             SymbolDCE(),
             InsertFuncCallReshardsPass(),
-            ConstantOrScalarMergerPass(),
-            SinkDataFlowEdgesPass(),
-            RemoveShardingGroupsPass(),
-            ShardingConstraintToReshardPass(),
-            UpdateNonDivisibleInputOutputShardingsPass(),
-            RemoveSubAxesInInputOutputShardingsPass(),
-            CloseShardingsPass(),
-            InsertExplicitReshardsPass(enable_full_version=False),
-            CanonicalizeCollectives(),
-            DropShardingRulesPass(),
         ]
 
     def passes(self) -> list[ModulePass]:
         """All passes in order."""
         return [
-            *self.import_passes(),
+            ImportPipelinePass(self.dedup_functions_fully),
+            *self._calls_to_edges(),
             PreOrderFuncsPass(),
             UserPriorityPropagatePass(keep_sharding_rules=True),
-            *self.export_passes(),
+            *self._edges_to_calls(),
+            ExportPipelinePass(),
         ]
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place.
-
-        Raises:
-            CompileError: what one of the passes refuses.
-        """
-        for one in self.passes():
-            one.apply(ctx, op)

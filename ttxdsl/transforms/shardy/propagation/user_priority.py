@@ -11,6 +11,7 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import CLOSED_DIM, TensorSharding
 from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass
+from ttxdsl.transforms.shardy.save_module import save_module
 
 
 def hold_back(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
@@ -76,9 +77,19 @@ class UserPriorityPropagatePass(OpPriorityPropagatePass):
                     at[place] = sharding
             graph.replace(place, hold_back(sharding, graph.mesh_of(sharding)))
         super().propagate(propagation)
+        done = 0
         for priority in sorted(originals):
+            self._dump(propagation, f"propagation_after_user_priority_{done}")
+            done = priority
             for place, original in originals[priority].items():
                 current = graph.sharding_of(place)
                 if current is not None:
                     graph.replace(place, release(current, original, priority))
             super().propagate(propagation)
+
+    def _dump(self, propagation: Propagation, name: str) -> None:
+        """Write how far propagation has come, with the rules it goes by."""
+        if self.module_dump_directory:
+            propagation.finish(keep_rules=True)
+            module = propagation.module
+            save_module(module, self.module_dump_directory, name, 0)

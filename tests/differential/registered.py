@@ -1,0 +1,67 @@
+"""Prints what jaxlib registers of Shardy: passes, pipelines and their options.
+
+A registry can be asked for a name, but not for all names: those come from the strings of
+the shared library. A pass prints its options with their defaults; a pipeline prints what
+it consists of, so that it is asked for every string that could be an option of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Options = dict[str, str | None]
+"""By name the default, None where it cannot be known."""
+
+
+def strings_of(library: Path) -> set[str]:
+    """The strings of a library that are words with hyphens."""
+    words = re.findall(
+        rb"(?<=\0)[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?=\0)", library.read_bytes()
+    )
+    return {word.decode() for word in words}
+
+
+def printed(pipeline: str) -> str | None:
+    """A pipeline as it is read, None if there is no such pass or option."""
+    manager: Any = import_module("jaxlib.mlir.passmanager").PassManager
+    for nested in (pipeline, f"func.func({pipeline})"):
+        try:
+            return str(manager.parse(f"builtin.module({nested})"))
+        except ValueError:
+            continue
+    return None
+
+
+def registered(words: set[str]) -> dict[str, Options]:
+    """Every pass and pipeline of Shardy, with its options."""
+    found: dict[str, Options] = {}
+    for name in sorted(word for word in words if word.startswith("sdy-")):
+        text = printed(name)
+        if text is None:
+            continue
+        own = re.search(rf"\({name}(?:{{(.*?)}})?\)", text)
+        if own is None:
+            accepted = (w for w in words if printed(f"{name}{{{w}=true}}") is not None)
+            found[name] = dict.fromkeys(sorted(accepted))
+        else:
+            options = (option.partition("=") for option in (own[1] or "").split())
+            found[name] = {option: default for option, _, default in options}
+    return found
+
+
+def main() -> None:
+    """Print one line of JSON."""
+    import jaxlib
+    from jax._src.interpreters import mlir as jax_mlir
+
+    (library,) = Path(jaxlib.__file__).parent.glob("libjax_common.so")
+    with jax_mlir.make_ir_context():
+        print(json.dumps(registered(strings_of(library))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""`sdy-resolve-permutation-factors` against C++ and by numbers, at random."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.equal_text import run_ours
+from tests.differential.oracle import Oracle
+from tests.differential.padded_programs import MOVING_OPS, padded_program
+from tests.differential.test_padding import same_numbers
+
+NAME = "sdy-resolve-permutation-factors"
+PAIRS = re.compile(r"source_target_pairs = dense<.*?> : tensor<\d+x2xi64>")
+
+
+def check_permutations(oracle: Oracle, seed: int) -> list[Outcome]:
+    """The same text, but for the devices of an exchange, and the same numbers."""
+    text = oracle.run(padded_program(seed, MOVING_OPS))
+    outcomes: list[Outcome] = []
+    for pipeline in (NAME, f"{NAME}{{enable-halo-exchange=false}}"):
+        (theirs,) = oracle.run_all([(text, pipeline)])
+        ours = oracle.run(run_ours(text, pipeline))
+        assert same_numbers(text, ours, seed), ours
+        if theirs is None:
+            outcome = "C++ refuses or crashes"
+        elif ours == theirs:
+            outcome = "equal" if ours != text else "equal, nothing to do"
+        else:
+            assert PAIRS.sub("", ours) == PAIRS.sub("", theirs), ours
+            outcome = "C++ numbers devices along the manual axes only"
+        outcomes.append((pipeline, outcome))
+    return outcomes
+
+
+def test_random_permutations(oracle: Oracle) -> None:
+    outcomes = [one for seed in range(30) for one in check_permutations(oracle, seed)]
+    assert sum(outcome == "equal" for _, outcome in outcomes) > 30
+
+
+@pytest.mark.fuzz
+def test_many_random_permutations(oracle: Oracle) -> None:
+    run_campaign("permutations", lambda seed: check_permutations(oracle, seed))

@@ -1,0 +1,119 @@
+"""`canonicalize` with a choice of rewrites by label, as Shardy's pipelines run it.
+
+`sdy-reshard` is a reshard behind a reshard; `sdy-collective` is everything that is
+rewritten at a collective. All other rewrites have no label.
+
+Source: MLIR's canonicalizer, options `enable-patterns` and `disable-patterns`.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, Block, Operation
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+from xdsl.rewriter import Rewriter
+from xdsl.traits import HasCanonicalizationPatternsTrait, IsolatedFromAbove
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
+
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.traversal import ops_of_type
+
+
+@dataclass(frozen=True)
+class _Chosen(RewritePattern):
+    """Apply those rewrites of an op whose label is chosen."""
+
+    enabled: tuple[str, ...]
+    disabled: tuple[str, ...]
+
+    def _is_chosen(self, label: str | None) -> bool:
+        if label in self.disabled:
+            return False
+        return not self.enabled or label in self.enabled
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Rewrite one op; a dead one is gone before others are compared with it."""
+        if is_trivially_dead(op):
+            rewriter.erase(op)
+            return
+        patterns = [
+            pattern
+            for trait in op.get_traits_of_type(HasCanonicalizationPatternsTrait)
+            for pattern in trait.get_patterns(type(op))
+            if self._is_chosen(sdy.rewrite_label(type(op), pattern))
+        ]
+        if patterns:
+            GreedyRewritePatternApplier(patterns).match_and_rewrite(op, rewriter)
+
+
+def _home_of_constants(op: Operation) -> Block | None:
+    """The first block around an op that sees nothing outside of its region."""
+    around = op.parent_op()
+    while around is not None and not around.has_trait(IsolatedFromAbove):
+        op, around = around, around.parent_op()
+    region = op.parent_region()
+    return None if region is None else region.first_block
+
+
+def share_constants(module: ModuleOp) -> None:
+    """Have each StableHLO constant once, in front of all that its function does.
+
+    C++ takes constants with other attributes, such as another sharding, for the same;
+    here each of them stays.
+    """
+    known: dict[tuple[Block, tuple[tuple[str, Attribute], ...]], Operation] = {}
+    shared: set[Operation] = set()
+    for op in ops_of_type(module, stablehlo.ConstantOp):
+        block = _home_of_constants(op)
+        if block is None:
+            continue
+        said = op.properties | op.attributes | {"type": op.result_types[0]}
+        first = known.setdefault((block, tuple(sorted(said.items()))), op)
+        if first is not op:
+            Rewriter.replace_op(op, [], first.results)
+            continue
+        at_start = block.first_op is op or (op.parent is block and op.prev_op in shared)
+        if not at_start and block.first_op is not None:
+            op.detach()
+            block.insert_op_before(op, block.first_op)
+        shared.add(op)
+
+
+@dataclass(frozen=True)
+class LabelledCanonicalizePass(CanonicalizePass):
+    """Rewrite ops to simpler ones, and remove dead ones.
+
+    Options:
+        enable_patterns: only rewrites with one of these labels.
+        disable_patterns: no rewrites with one of these labels.
+
+    Without options this is xDSL's own pass.
+    """
+
+    name = "canonicalize"
+
+    enable_patterns: str | tuple[str, ...] = ()
+    disable_patterns: str | tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        enabled, disabled = map(_labels, (self.enable_patterns, self.disable_patterns))
+        if not enabled and not disabled:
+            super().apply(ctx, op)
+            return
+        share_constants(op)
+        walker = PatternRewriteWalker(
+            _Chosen(enabled, disabled), post_walk_func=region_dce
+        )
+        walker.rewrite_module(op)
+
+
+def _labels(option: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (option,) if isinstance(option, str) else option
