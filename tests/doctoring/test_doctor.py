@@ -14,7 +14,7 @@ from tests.attack.bombs import meshes
 from tests.doctoring.jax_models import text_of
 from ttxdsl.doctoring.doctor import Diagnosis, default_limit, diagnose, mesh_shapes
 from ttxdsl.doctoring.groups import Analysis, Family, analyze
-from ttxdsl.doctoring.measure import Machine, Measurement, compile_candidate, measure
+from ttxdsl.doctoring.measure import Measurement, compile_candidate, measure
 from ttxdsl.doctoring.meshes import (
     assignments,
     candidate_of,
@@ -25,6 +25,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.machines import Machine
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.inline import InlinePass
 
@@ -116,7 +117,7 @@ def compiled(text: str) -> Measurement:
     [
         ("attention", 8, {"batch": 4, "heads": 2}),
         ("convolutions", 4, {"batch": 4}),
-        ("experts", 4, {"batch": 4}),
+        ("experts", 4, {"down_1": 2, "down_2": 2}),
     ],
 )
 def test_the_first_choice_is_the_cheapest_of_all(

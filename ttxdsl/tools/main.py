@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "ttxdsl.tools.doctor",
     "budget": "ttxdsl.tools.budget",
     "compare-xla": "ttxdsl.tools.compare_xla",
+    "calibrate": "ttxdsl.tools.calibrate",
     "compare-tt": "ttxdsl.tools.compare_tt",
     "completion": "ttxdsl.tools.completion",
 }

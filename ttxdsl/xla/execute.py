@@ -27,7 +27,7 @@ _LAST_LINES = 3
 """Of what XLA says when it aborts: the rest is its stack."""
 
 
-def _complaint(stderr: str) -> str:
+def complaint(stderr: str) -> str:
     """What a worker that failed said, without its traceback."""
     lines = [line.strip() for line in stderr.strip().splitlines() if line.strip()]
     raised = [
@@ -132,7 +132,7 @@ def _run_in(
     )
     if done.returncode:
         raise CompileError(
-            f"XLA does not take the program: {_complaint(done.stderr)}", function
+            f"XLA does not take the program: {complaint(done.stderr)}", function
         )
     dtypes = [tensor_of(type_)[1] for type_ in function.function_type.outputs]
     hlo = (folder / "program.hlo").read_text(encoding="utf-8")
