@@ -333,3 +333,40 @@ def test_what_cannot_be_diagnosed(text: str, devices: int, message: str):
     with pytest.raises(CompileError) as raised:
         diagnose(parse_program(text), devices)
     assert message in str(raised.value)
+
+
+def _repeated(count: int, element: str = "i32") -> str:
+    """A product that is done so often, in a loop."""
+    zero, one, most = (
+        ("0", "1", str(count)) if element == "i32" else ("0.0", "1.0", f"{count}.0")
+    )
+    return f"""\
+func.func public @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {{
+  %zero = stablehlo.constant dense<{zero}> : tensor<{element}>
+  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<{element}>, tensor<64x64xf32>
+  cond {{
+    %most = stablehlo.constant dense<{most}> : tensor<{element}>
+    %p = stablehlo.compare LT, %i, %most : (tensor<{element}>, tensor<{element}>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<{one}> : tensor<{element}>
+    %next = stablehlo.add %i, %one : tensor<{element}>
+    %z = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    stablehlo.return %next, %z : tensor<{element}>, tensor<64x64xf32>
+  }}
+  return %r#1 : tensor<64x64xf32>
+}}
+"""
+
+
+def test_a_loop_costs_all_its_turns():
+    once, often = (diagnose(parse_program(_repeated(n)), 4) for n in (1, 40))
+    for a, b in zip(once.rows, often.rows, strict=False):
+        assert b.measurement.operations == pytest.approx(
+            40 * a.measurement.operations, rel=0.01
+        )
+    known = diagnose(parse_program(_repeated(40, "f32")), 4, trip_count=40)
+    unknown = diagnose(parse_program(_repeated(40, "f32")), 4)
+    assert {row.measurement.unknown_loops for row in known.rows} == {0}
+    assert {row.measurement.unknown_loops for row in unknown.rows} == {1}
+    assert known.operations == pytest.approx(40 * unknown.operations, rel=0.01)

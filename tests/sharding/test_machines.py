@@ -18,7 +18,14 @@ def test_a_file_has_all_of_it(machine: Machine):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"wheels": 4}', '{"link": {"shape": "star"}}', '{"link": 3}']
+    "text",
+    [
+        *("", "[]", '{"wheels": 4}', '{"link": {"shape": "star"}}', '{"link": 3}'),
+        *('{"op_seconds": NaN}', '{"operations_per_second": "5"}', '{"axes": 5}'),
+        '{"levels": [{"devices": 0, "link": {}}]}',
+        '{"levels": [{"devices": 1e999, "link": {}}]}',
+        "[" * 100_000,
+    ],
 )
 def test_what_is_no_machine(text: str):
     with pytest.raises(ValueError):

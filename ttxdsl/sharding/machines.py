@@ -81,6 +81,8 @@ class Machine:
         for speed in (*speeds, self.elements_per_second or 1.0):
             if not (isfinite(speed) and speed > 0):
                 raise ValueError(f"a device does more than 0 a second, not {speed}")
+        if any(level.devices < 1 for level in self.levels):
+            raise ValueError("a block of a level has at least one device")
         for least in (self.op_seconds, self.combine_bytes):
             if not (isfinite(least) and least >= 0):
                 raise ValueError(f"nothing takes less than 0, as {least} does")
@@ -178,7 +180,9 @@ def machine_of(text: str) -> Machine:
             (name, _link_of(link)) for name, link in known.get("axes", {}).items()
         )
         return Machine(**known)
-    except (TypeError, KeyError, AttributeError) as error:
+    except (
+        *(TypeError, KeyError, AttributeError, ArithmeticError, RecursionError),
+    ) as error:
         raise ValueError(str(error)) from error
 
 
