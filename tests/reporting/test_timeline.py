@@ -110,3 +110,48 @@ def test_a_trace_for_chrome():
     assert len(events) == len(data["timeline"]["events"]) > 1
     end = max(one["ts"] + one["dur"] for one in events)
     assert end == pytest.approx(1e6 * data["timeline"]["seconds"])
+
+
+def test_work_that_devices_repeat_is_paid_on_each():
+    """The same product, split over four devices and not."""
+    split = OVERLAP.replace(
+        "%b: tensor<512x512xf32>)",
+        "%b: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})",
+    )
+    halves = OVERLAP.replace(
+        "%0 = stablehlo.dot_general %b, %b", "%0 = stablehlo.dot_general %a, %b"
+    )
+    slow = Machine(operations_per_second=1e9)
+    whole, part = (
+        timeline(ttxdsl.load(one).partition().module, slow) for one in (split, halves)
+    )
+    assert whole.compute_seconds == pytest.approx(512**3 / 1e9, rel=0.1)
+    assert part.compute_seconds < 0.5 * whole.compute_seconds
+
+
+def test_exponentials_take_their_own_time():
+    def program(name: str) -> Timeline:
+        text = f"""\
+func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {{
+  %0 = stablehlo.{name} %x : tensor<1024xf32>
+  return %0 : tensor<1024xf32>
+}}
+"""
+        slow = Machine(functions_per_second=1e6, op_seconds=1e-3)
+        return timeline(parse_program(text), slow)
+
+    assert program("exponential").seconds == pytest.approx(1024e-6 + 1e-3)
+    assert program("negate").seconds == pytest.approx(1e-3, rel=0.01)
+
+
+def test_what_is_joined_is_in_no_memory():
+    """Two elementwise ops in a row read and write as one does."""
+    text = """\
+func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
+  %0 = stablehlo.negate %x : tensor<1024xf32>
+  %1 = stablehlo.abs %0 : tensor<1024xf32>
+  return %1 : tensor<1024xf32>
+}
+"""
+    found = timeline(parse_program(text), Machine(memory_bytes_per_second=4096.0))
+    assert found.seconds == pytest.approx(2)

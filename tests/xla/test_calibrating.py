@@ -37,7 +37,7 @@ def samples(link: Link, noise: float = 0.0) -> list[Sample]:
 
 LOCAL = [
     Sample("product", 1 << 21, 1, 2e-3 + 1e-6),
-    Sample("elements", 1 << 20, 1, 1e-2 + 1e-6),
+    Sample("function", 1 << 20, 1, 1e-2 + 1e-6),
     Sample("memory", 1 << 23, 1, 1e-3 + 1e-6),
     Sample("op", 1, 1, 1e-6),
 ]
@@ -64,7 +64,7 @@ def test_a_machine_of_measurements():
     assert machine.op_seconds == 1e-6
     assert machine.operations_per_second == pytest.approx((1 << 21) / 2e-3)
     assert machine.memory_bytes_per_second == pytest.approx((1 << 23) / 1e-3)
-    assert machine.elements_per_second == pytest.approx((1 << 20) / 1e-2)
+    assert machine.functions_per_second == pytest.approx((1 << 20) / 1e-2)
     assert not machine.overlap
 
 

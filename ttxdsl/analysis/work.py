@@ -8,6 +8,8 @@ everything else. It reads its operands and writes its results, but
 - what one elementwise op makes for another one alone is in no memory: every back end
   joins them.
 
+A convolution multiplies the whole window for each element of its result.
+
 Collectives, constants, reshapes and whatever only says where the program goes do nothing
 here.
 """
@@ -33,6 +35,13 @@ _FREE = frozenset(
         *("reshape", "replica_id", "return", "tuple", "get_tuple_element"),
         *("case", "if", "while", "composite", "async_start", "async_done"),
         *("after_all", "create_token"),
+    )
+)
+_FUNCTIONS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("atan2", "cbrt", "cosine", "exponential", "exponential_minus_one", "log"),
+        *("log_plus_one", "logistic", "power", "sine", "tan", "tanh"),
     )
 )
 _TAKES_PARTS = (
@@ -83,6 +92,9 @@ def operations(op: Operation) -> int:
     updates = _updates(op)
     if updates is not None:
         return sum(prod(shape_of(one)) for one in updates)
+    window = _window(op)
+    if window is not None:
+        return window * prod(shape_of(op.results[0]))
     rule = sharding_rule(op)
     if rule is not None:
         return prod(rule.factor_sizes)
@@ -103,6 +115,19 @@ def bytes_touched(op: Operation) -> int:
 def is_joined(op: Operation) -> bool:
     """Whether an op is a part of the one that uses it: nothing that is started."""
     return bool(op.results) and not _written(op)
+
+
+def _window(op: Operation) -> int | None:
+    """How much an element of the result is made of; no factor of a rule says it."""
+    match op:
+        case stablehlo.ConvolutionOp():
+            kernel = shape_of(op.rhs)
+            out = op.dimension_numbers.data.kernel_output_feature_dimension
+            return prod(size for dim, size in enumerate(kernel) if dim != out)
+        case stablehlo.ReduceWindowOp():
+            return len(op.results) * prod(op.window_dimensions.get_values())
+        case _:
+            return None
 
 
 def _updates(op: Operation) -> list[SSAValue] | None:
@@ -137,9 +162,9 @@ def _is_joined(value: SSAValue, user: Operation) -> bool:
     )
 
 
-def is_product(op: Operation) -> bool:
-    """Whether an op multiplies and adds up, which devices have units for."""
-    return isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp)
+def is_function(op: Operation) -> bool:
+    """Whether an op computes exponentials and the like, each of many operations."""
+    return op.name in _FUNCTIONS or op.name.startswith("chlo.")
 
 
 def operations_of(module: ModuleOp, runs: Runs) -> int:

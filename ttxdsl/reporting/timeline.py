@@ -23,8 +23,8 @@ from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import (
     bytes_touched,
     computes,
+    is_function,
     is_joined,
-    is_product,
     operations,
 )
 from ttxdsl.dialects import sdy, stablehlo
@@ -246,7 +246,7 @@ class _Planner:
         if not computes(op):
             return _Planned(Lane.NONE, 0.0, name, [op])
         seconds = self.machine.seconds(
-            operations(op), bytes_touched(op), is_product=is_product(op)
+            operations(op), bytes_touched(op), is_function=is_function(op)
         )
         if not is_joined(op):
             seconds += self.machine.op_seconds

@@ -49,11 +49,11 @@ class Machine:
     """What a device and its links do.
 
     Attributes:
-        operations_per_second: multiply-adds of products.
+        operations_per_second: multiply-adds of products, elements of all else.
         memory_bytes_per_second: what a device reads and writes.
         link: between devices, where nothing below says otherwise.
         name: what to call it.
-        elements_per_second: of everything but products; None: as multiply-adds.
+        functions_per_second: exponentials and the like; None: as multiply-adds.
         op_seconds: until an op starts.
         levels: what connects devices that are further apart, the smallest blocks first.
         axes: what connects devices along mesh axes of a name, before all others.
@@ -69,7 +69,7 @@ class Machine:
     memory_bytes_per_second: float = 3e11
     link: Link = DEFAULT_LINK
     name: str = "generic"
-    elements_per_second: float | None = None
+    functions_per_second: float | None = None
     op_seconds: float = 0.0
     levels: tuple[Level, ...] = ()
     axes: tuple[tuple[str, Link], ...] = ()
@@ -78,7 +78,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         speeds = self.operations_per_second, self.memory_bytes_per_second
-        for speed in (*speeds, self.elements_per_second or 1.0):
+        for speed in (*speeds, self.functions_per_second or 1.0):
             if not (isfinite(speed) and speed > 0):
                 raise ValueError(f"a device does more than 0 a second, not {speed}")
         if any(level.devices < 1 for level in self.levels):
@@ -88,12 +88,12 @@ class Machine:
                 raise ValueError(f"nothing takes less than 0, as {least} does")
 
     def seconds(
-        self, operations: int, bytes_touched: int, *, is_product: bool = True
+        self, operations: int, bytes_touched: int, *, is_function: bool = False
     ) -> float:
         """The time of one op: computing or memory, whichever takes longer."""
         speed = self.operations_per_second
-        if not is_product and self.elements_per_second is not None:
-            speed = self.elements_per_second
+        if is_function and self.functions_per_second is not None:
+            speed = self.functions_per_second
         return max(operations / speed, bytes_touched / self.memory_bytes_per_second)
 
     def link_of(

@@ -38,7 +38,7 @@ class Sample:
     """One measurement.
 
     Attributes:
-        what: a kind of collective, `product`, `elements`, `memory` or `op`.
+        what: a kind of collective, `product`, `function`, `memory` or `op`.
         amount: bytes that a device holds, multiply-adds, elements, bytes, ops.
         group_size: of a collective; else 1.
         seconds: that one takes.
@@ -131,7 +131,7 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
     by_what: dict[str, list[Sample]] = {}
     for one in samples:
         by_what.setdefault(one.what, []).append(one)
-    missing = {"product", "elements", "memory", "op"} - set(by_what)
+    missing = {"product", "function", "memory", "op"} - set(by_what)
     if missing:
         raise ValueError(f"nothing was measured of {', '.join(sorted(missing))}")
     op_seconds = min(one.seconds for one in by_what["op"])
@@ -150,7 +150,7 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
         memory_bytes_per_second=speed("memory"),
         link=fit_link([one for one in samples if one.what in kinds]),
         name=name,
-        elements_per_second=speed("elements"),
+        functions_per_second=speed("function"),
         op_seconds=op_seconds,
         overlap=False,
     )

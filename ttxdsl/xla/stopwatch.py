@@ -7,7 +7,7 @@ when JAX is first imported:
 
 The folder gets `samples.json`, a list of `[what, operations or bytes, group size, seconds]`:
 each kind of collective with the bytes that a device holds before, in groups of 2, 4, … up to
-all devices; `product` (multiply-adds), `elements`, `memory` (bytes) and `op` on all devices
+all devices; `product` (multiply-adds), `function` (elements), `memory` (bytes) and `op` on all devices
 at once. Each is done several times in a row inside one program, in a long and a short row;
 the difference is what one takes, without starting the program. Of the repeats the fastest
 counts: nothing makes a run faster than it is, and other processes make it slower.
@@ -98,7 +98,7 @@ def local_steps() -> list[tuple[str, int, tuple[int, ...], Step]]:
     for n in (64, 128, 256, 384):
         steps.append(("product", n**3, (n, n), lambda x: x @ x))
     for n in (1 << 14, 1 << 17, 1 << 20):
-        steps.append(("elements", n, (n,), jnp.tanh))
+        steps.append(("function", n, (n,), jnp.exp))
         steps.append(("memory", 8 * n, (n,), lambda x: x + 1.0))
     steps.append(("op", 1, (4,), lambda x: x + 1.0))
     return steps
