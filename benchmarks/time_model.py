@@ -130,14 +130,14 @@ MODELS: dict[str, tuple[Function, tuple[Any, ...]]] = {
                 "up": array(8, 128, 512),
                 "down": array(8, 512, 128),
             },
-            array(256, 128),
+            array(512, 128),
         ),
     ),
     "convolutions, inference": (
         convolutions,
         (
             {"convs": [array(3, 3, 16, 32), array(3, 3, 32, 32)], "dense": array(32, 64)},
-            array(16, 32, 32, 16),
+            array(32, 32, 32, 16),
         ),
     ),
     "scanned MLP of 8 layers, training step": (
@@ -290,6 +290,7 @@ def page(results: dict[str, list[Trial]], machine: Machine, rounds: int) -> str:
     plots = "\n\n".join(
         f"**{name}**\n\n```\n{scatter(found)}\n```" for name, found in results.items()
     )
+    load = os.getloadavg()[0]
     mean = sum(rank.values()) / len(rank)
     return f"""\
 # Does the time model rank?
@@ -298,18 +299,21 @@ Written by `python benchmarks/time_model.py`. Five models without shardings, on 
 eight devices that `ttxdsl doctor` tries (up to {MOST} of a model are compiled, and of these, evenly
 from the first by the model to the last, as many run as the table says): what the [time model](../guide/time.md) says, after
 `ttxdsl calibrate` on the same machine, against what the program of one device takes on JAX's
-{DEVICES} virtual CPU devices, on {os.cpu_count()} cores. The fastest of {rounds} rounds
+{DEVICES} virtual CPU devices, on {os.cpu_count()} cores, with a load of {load:.0f} from this and other
+processes. The fastest of {rounds} rounds
 counts; the programs of a model run in turn. The rank correlation is Spearman's: 1 is the same
 order, 0 is none.
 
-The machine, as it was calibrated: {machine}; a collective takes
+The machine, as it was {machine}; a collective takes
 {machine.link.setup * 1e6:.0f} us besides, an op {machine.op_seconds * 1e6:.1f} us.
 
 | model | meshes | measured | rank correlation | fastest, measured | fastest, modelled |
 |---|---|---|---|---|---|
 {rows}
 
-In the mean {mean:.2f}; the least is {min(rank.values()):.2f}.
+In the mean {mean:.2f}; the least is {min(rank.values()):.2f}. Where something else ran on the
+machine meanwhile, the order of meshes that are nearly alike is chance: measure again when it is
+quiet.
 
 ## Plots
 
@@ -322,7 +326,7 @@ Modelled times to the right, measured ones upwards, both in logarithms.
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--machine", type=Path, help="a file of `ttxdsl calibrate`")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--meshes", type=int, default=12, help="of each model")
     parser.add_argument("--only", help="part of a model's name; writes no page")
     options = parser.parse_args()

@@ -19,7 +19,7 @@ from ttxdsl.interpreters.run import run_module
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.reporting.collectives import counts_of, unknown_loops_text
 
-LAYERS, BATCH, LENGTH, WIDTH, HIDDEN, HEADS = 6, 4, 8, 16, 32, 4
+LAYERS, BATCH, LENGTH, WIDTH, HIDDEN, HEADS = 3, 4, 8, 16, 32, 4
 
 
 def _layer(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
@@ -42,9 +42,9 @@ def _unrolled(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
 
 @cache
 def transformer(kind: str) -> ttxdsl.Program:
-    """Six layers on 2x4 devices with Megatron's shardings, forward and backward.
+    """Layers on 2x4 devices with Megatron's shardings, forward and backward.
 
-    Without the optimizations, which find in six layers what they do not find in one.
+    Without the optimizations, which find in several layers what they do not find in one.
     """
     mesh = AbstractMesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 

@@ -137,12 +137,9 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
     op_seconds = min(one.seconds for one in by_what["op"])
 
     def speed(what: str) -> float:
-        """The geometric mean of the speeds, what it takes to start an op left out."""
-        speeds = [
-            log(one.amount / max(one.seconds - op_seconds, one.seconds / 10))
-            for one in by_what[what]
-        ]
-        return exp(sum(speeds) / len(speeds))
+        """That of the largest, which is in no cache and is started once."""
+        largest = max(by_what[what], key=lambda one: one.amount)
+        return largest.amount / max(largest.seconds - op_seconds, largest.seconds / 2)
 
     kinds = {kind.value for kind in Ring}
     return Machine(
