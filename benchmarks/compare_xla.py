@@ -6,7 +6,7 @@
 Both sides get the program that JAX lowers for eight devices. Ours goes through the
 thirteen stages; XLA's is `jax.jit(…).lower(…).compile().as_text()`, where collectives
 are read off the text. Bytes are by the ring model (`ttxdsl.sharding.cost`): what each
-device sends, each collective counted once, also in the body of a loop. A program that
+device sends in one run, collectives in loops as often as these turn. A program that
 moves more than XLA's needs a line in `REASONS`; without one the script fails.
 """
 
@@ -43,11 +43,15 @@ REASONS: dict[str, str] = {}
 
 @dataclass(frozen=True)
 class Moved:
-    """One collective: its kind, the size of its groups, and what a device sends."""
+    """One collective: its kind, the size of its groups, and what a device sends.
+
+    `bytes` are those of all the `count` times that it runs.
+    """
 
     kind: str
     group: int
     bytes: int
+    count: int
 
 
 # XLA's side
@@ -56,7 +60,7 @@ class Moved:
 def xla_collectives(hlo: str) -> list[Moved]:
     """The collectives of a compiled program, those too that move nothing."""
     return [
-        Moved(one.kind, one.group_size, one.bytes_per_device)
+        Moved(one.kind, one.group_size, one.bytes_per_device, one.count)
         for one in list_hlo_collectives(hlo, DEVICES)
     ]
 
@@ -71,7 +75,7 @@ def our_collectives(text: str) -> list[Moved]:
     with collect_remarks():
         TTStableHLOPipelinePass().apply(context, module)
     return [
-        Moved(one.kind, one.group_size, one.bytes_per_device)
+        Moved(one.kind, one.group_size, one.bytes_per_device, one.count)
         for one in list_collectives(module)
     ]
 
@@ -140,7 +144,7 @@ def summary(moved: Iterable[Moved]) -> str:
     count: Counter[tuple[str, int]] = Counter()
     total: Counter[tuple[str, int]] = Counter()
     for one in moved:
-        count[one.kind, one.group] += 1
+        count[one.kind, one.group] += one.count
         total[one.kind, one.group] += one.bytes
     parts = (
         f"{number} {kind} of {group}: {total[kind, group]}"
@@ -160,7 +164,7 @@ def page(rows: Iterable[Row]) -> str:
         "stages make of it, right what XLA's SPMD partitioner makes of the same "
         "shardings on the CPU backend (jax 0.10.2), read off the compiled HLO. Figures "
         "are bytes that each device sends by the ring model (`ttxdsl/sharding/cost.py`), "
-        'every collective counted once, also in loops; "of 4" says how many devices a '
+        'in one run, loops with all their turns; "of 4" says how many devices a '
         "group has. XLA joins several all-reduces into one of a tuple: fewer "
         "collectives, the same bytes.",
         "",

@@ -42,7 +42,7 @@ from ttxdsl.program import (
     text_of,
 )
 from ttxdsl.remarks import Remark, collect_remarks
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.pipeline import DESIGN, Hooks, Stage, TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
@@ -87,7 +87,7 @@ class Program:
     def __init__(self, module: ModuleOp, history: _History):
         self._module = module
         self._history = history
-        self._explainers: dict[tuple[Link, int], Explainer] = {}
+        self._explainers: dict[tuple[Machine, int, int | None], Explainer] = {}
 
     # --- what it is ---------------------------------------------------------
 
@@ -446,6 +446,8 @@ class Program:
         *,
         num_links: int | None = None,
         on_step: Callable[[str], None] | None = None,
+        machine: Machine = GENERIC,
+        trip_count: int | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """All that a report shows; the keys are those of `ttxdsl.reporting.trace.data`.
@@ -457,6 +459,8 @@ class Program:
         Args:
             num_links: see `lower`; those that it was lowered with by default.
             on_step: called with the name of each step before it starts.
+            machine: what it runs on, for times.
+            trip_count: how often loops turn of which the program does not say it.
             options: as for `check`.
 
         Raises:
@@ -467,7 +471,7 @@ class Program:
         start, pipeline = self._from_the_start(options)
         module = start.module
         links = self._history.num_links if num_links is None else num_links
-        recorder = Trace(module, self.source)
+        recorder = Trace(module, self.source, machine, trip_count)
         passes = lowerings(start.form, num_links=links)
         if start.form == "stablehlo":
             passes.insert(0, replace(pipeline, dump_dir=None, verify_each=True))
@@ -536,8 +540,9 @@ class Program:
         argument: int | None = None,
         result: int | None = None,
         collective: int | None = None,
-        link: Link = DEFAULT_LINK,
+        machine: Machine = GENERIC,
         tries: int = 16,
+        trip_count: int | None = None,
     ) -> WhySharding | WhyCollective | WhyProgram:
         """Where a sharding or a collective comes from; all collectives by default.
 
@@ -550,8 +555,9 @@ class Program:
             result: the same of a result.
             collective: why one of `collectives()` is there, by its index, and which
                 single changes, really compiled, would help.
-            link: what connects devices, for times.
+            machine: what it runs on, for times.
             tries: how many changes to compile, at most.
+            trip_count: how often loops turn of which the program does not say it.
 
         Raises:
             CompileError: there is no such thing, or several are asked for.
@@ -559,24 +565,31 @@ class Program:
         asked = value, argument, result, collective
         if sum(one is not None for one in asked) > 1:
             raise CompileError("why: ask for one thing at a time")
-        if (link, tries) not in self._explainers:
+        key = machine, tries, trip_count
+        if key not in self._explainers:
             from ttxdsl.explaining.explain import Explainer
 
             start = self._history.origin or self
-            self._explainers[link, tries] = Explainer(
+            self._explainers[key] = Explainer(
                 start._module,
                 source=self.source,
                 pipeline=self._history.pipeline,
-                link=link,
+                machine=machine,
                 tries=tries,
+                trip_count=trip_count,
             )
-        return self._explainers[link, tries].answer(*asked)
+        return self._explainers[key].answer(*asked)
 
-    def collectives(self) -> list[CountedCollective]:
+    def collectives(self, trip_count: int | None = None) -> list[CountedCollective]:
         """The collectives of the per-device program, in program order.
 
-        Each says its mesh axes, local tensor, bytes that a device sends, and why it is
-        there. A program that is not partitioned has those that are written in it.
+        Each says its mesh axes, local tensor, bytes that a device sends in one run,
+        how often it runs, and why it is there. A program that is not partitioned has
+        those that are written in it.
+
+        Args:
+            trip_count: how often loops turn of which the program does not say it; else
+                they count as one turn, and `times.is_known` is false.
 
         Raises:
             CompileError: a ttir or ttnn program that was loaded as such.
@@ -589,7 +602,7 @@ class Program:
             )
         from ttxdsl.reporting.collectives import list_collectives
 
-        return list_collectives(self._shardy)
+        return list_collectives(self._shardy, trip_count)
 
     def _collectives_or_none(self) -> list[CountedCollective] | None:
         known = form_of(self._shardy) == "stablehlo" and self.is_partitioned

@@ -9,7 +9,7 @@ import pytest
 import ttxdsl
 from ttxdsl.budgets import assert_budget
 from ttxdsl.budgets.check import BudgetExceededError, check_budget, check_text
-from ttxdsl.budgets.directives import parse_limits
+from ttxdsl.budgets.directives import parse_budget, parse_limits
 from ttxdsl.errors import CompileError
 
 # one all-reduce along y (of 4x4 floats a device) and one all-gather along x
@@ -152,3 +152,55 @@ def test_ttir_from_a_file_has_no_budget(program: ttxdsl.Program):
     lowered = ttxdsl.load(program.lower("ttir").text)
     with pytest.raises(CompileError, match="budgets hold for StableHLO"):
         assert_budget(lowered, "count==0")
+
+
+LOOP = """\
+sdy.mesh @mesh = <["y"=4]>
+func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  %start = stablehlo.constant dense<START> : tensor<TYPE>
+  %r:2 = stablehlo.while(%i = %start, %z = %x) : tensor<TYPE>, tensor<8x8xf32>
+  cond {
+    %limit = stablehlo.constant dense<LIMIT> : tensor<TYPE>
+    %p = stablehlo.compare LT, %i, %limit : (tensor<TYPE>, tensor<TYPE>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %step = stablehlo.constant dense<STEP> : tensor<TYPE>
+    %more = stablehlo.add %i, %step : tensor<TYPE>
+    %h = stablehlo.dot_general %z, %z, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    stablehlo.return %more, %h : tensor<TYPE>, tensor<8x8xf32>
+  }
+  return %r#1 : tensor<8x8xf32>
+}
+"""
+
+
+def loop(type_: str, start: str, limit: str, step: str) -> str:
+    words = {"TYPE": type_, "START": start, "LIMIT": limit, "STEP": step}
+    text = LOOP
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
+
+
+def test_a_loop_counts_as_often_as_it_turns():
+    program = ttxdsl.load(loop("i32", "0", "12", "1")).partition()
+    (once,) = program.collectives()
+    assert str(once.times) == "x12 in loop"
+    assert_budget(program, "count==12", f"bytes=={12 * once.bytes_each}")
+
+
+def test_a_limit_is_not_held_against_a_guess():
+    text = loop("f32", "0.0", "12.0", "1.0")
+    with pytest.raises(CompileError, match="does not say how often it turns"):
+        check_text(f"// COMM: count<=12\n{text}", "loop.mlir")
+    for line, given in (("count==12, trip_count=12", None), ("count==7", 7)):
+        (finding,) = check_text(f"// COMM: {line}\n{text}", "loop.mlir", given)
+        assert finding.ok
+    # what is not counted needs no count, and memory none at all
+    for line in ("all_reduce==0", "memory>0"):
+        assert all(one.ok for one in check_text(f"// COMM: {line}\n{text}", "a.mlir"))
+
+
+def test_two_trip_counts_contradict():
+    with pytest.raises(CompileError, match="another line says trip_count=2"):
+        parse_budget("// COMM: count==1, trip_count=2\n// COMM: trip_count=3")

@@ -14,7 +14,7 @@ from tests.attack.bombs import meshes
 from tests.doctoring.jax_models import text_of
 from ttxdsl.doctoring.doctor import Diagnosis, default_limit, diagnose, mesh_shapes
 from ttxdsl.doctoring.groups import Analysis, Family, analyze
-from ttxdsl.doctoring.measure import Machine, Measurement, compile_candidate, measure
+from ttxdsl.doctoring.measure import Measurement, compile_candidate, measure
 from ttxdsl.doctoring.meshes import (
     assignments,
     candidate_of,
@@ -25,6 +25,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.machines import Machine
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.inline import InlinePass
 
@@ -116,7 +117,7 @@ def compiled(text: str) -> Measurement:
     [
         ("attention", 8, {"batch": 4, "heads": 2}),
         ("convolutions", 4, {"batch": 4}),
-        ("experts", 4, {"batch": 4}),
+        ("experts", 4, {"down_1": 2, "down_2": 2}),
     ],
 )
 def test_the_first_choice_is_the_cheapest_of_all(
@@ -332,3 +333,40 @@ def test_what_cannot_be_diagnosed(text: str, devices: int, message: str):
     with pytest.raises(CompileError) as raised:
         diagnose(parse_program(text), devices)
     assert message in str(raised.value)
+
+
+def _repeated(count: int, element: str = "i32") -> str:
+    """A product that is done so often, in a loop."""
+    zero, one, most = (
+        ("0", "1", str(count)) if element == "i32" else ("0.0", "1.0", f"{count}.0")
+    )
+    return f"""\
+func.func public @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {{
+  %zero = stablehlo.constant dense<{zero}> : tensor<{element}>
+  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<{element}>, tensor<64x64xf32>
+  cond {{
+    %most = stablehlo.constant dense<{most}> : tensor<{element}>
+    %p = stablehlo.compare LT, %i, %most : (tensor<{element}>, tensor<{element}>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<{one}> : tensor<{element}>
+    %next = stablehlo.add %i, %one : tensor<{element}>
+    %z = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    stablehlo.return %next, %z : tensor<{element}>, tensor<64x64xf32>
+  }}
+  return %r#1 : tensor<64x64xf32>
+}}
+"""
+
+
+def test_a_loop_costs_all_its_turns():
+    once, often = (diagnose(parse_program(_repeated(n)), 4) for n in (1, 40))
+    for a, b in zip(once.rows, often.rows, strict=False):
+        assert b.measurement.operations == pytest.approx(
+            40 * a.measurement.operations, rel=0.01
+        )
+    known = diagnose(parse_program(_repeated(40, "f32")), 4, trip_count=40)
+    unknown = diagnose(parse_program(_repeated(40, "f32")), 4)
+    assert {row.measurement.unknown_loops for row in known.rows} == {0}
+    assert {row.measurement.unknown_loops for row in unknown.rows} == {1}
+    assert known.operations == pytest.approx(40 * unknown.operations, rel=0.01)

@@ -18,7 +18,7 @@ from ttxdsl.explaining.costs import measure
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
-from ttxdsl.sharding.links import DEFAULT_LINK
+from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -274,7 +274,7 @@ def test_notes_do_not_change_what_is_compiled(name: str):
     before = str(module)
     explainer = Explainer(module, programs.ALL[name], tries=0)
     plain = compile_plainly(module, TTStableHLOPipelinePass())
-    assert explainer.program().figures == measure(plain, DEFAULT_LINK)
+    assert explainer.program().figures == measure(plain, GENERIC)
     assert str(module) == before
 
 
@@ -538,7 +538,7 @@ def test_a_program_without_annotations():
     pipeline = TTStableHLOPipelinePass(mesh_shape=(1, 8))
     explainer = Explainer(module, SINGLE, pipeline=pipeline)
     plain = compile_plainly(module, pipeline)
-    assert explainer.program().figures == measure(plain, DEFAULT_LINK)
+    assert explainer.program().figures == measure(plain, GENERIC)
     (cause,) = explainer.value("%0").dims[0].causes
     assert cause.origin.text.startswith("stage 4 found the batch in argument 0 (%x)")
     answer = explainer.collective(0)

@@ -15,8 +15,9 @@ from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.memory import memory_profile
+from ttxdsl.reporting.timeline import timeline
 from ttxdsl.sharding.cost import Ring
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.machines import Machine
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -67,7 +68,11 @@ def constrained(text: str, change: Change) -> tuple[str, int]:
     return head + line + tail, 1
 
 
-def figures(text: str, link: Link = DEFAULT_LINK) -> Figures:
+ALONE = Machine(combine_bytes=0)
+"""No collectives are joined, so that their times are those of each."""
+
+
+def figures(text: str) -> Figures:
     """What the program costs, through the public interface only."""
     program = ttxdsl.load(text).partition()
     collectives = program.collectives()
@@ -76,9 +81,12 @@ def figures(text: str, link: Link = DEFAULT_LINK) -> Figures:
         collectives=tuple(sorted(counts.items())),
         bytes=sum(one.bytes_per_device for one in collectives),
         seconds=sum(
-            link.seconds_of_bytes(Ring(one.kind), one.bytes_per_device, one.group_size)
+            ALONE.link.seconds_of_bytes(
+                Ring(one.kind), one.bytes_per_device, one.group_size
+            )
             for one in collectives
         ),
+        program_seconds=timeline(program.module, ALONE).seconds,
         peak_bytes=memory_profile(program.module).peak_bytes,
     )
 
@@ -87,7 +95,9 @@ def explainer(
     text: str, propagation: PropagationName = "aggressive", *, tries: int = 16
 ) -> Explainer:
     module = parse_program(text, "p.mlir")
-    return Explainer(module, text, propagation=propagation, keep=1000, tries=tries)
+    return Explainer(
+        module, text, propagation=propagation, machine=ALONE, keep=1000, tries=tries
+    )
 
 
 @pytest.mark.parametrize("name", programs.ALL)

@@ -16,6 +16,7 @@ from tests.explaining import programs
 from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
 from ttxdsl.frontends.jax import from_jax
 from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.machines import Machine
 
 
 def test_before_and_after_partitioning():
@@ -39,7 +40,7 @@ def test_answers_are_frozen_data():
 
 def test_the_link_is_a_choice():
     program = ttxdsl.load(programs.CONTRACTED)
-    answer = program.why(collective=0, link=Link(1.0, 1.0), tries=0)
+    answer = program.why(collective=0, machine=Machine(link=Link(1.0, 1.0)), tries=0)
     assert isinstance(answer, WhyCollective)
     assert answer.seconds == 6 + answer.bytes
     assert answer.tried is None

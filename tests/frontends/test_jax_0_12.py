@@ -13,10 +13,10 @@ import pytest
 
 import ttxdsl
 from tests.frontends.shard_map_programs import FOLDER, PROGRAMS
-from ttxdsl.doctoring.measure import Machine, measure
+from ttxdsl.doctoring.measure import measure
 from ttxdsl.explaining.costs import measure as figures
 from ttxdsl.program import parse_program
-from ttxdsl.sharding.links import DEFAULT_LINK
+from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.tools.main import main
 
 BY_AXES = "stablehlo.replica_group_mesh_axes"
@@ -102,8 +102,8 @@ def test_doctor_and_why_measure_the_same(both: tuple[str, str]):
     """The doctor tries no other mesh for what is partitioned; this is what it weighs."""
     for path in both:
         module = parse_program(ttxdsl.load(path).partition().text)
-        assert measure(module, Machine()).bytes_sent == BYTES
-        assert figures(module, DEFAULT_LINK).bytes == BYTES
+        assert measure(module, GENERIC).bytes_sent == BYTES
+        assert figures(module, GENERIC).bytes == BYTES
 
 
 def test_a_budget_that_does_not_hold(

@@ -267,6 +267,21 @@ def test_memory(report: Report):
     assert report.js("state.selected.node") == node
 
 
+def test_time(report: Report):
+    page = report.page
+    page.keyboard.press("5")
+    canvas = page.locator("#view-time canvas")
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    timeline = report.data["timeline"]
+    first = timeline["events"][0]
+    assert page.locator("#view-time .tip").inner_text().startswith(f"{first[1]}: ")
+    assert "Timeline: " in page.inner_text("#view-time")
+    assert "hidden by computing" in page.inner_text("#view-time")
+    page.keyboard.press("Enter")
+    assert first[6] < 0 or report.js("state.selected.node") == first[6]
+
+
 def test_themes(report: Report):
     page = report.page
     first = report.js("getComputedStyle(document.body).backgroundColor")

@@ -50,7 +50,9 @@ ARGUMENTS = {"doctor": ["--devices", "2"], "diff": ["--mesh-shape", "2"]}  # fmt
 CODES = {"diff": 2}
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "completion"])
+@pytest.mark.parametrize(
+    "command", [name for name in COMMANDS if name not in ("completion", "calibrate")]
+)
 def test_a_missing_file_is_one_diagnostic(
     command: str,
     tmp_path: Path,

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.budgets.test_check import loop
 from tests.differential.oracle import Oracle
 from ttxdsl.tools.main import main
 
@@ -299,3 +300,30 @@ def test_devices_are_enough_and_of_an_engine(
     few = refused(capsys, "run", MLP, "--engine", "jax", "--devices", 4)
     assert "the program runs on 8 devices, and there are to be 4" in few
     assert "say --engine jax" in refused(capsys, "run", small, "--devices", 4)
+
+
+@pytest.mark.parametrize(
+    ("type_", "start", "limit", "step", "options", "said"),
+    [
+        ("i32", "0", "12", "1", [], "x12 in loop"),
+        ("f32", "0.0", "12.0", "1.0", [], "x? in loop"),
+        ("f32", "0.0", "12.0", "1.0", ["--trip-count", "12"], "x12 in loop,"),
+    ],
+)
+def test_collectives_in_loops(
+    type_: str,
+    start: str,
+    limit: str,
+    step: str,
+    options: list[str],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+):
+    file = tmp_path / "loop.mlir"
+    file.write_text(loop(type_, start, limit, step))
+    for command in ("run", "why"):
+        assert main([command, str(file), *options]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert said in out
+        assert ("--trip-count says it" in out) == (said == "x? in loop")

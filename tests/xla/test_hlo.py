@@ -103,3 +103,52 @@ def test_origin_is_the_innermost_frame():
     assert found.op_name == "jit(f)/dot_general"
     assert found.position == "/home/me/model.py:22:11"
     assert found.group_size == 8
+
+
+LOOP = """\
+HloModule f
+
+%cheap (p: f32[8]) -> f32[8] {
+  ROOT %a = f32[8]{0} all-reduce(%p), replica_groups={{0,1}}, to_apply=%add
+}
+
+%dear (p: f32[8]) -> f32[8] {
+  %a = f32[64]{0} all-gather(%p), replica_groups={{0,1,2,3,4,5,6,7}}, dimensions={0}
+  ROOT %b = f32[8]{0} slice(%a)
+}
+
+%inner (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %c = f32[8]{0} conditional(%i, %x, %y), branch_computations={%cheap, %dear}
+  ROOT %t = (s32[], f32[8]{0}) tuple(%n, %c)
+}
+
+%more (p: (s32[], f32[8])) -> pred[] {
+  %a = f32[8]{0} all-reduce(%p), replica_groups={{0,1}}, to_apply=%add
+  ROOT %l = pred[] compare(%i, %n), direction=LT
+}
+
+%outer (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  ROOT %w = (s32[], f32[8]{0}) while(%p), condition=%more, body=%inner, backend_config={"known_trip_count":{"n":"5"}}
+}
+
+ENTRY %main (p: f32[8]) -> f32[8] {
+  %w = (s32[], f32[8]{0}) while(%p), condition=%done, body=%outer
+  ROOT %a = f32[8]{0} all-reduce(%p), replica_groups={{0,1}}, to_apply=%add
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("trip_count", "said"),
+    [
+        (None, ["x0", "x5? in loop", "x6? in loop", ""]),
+        (3, ["x0", "x15 in loop, assumed", "x18 in loop, assumed", ""]),
+    ],
+)  # fmt: skip
+def test_loops_of_xla(trip_count: int | None, said: list[str]):
+    found = list_hlo_collectives(LOOP, 8, trip_count)
+    assert [str(one.times) for one in found] == said
+    outer = trip_count or 1
+    assert [one.bytes_per_device for one in found] == [
+        0, 5 * outer * 7 * 32, 6 * outer * 32, 32,
+    ]  # fmt: skip

@@ -11,7 +11,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
 from ttxdsl.analysis.symbols import Symbols
-from ttxdsl.dialects import sdy
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.mesh import Mesh
@@ -26,6 +26,30 @@ MAIN = "main"
 def calls_in(op: Operation) -> list[CallOp]:
     """The calls in an op, in the order of the text."""
     return ops_of_type(op, CallOp)
+
+
+def callers(module: ModuleOp) -> dict[str, list[Operation]]:
+    """The ops that run a function, by its name: calls, composites and custom calls."""
+    found: dict[str, list[Operation]] = {}
+    kinds = (CallOp, stablehlo.CompositeOp, stablehlo.CustomCallOp)
+    for op in ops_of_type(module, *kinds):
+        for name in called_by(op):
+            found.setdefault(name, []).append(op)
+    return found
+
+
+def called_by(op: Operation) -> list[str]:
+    """The functions that an op runs, by name."""
+    match op:
+        case CallOp():
+            return [op.callee.string_value()]
+        case stablehlo.CompositeOp():
+            return [op.decomposition.string_value()]
+        case stablehlo.CustomCallOp():
+            names = op.called_computations
+            return [n.string_value() for n in names if isinstance(n, SymbolRefAttr)]
+        case _:
+            return []
 
 
 def callees_first(module: ModuleOp) -> list[FuncOp]:

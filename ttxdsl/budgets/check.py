@@ -110,8 +110,26 @@ def _check_axes(limits: Sequence[Limit], meshes: Sequence[Mesh], source: str) ->
                 )
 
 
+def _require_counts(
+    limit: Limit, counted: Sequence[CountedCollective], source: str
+) -> None:
+    """Refuse to compare with a guess."""
+    guessed = [one for one in counted if not one.times.is_known]
+    if guessed:
+        place = f" ({guessed[0].position})" if guessed[0].position else ""
+        raise CompileError(
+            f"'{limit}' cannot be held against {guessed[0].kind} in a loop{place}: the"
+            " program does not say how often it turns",
+            position=f"{source}:{limit.line}:{limit.column}",
+            hint="say it in the budget, trip_count=12, or with --trip-count",
+        )
+
+
 def check_budget(
-    program: Program, budget: Budget, source: str | None = None
+    program: Program,
+    budget: Budget,
+    source: str | None = None,
+    trip_count: int | None = None,
 ) -> list[Finding]:
     """Each limit with what the program has.
 
@@ -119,15 +137,17 @@ def check_budget(
         program: in any form; a global one is partitioned.
         budget: from `parse_budget` or `parse_limits`.
         source: where the budget is written, for messages.
+        trip_count: how often loops turn of which neither the program nor the budget
+            says it.
 
     Raises:
-        CompileError: the program cannot be compiled, or the mesh has no axis that a
-            limit names.
+        CompileError: the program cannot be compiled, the mesh has no axis that a
+            limit names, or a limit counts what is in a loop of unknown count.
     """
     device = device_program(program, budget.mesh)
     meshes = list(device.meshes.values())
     _check_axes(budget.limits, meshes, source or program.source)
-    collectives = device.collectives()
+    collectives = device.collectives(budget.trip_count or trip_count)
     profile = None
     if any(limit.is_memory for limit in budget.limits):
         profile = memory_profile(device.module)
@@ -147,16 +167,23 @@ def check_budget(
             ),
             key=lambda one: -one.bytes_per_device,
         )
+        _require_counts(limit, counted, source or program.source)
         total = sum(one.bytes_per_device for one in counted)
-        found = total if limit.is_bytes else len(counted)
+        count = sum(one.count for one in counted)
+        found = total if limit.is_bytes else count
         findings.append(Finding(limit, found, tuple(counted)))
     return findings
 
 
-def check_text(text: str, source: str) -> list[Finding]:
+def check_text(text: str, source: str, trip_count: int | None = None) -> list[Finding]:
     """Hold all programs of a file's text to the budgets written in it.
 
     Programs are separated by lines `// -----`; each has its own lines.
+
+    Args:
+        text: the file's.
+        source: what to call it.
+        trip_count: see `check_budget`.
 
     Raises:
         CompileError: there is no `COMM:` line with a limit, one is malformed, or a
@@ -167,7 +194,7 @@ def check_text(text: str, source: str) -> list[Finding]:
         budget = parse_budget(part, source)
         if budget.limits:
             program = program_of(parse_program(part, source), source)
-            findings.extend(check_budget(program, budget, source))
+            findings.extend(check_budget(program, budget, source, trip_count))
     if not findings:
         raise CompileError(
             f"'{source}' has no budget",
@@ -263,7 +290,7 @@ def offenders_table(finding: Finding) -> Table:
     table.add_column("where")
     for one in finding.collectives:
         table.add_row(
-            one.kind,
+            one.title,
             one.axes_text,
             one.tensor,
             bytes_text(one.bytes_per_device),

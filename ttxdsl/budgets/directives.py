@@ -6,7 +6,7 @@
 The grammar; blanks may stand between any two words:
 
     line       = "//" "COMM:" item { "," item }
-    item       = limit | axis | mesh
+    item       = limit | axis | mesh | trips
     limit      = quantity comparator number
     quantity   = kind | "count" | "bytes" | kind ".bytes" | "memory" | "peak"
     kind       = "all_gather" | "all_reduce" | "all_to_all" | "collective_broadcast"
@@ -15,6 +15,7 @@ The grammar; blanks may stand between any two words:
     number     = digits, for bytes and memory with a unit: B, KiB, MiB, GiB, KB, MB, GB
     axis       = "axis" "=" name
     mesh       = "mesh" "=" digits { ("," | "x") digits }
+    trips      = "trip_count" "=" digits
 
 A kind counts the collectives of that kind, `count` all of them, `bytes` what one device
 sends for all of them by the ring model; `memory` and `peak` are one thing, the most
@@ -22,7 +23,8 @@ memory that one device needs. `axis` restricts all limits of its line to collect
 communicate along that axis of the mesh, alone or with others; several axes all have to
 be among them. A collective whose groups follow no axis counts in every line, since it
 may be along any. `mesh` says how many devices a program without shardings is split
-over, as `--mesh-shape` does, and holds for the whole program.
+over, as `--mesh-shape` does, and holds for the whole program. What stands in a loop counts
+as often as the loop turns; `trip_count` says it of loops of which the program does not.
 """
 
 import operator
@@ -99,6 +101,7 @@ class Budget:
 
     limits: tuple[Limit, ...]
     mesh: tuple[int, ...] = ()
+    trip_count: int | None = None
 
 
 @dataclass(slots=True)
@@ -118,6 +121,7 @@ class _Reader:
     limits: list[Limit] = field(default_factory=list[Limit])
     axes: list[str] = field(default_factory=list[str])
     mesh: tuple[int, ...] | None = None
+    trip_count: int | None = None
 
     def error(self, item: _Item, message: str, hint: str | None = None) -> CompileError:
         length = max(1, len(item.text))
@@ -173,11 +177,18 @@ class _Reader:
                     raise self.error(item, "the mesh is given twice")
                 parts = [_Item(part.strip(), item.start) for part in value.split("x")]
                 self.mesh = tuple(self._size(part) for part in parts)
+            case "trip_count":
+                if not value.isdecimal() or int(value) < 1:
+                    raise self.error(item, f"'{value}' is no number of turns from 1 up")
+                if self.trip_count not in (None, int(value)):
+                    raise self.error(item, "the trip count is given twice")
+                self.trip_count = int(value)
             case _:
                 raise self.error(
                     item,
                     f"there is no option '{name}'",
-                    hint="axis=NAME restricts a line, mesh=SIZES says the devices",
+                    hint="axis=NAME restricts a line, mesh=SIZES says the devices,"
+                    " trip_count=N how often loops turn",
                 )
         return name
 
@@ -263,6 +274,7 @@ def parse_budget(text: str, source: str = "<budget>") -> Budget:
     """
     limits: list[Limit] = []
     mesh: tuple[int, ...] | None = None
+    trips: int | None = None
     for number, line in enumerate(text.split("\n"), 1):
         match = _LINE.search(line)
         if match is None:
@@ -278,7 +290,15 @@ def parse_budget(text: str, source: str = "<budget>") -> Budget:
                     f"another line says mesh={','.join(map(str, mesh))}",
                 )
             mesh = reader.mesh
-    return Budget(tuple(limits), mesh or ())
+        if reader.trip_count is not None:
+            if trips not in (None, reader.trip_count):
+                start = line.index("trip_count")
+                raise reader.error(
+                    _Item(line[start:].rstrip(), start),
+                    f"another line says trip_count={trips}",
+                )
+            trips = reader.trip_count
+    return Budget(tuple(limits), mesh or (), trips)
 
 
 def parse_limits(text: str) -> Budget:
@@ -289,4 +309,4 @@ def parse_limits(text: str) -> Budget:
     """
     reader = _Reader("<budget>", text, 1)
     reader.read(0)
-    return Budget(tuple(reader.limits), reader.mesh or ())
+    return Budget(tuple(reader.limits), reader.mesh or (), reader.trip_count)

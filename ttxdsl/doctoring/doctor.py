@@ -24,15 +24,12 @@ from ttxdsl.analysis.function_attributes import (
     result_attributes,
 )
 from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.runs import Runs
+from ttxdsl.analysis.work import operations_of
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.doctoring.groups import Analysis, analyze, divisors
-from ttxdsl.doctoring.measure import (
-    Machine,
-    Measurement,
-    compile_candidate,
-    operations_of,
-)
+from ttxdsl.doctoring.measure import Measurement, compile_candidate
 from ttxdsl.doctoring.meshes import (
     Candidate,
     all_assignments,
@@ -48,6 +45,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.memory import type_bytes
+from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.sharding.mesh import MOST_DEVICES
 from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
@@ -203,27 +201,34 @@ def _start_worker(text: str) -> None:
     _module = parse_program(text)
 
 
-def _in_worker(job: tuple[Candidate, Machine]) -> Measurement | str:
+def _in_worker(job: tuple[Candidate, Machine, int | None]) -> Measurement | str:
     assert _module is not None
     return compile_candidate(_module, *job)
 
 
 def _compiled(
-    module: ModuleOp, candidates: Sequence[Candidate], machine: Machine, jobs: int
+    module: ModuleOp,
+    candidates: Sequence[Candidate],
+    machine: Machine,
+    trip_count: int | None,
+    jobs: int,
 ) -> Iterator[Measurement | str]:
     """What each candidate costs, in order; long work goes to other processes."""
     for at, candidate in enumerate(candidates):
         start = time.perf_counter()
-        yield compile_candidate(module, candidate, machine)
+        yield compile_candidate(module, candidate, machine, trip_count)
         seconds = time.perf_counter() - start
         rest = candidates[at + 1 :]
         if jobs > 1 and len(rest) > 1 and seconds * len(rest) > _WORTH_A_PROCESS:
-            yield from _in_processes(module, rest, machine, jobs)
+            jobs_of = [(one, machine, trip_count) for one in rest]
+            yield from _in_processes(module, jobs_of, jobs)
             return
 
 
 def _in_processes(
-    module: ModuleOp, candidates: Sequence[Candidate], machine: Machine, jobs: int
+    module: ModuleOp,
+    candidates: Sequence[tuple[Candidate, Machine, int | None]],
+    jobs: int,
 ) -> Iterator[Measurement | str]:
     stream = StringIO()
     Printer(stream=stream).print_op(module)
@@ -232,7 +237,7 @@ def _in_processes(
         _start_worker,
         stream.getvalue(),
         _in_worker,
-        [(one, machine) for one in candidates],
+        candidates,
     )
 
 
@@ -279,6 +284,7 @@ def diagnose(
     memory: int | None = None,
     limit: int | None = None,
     ignore_shardings: bool = False,
+    trip_count: int | None = None,
     jobs: int = 1,
     on_step: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
@@ -291,6 +297,7 @@ def diagnose(
         memory: bytes that a device has; what needs more is ranked last.
         limit: how many candidates to compile at most; by the program's size if None.
         ignore_shardings: whether to remove the program's own shardings first.
+        trip_count: how often loops turn of which the program does not say it.
         jobs: processes to compile in when that pays.
         on_step: called with the number of candidates that are done, and of all.
 
@@ -306,7 +313,7 @@ def diagnose(
         raise CompileError(f"{devices} devices: at most {MOST_DEVICES} are supported")
     if limit is not None and limit < 1:
         raise CompileError(f"at least 1 mesh has to be compiled, not {limit}")
-    machine = machine or Machine()
+    machine = machine or GENERIC
     module = module.clone()
     if is_solved(module):
         raise CompileError(
@@ -323,7 +330,7 @@ def diagnose(
     InlinePass().apply(make_context(), flat)
     if not keeps:
         module = flat
-    analysis = analyze(entry_function(flat))
+    analysis = analyze(entry_function(flat), trip_count)
     most = limit or default_limit(analysis.ops)
     chosen, untried, most_axes = _candidates(module, analysis, devices, machine, most)
     if not chosen:
@@ -335,7 +342,7 @@ def diagnose(
         )
     measured: list[tuple[Candidate, Measurement]] = []
     refused: list[Refusal] = []
-    results = _compiled(module, chosen, machine, jobs)
+    results = _compiled(module, chosen, machine, trip_count, jobs)
     for done, (candidate, found) in enumerate(zip(chosen, results, strict=True), 1):
         if isinstance(found, str):
             refused.append(Refusal(candidate, found))
@@ -349,7 +356,7 @@ def diagnose(
         analysis=analysis,
         keeps_shardings=keeps,
         shapes=tuple(shape for shape in mesh_shapes(devices) if prod(shape) == devices),
-        operations=operations_of(flat),
+        operations=operations_of(flat, Runs(flat, trip_count)),
         rows=_rank(measured, memory),
         refused=tuple(refused),
         untried=tuple(untried),

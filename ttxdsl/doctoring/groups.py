@@ -14,15 +14,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import gcd, isqrt, prod
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.dimensions import ADDED_UP, Dim, JoinedDimensions, Touch
+from ttxdsl.analysis.runs import Runs
+from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
-from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import MOST_DEVICES
 
@@ -330,13 +332,6 @@ def _names(families: Sequence[Sequence[_Group]], function: FuncOp) -> list[str]:
 # All together
 
 
-def value_bytes(value: SSAValue) -> int:
-    """The bytes of a tensor, 0 for anything else."""
-    if not is_tensor(value):
-        return 0
-    return tensor_bytes(shape_of(value), element_bits(element_of(value)))
-
-
 class _Counts:
     """Operations by who shares them, bytes by who splits them and what moves them."""
 
@@ -352,9 +347,13 @@ class _Counts:
         return frozenset(self.family_of[d] for d in dims if d in self.family_of)
 
     def add(
-        self, op: Operation, rule: OpShardingRule | None, touches: Sequence[Touch]
+        self,
+        op: Operation,
+        rule: OpShardingRule | None,
+        touches: Sequence[Touch],
+        times: int,
     ) -> None:
-        """Count one op with all that it does with its factors."""
+        """Count one op, as often as it runs, with all that it does with its factors."""
         shared: set[int] = set()
         for touch in touches:
             family = self.family_of.get(touch.dims[0])
@@ -363,30 +362,34 @@ class _Counts:
             if touch.need in (None, ADDED_UP):
                 shared.add(family)
             if touch.need is not None:
-                self._move(op, touch, family)
+                self._move(op, touch, family, times)
         operations = prod(rule.factor_sizes) if rule is not None else 0
-        self.work[frozenset(shared)] += operations
+        self.work[frozenset(shared)] += times * operations
         for value in (*op.operands, *op.results):
-            self.touched[self.split_by(value)] += value_bytes(value)
+            self.touched[self.split_by(value)] += times * value_bytes(value)
 
-    def _move(self, op: Operation, touch: Touch, family: int) -> None:
+    def _move(self, op: Operation, touch: Touch, family: int, times: int) -> None:
         adds_up = touch.need == ADDED_UP
         for value in op.results if adds_up else (touch.dims[0][0],):
             traffic = Traffic(family, adds_up, self.split_by(value) - {family})
-            self.moves[traffic] += 1
-            self.moved[traffic] += value_bytes(value)
+            self.moves[traffic] += times
+            self.moved[traffic] += times * value_bytes(value)
 
     def traffic(self) -> dict[Traffic, tuple[int, int]]:
         """How many ops move how many bytes."""
         return {key: (self.moves[key], count) for key, count in self.moved.items()}
 
 
-def analyze(function: FuncOp) -> Analysis:
+def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
     """The families of dimensions of a function with a body, free of calls.
 
     Args:
         function: StableHLO; its shardings are not looked at.
+        trip_count: how often loops turn of which the program does not say it.
     """
+    module = function.parent_op()
+    assert isinstance(module, ModuleOp)
+    runs = Runs(module, trip_count)
     joined = JoinedDimensions.of(function, sharding_rule, least=2)
     groups, index_of = _collect(function, joined)
     members = _families(groups)
@@ -418,7 +421,7 @@ def analyze(function: FuncOp) -> Analysis:
     for touch in joined.touches:
         by_op.setdefault(touch.op, []).append(touch)
     for op, mine in by_op.items():
-        counts.add(op, joined.rules.get(op), mine)
+        counts.add(op, joined.rules.get(op), mine, runs.of(op).count)
     return Analysis(
         families=tuple(found),
         work=dict(counts.work),

@@ -5,10 +5,11 @@ and written as JSON (`dataclasses.asdict`) after the modules they speak of are g
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.analysis.runs import ONCE, Times
+from ttxdsl.sharding.machines import GENERIC, Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,20 +223,26 @@ class Figures:
     """What a compiled program costs one device.
 
     Attributes:
-        collectives: how many of each kind.
+        collectives: how many of each kind run.
         bytes: that a device sends for all of them, by the ring model.
-        seconds: that they take one after the other, by the alpha-beta model.
+        seconds: that they take one after the other, neighbours joined as the machine
+            joins them.
+        program_seconds: that the whole program takes, where computing and collectives
+            overlap.
         peak_bytes: memory, see `ttxdsl.reporting.memory`; None where it has no figure.
+        guessed: what to say of loops whose count is not known; None if there are none.
     """
 
     collectives: tuple[tuple[str, int], ...]
     bytes: int
     seconds: float
+    program_seconds: float
     peak_bytes: int | None
+    guessed: str | None = None
 
     @property
     def count(self) -> int:
-        """How many collectives there are."""
+        """How many collectives run."""
         return sum(count for _, count in self.collectives)
 
     def difference(self, base: "Figures") -> tuple[tuple[str, int], ...]:
@@ -340,8 +347,8 @@ class WhyCollective:
         axes: the mesh axes by name.
         group_size: devices in a group.
         tensor: the local tensor that goes in.
-        bytes: that each device sends.
-        seconds: by the alpha-beta model.
+        bytes: that each device sends in one run of the program.
+        seconds: in one run, if it is alone.
         cause: what makes it necessary.
         op: the op of the program that needs it.
         dims: dimensions of the moved value (of its operand for a reduction).
@@ -355,6 +362,7 @@ class WhyCollective:
         tried: how many changes were compiled.
         failed: how many could not be compiled.
         counterfactuals: those that help, best first.
+        times: how often it runs.
     """
 
     number: int
@@ -376,6 +384,7 @@ class WhyCollective:
     tried: int | None = None
     failed: int = 0
     counterfactuals: tuple[Counterfactual, ...] = ()
+    times: Times = ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,5 +395,5 @@ class WhyProgram:
     meshes: tuple[str, ...]
     figures: Figures
     collectives: tuple[WhyCollective, ...]
-    link: Link = field(default=DEFAULT_LINK)
+    machine: Machine = GENERIC
     notes: tuple[str, ...] = ()

@@ -23,7 +23,6 @@ from ttxdsl.explaining.answers import (
     Site,
     WhyCollective,
 )
-from ttxdsl.explaining.costs import collective_seconds
 from ttxdsl.explaining.places import (
     Places,
     axes_text,
@@ -34,10 +33,14 @@ from ttxdsl.explaining.places import (
 from ttxdsl.explaining.recording import COLLECTIVES, Demand, Insertion, Recorded
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.reporting.collectives import CountedCollective, list_collectives
+from ttxdsl.reporting.collectives import (
+    CountedCollective,
+    collective_seconds,
+    list_collectives,
+)
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap
-from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.projection import Projection, project
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -76,14 +79,20 @@ class _Story:
 class WhyCollectives:
     """Answers about the collectives of one compiled program."""
 
-    def __init__(self, recorded: Recorded, shardings: Shardings, link: Link):
+    def __init__(
+        self,
+        recorded: Recorded,
+        shardings: Shardings,
+        machine: Machine,
+        trip_count: int | None = None,
+    ):
         self.recorded = recorded
         self.shardings = shardings
         self.places: Places = shardings.places
-        self.link = link
+        self.machine = machine
         self.listed = list(
             zip(
-                list_collectives(recorded.compiled),
+                list_collectives(recorded.compiled, trip_count),
                 [op for op in recorded.compiled.walk() if isinstance(op, COLLECTIVES)],
                 strict=True,
             )
@@ -125,7 +134,7 @@ class WhyCollectives:
             group_size=collective.group_size,
             tensor=collective.tensor,
             bytes=collective.bytes_per_device,
-            seconds=collective_seconds(collective, self.link),
+            seconds=collective_seconds(collective, self.machine),
             cause=story.cause,
             op=story.op,
             dims=story.dims,
@@ -135,6 +144,7 @@ class WhyCollectives:
             reshard=texts,
             plan=plan,
             sides=story.sides,
+            times=collective.times,
         )
 
     def _plan(self, reshard: Operation) -> tuple[str, ...]:

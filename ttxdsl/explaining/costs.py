@@ -1,38 +1,42 @@
-"""What a compiled program costs one device: collectives, bytes, time, memory.
-
-Collectives are counted as they stand in the program: one inside a loop counts once,
-however often the loop runs.
-"""
-
-from collections import Counter
+"""What a compiled program costs one device in a run: collectives, bytes, time, memory."""
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Figures
-from ttxdsl.reporting.collectives import CountedCollective, list_collectives
+from ttxdsl.reporting.collectives import (
+    counts_of,
+    device_runs,
+    list_collectives,
+    unknown_loops_text,
+)
 from ttxdsl.reporting.memory import memory_profile
-from ttxdsl.sharding.links import Link
+from ttxdsl.reporting.timeline import timeline
+from ttxdsl.sharding.machines import Machine
 
 
-def collective_seconds(collective: CountedCollective, link: Link) -> float:
-    """The time of one collective by the alpha-beta model."""
-    return link.seconds_of_bytes(
-        collective.ring, collective.bytes_per_device, collective.group_size
-    )
+def measure(
+    module: ModuleOp, machine: Machine, trip_count: int | None = None
+) -> Figures:
+    """The figures of a program of one device, as stage 13 leaves it.
 
-
-def measure(module: ModuleOp, link: Link) -> Figures:
-    """The figures of a program of one device, as stage 13 leaves it."""
-    collectives = list_collectives(module)
-    counts = Counter(collective.kind for collective in collectives)
+    Args:
+        module: the program.
+        machine: what it runs on.
+        trip_count: how often loops turn of which the program does not say it.
+    """
+    runs = device_runs(module, trip_count)
+    collectives = list_collectives(module, runs=runs)
+    time = timeline(module, machine, runs=runs, collectives=collectives)
     try:
         peak = memory_profile(module).peak_bytes
     except CompileError:
         peak = None  # a value without a size, which other commands tell of
     return Figures(
-        collectives=tuple(sorted(counts.items())),
+        collectives=tuple(counts_of(collectives).items()),
         bytes=sum(collective.bytes_per_device for collective in collectives),
-        seconds=sum(collective_seconds(one, link) for one in collectives),
+        seconds=time.link_seconds,
+        program_seconds=time.seconds,
         peak_bytes=peak,
+        guessed=unknown_loops_text(collectives),
     )

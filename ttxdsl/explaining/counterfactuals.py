@@ -28,7 +28,7 @@ from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
@@ -111,8 +111,9 @@ class Counterfactuals:
         recorded: the compiled program.
         collectives: its collectives.
         pipeline: the options it was compiled with.
-        link: for the time of collectives.
+        machine: for the time of collectives.
         tries: how many changes to compile for one collective, at most.
+        trip_count: how often loops turn of which the program does not say it.
     """
 
     def __init__(
@@ -120,16 +121,18 @@ class Counterfactuals:
         recorded: Recorded,
         collectives: WhyCollectives,
         pipeline: TTStableHLOPipelinePass,
-        link: Link,
+        machine: Machine,
         tries: int = 16,
+        trip_count: int | None = None,
     ):
         self.recorded = recorded
         self.collectives = collectives
         self.places: Places = collectives.places
         self.pipeline = pipeline
-        self.link = link
+        self.machine = machine
         self.tries = tries
-        self.base = measure(recorded.compiled, link)
+        self.trip_count = trip_count
+        self.base = measure(recorded.compiled, machine, trip_count)
         self._known: dict[Change, Figures | None] = {}
 
     def of(self, found: Found) -> tuple[int, int, tuple[Counterfactual, ...]]:
@@ -172,7 +175,9 @@ class Counterfactuals:
             except DiagnosticException:
                 self._known[edit.change] = None
             else:
-                self._known[edit.change] = measure(compiled, self.link)
+                self._known[edit.change] = measure(
+                    compiled, self.machine, self.trip_count
+                )
         return self._known[edit.change]
 
     # Candidates

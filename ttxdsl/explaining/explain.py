@@ -22,7 +22,7 @@ from ttxdsl.explaining.places import Places
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.program import program_text
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 
@@ -35,9 +35,10 @@ class Explainer:
         source: what to call it.
         pipeline: options of the thirteen stages.
         propagation: which propagation stage 6 is.
-        link: what connects devices, for times.
+        machine: what it runs on, for times.
         tries: how many changes to compile for one collective; 0 for none.
         keep: how many of those that help to tell.
+        trip_count: how often loops turn of which the program does not say it.
 
     Raises:
         CompileError: the program cannot be compiled.
@@ -51,15 +52,17 @@ class Explainer:
         source: str = "<module>",
         pipeline: TTStableHLOPipelinePass | None = None,
         propagation: PropagationName = "aggressive",
-        link: Link = DEFAULT_LINK,
+        machine: Machine = GENERIC,
         tries: int = 16,
         keep: int = 3,
+        trip_count: int | None = None,
     ):
         self._source = source
         self._pipeline = pipeline or TTStableHLOPipelinePass()
-        self._link = link
+        self._machine = machine
         self._tries = tries
         self._keep = keep
+        self._trip_count = trip_count
         if any(op.name.partition(".")[0] in ("ttir", "ttnn") for op in module.walk()):
             raise CompileError(
                 f"'{source}' is lowered already: its shardings are gone",
@@ -74,12 +77,19 @@ class Explainer:
         )
         self._places = Places(self._recorded, self._names)
         self._shardings = Shardings(self._recorded, self._places)
-        self._collectives = WhyCollectives(self._recorded, self._shardings, link)
+        self._collectives = WhyCollectives(
+            self._recorded, self._shardings, machine, trip_count
+        )
 
     @cached_property
     def _counterfactuals(self) -> Counterfactuals:
         return Counterfactuals(
-            self._recorded, self._collectives, self._pipeline, self._link, self._tries
+            self._recorded,
+            self._collectives,
+            self._pipeline,
+            self._machine,
+            self._tries,
+            self._trip_count,
         )
 
     def answer(
@@ -165,6 +175,8 @@ class Explainer:
         notes: list[str] = []
         if self._recorded.skipped:
             notes.append("the program came partitioned: stages 5 to 12 were skipped")
+        if (guessed := self._counterfactuals.base.guessed) is not None:
+            notes.append(guessed)
         meshes = mesh_table(self._recorded.compiled)
         return WhyProgram(
             source=self._source,
@@ -173,7 +185,7 @@ class Explainer:
             collectives=tuple(
                 _brief(found.answer) for found in self._collectives.all()
             ),
-            link=self._link,
+            machine=self._machine,
             notes=tuple(notes),
         )
 

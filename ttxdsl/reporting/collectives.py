@@ -1,23 +1,29 @@
 """The collectives of a per-device program: which, along which axes, how many bytes.
 
 Reads StableHLO with local shapes, as stage 13 leaves it or as somebody wrote it by
-hand, so it tells the same about both.
+hand, so it tells the same about both. A collective in a loop counts as often as the loop
+turns (`ttxdsl.analysis.runs`): its bytes are those of one run of the program.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.runs import ONCE, Runs, Times
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.errors import CompileError, source_position
 from ttxdsl.ir.tensors import element_bits
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.replica_groups import Groups, axes_of_groups, groups_joined
 
 RINGS = {
@@ -26,6 +32,11 @@ RINGS = {
     if (fact := op.get_trait(Collective)) is not None
 }
 """StableHLO's collectives, by how their bytes count."""
+
+UNKNOWN_LOOPS = (
+    "stand in loops of which the program does not say how often they turn: they count as"
+    " one turn; --trip-count says it"
+)
 
 COLLECTIVE_OPS = frozenset(f"stablehlo.{kind}" for kind in RINGS)
 """The names of the ops that are counted."""
@@ -36,7 +47,9 @@ class CountedCollective:
     """One collective of the program that every device runs.
 
     `bytes_per_device` is what each device sends by the ring model
-    (`ttxdsl.sharding.cost`). `axes` is None where the groups follow no mesh axis.
+    (`ttxdsl.sharding.cost`) in one run of the program, in which the collective runs
+    `times`. `axes` is None where the groups follow no mesh axis; `groups` are the devices
+    among which it runs, of a permutation the pairs.
     """
 
     kind: str
@@ -46,6 +59,18 @@ class CountedCollective:
     bytes_per_device: int
     reason: str
     position: str | None
+    times: Times = ONCE
+    groups: Groups = field(default=(), repr=False)
+
+    @property
+    def count(self) -> int:
+        """How often it runs."""
+        return self.times.count
+
+    @property
+    def bytes_each(self) -> int:
+        """What each device sends each time."""
+        return self.bytes_per_device // max(1, self.count)
 
     @property
     def ring(self) -> Ring:
@@ -53,11 +78,30 @@ class CountedCollective:
         return RINGS[self.kind]
 
     @property
+    def title(self) -> str:
+        """Its kind, and how often it runs: `all_reduce x12 in loop`."""
+        return f"{self.kind} {self.times}".rstrip()
+
+    @property
     def axes_text(self) -> str:
         """The axes by name, or how large the groups are."""
         if self.axes:
             return ", ".join(str(axis).replace('"', "") for axis in self.axes)
         return f"groups of {self.group_size}"
+
+    @property
+    def axis_names(self) -> tuple[str, ...] | None:
+        """The names of the axes that it runs along, None where it follows none."""
+        return tuple(one.name for one in self.axes) if self.axes else None
+
+    def data(self) -> dict[str, Any]:
+        """All of it for JSON but the groups, which `axes` says."""
+        known = {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.name != "groups"
+        }
+        return {**known, "axes": self.axes_text, "times": asdict(self.times)}
 
 
 def _type_text(values: Sequence[SSAValue]) -> str:
@@ -126,20 +170,22 @@ def _reason(op: Operation) -> str:
             return f"{_consumer(op)} needs other parts of {_producer(op)}"
 
 
-def _collective(op: Operation, where: "_Devices") -> CountedCollective:
+def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollective:
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
     groups = where.groups(op)
-    if permutes:
-        groups = tuple(pair for pair in groups if pair[0] != pair[1])
     kind, size = _short(op), max((len(group) for group in groups), default=1)
+    times = runs.of(op)
+    each = where.sent_bytes(op)
     return CountedCollective(
         kind=kind,
         axes=where.axes(groups, pairs=permutes),
         group_size=size,
         tensor=_type_text(op.operands),
-        bytes_per_device=ring_bytes(RINGS[kind], _local_bytes(op.operands), size),
+        bytes_per_device=times.count * each,
         reason=_reason(op),
         position=source_position(op.location),
+        times=times,
+        groups=groups,
     )
 
 
@@ -152,15 +198,23 @@ class _Devices:
         self._partitions = 1 if counts_replicas(module) else None
 
     def groups(self, op: Operation) -> Groups:
-        """The groups of device ids of a collective.
+        """The groups of device ids of a collective; pairs of others of a permutation.
 
         Raises:
             CompileError: they contradict themselves.
         """
         try:
-            return device_groups(op, self._count, self._partitions)
+            groups = device_groups(op, self._count, self._partitions)
         except ValueError as error:
             raise CompileError(str(error), op) from error
+        if isinstance(op, stablehlo.CollectivePermuteOp):
+            return tuple(pair for pair in groups if pair[0] != pair[1])
+        return groups
+
+    def sent_bytes(self, op: Operation) -> int:
+        """What each device sends each time that a collective runs."""
+        size = max((len(group) for group in self.groups(op)), default=1)
+        return ring_bytes(RINGS[_short(op)], _local_bytes(op.operands), size)
 
     def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
         """The axes of the first mesh that groups follow, or that pairs stay within."""
@@ -177,15 +231,61 @@ class _Devices:
         return None
 
 
-def list_collectives(module: ModuleOp) -> list[CountedCollective]:
+def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
+    """How often the ops of a per-device program run; the dearest branch sends most.
+
+    Args:
+        module: the program.
+        trip_count: how often loops turn of which nobody knows it.
+
+    Raises:
+        CompileError: a collective whose groups contradict themselves.
+    """
+    where = _Devices(module)
+
+    def price(op: Operation) -> tuple[int, int]:
+        return (where.sent_bytes(op) if op.name in COLLECTIVE_OPS else 0), 1
+
+    return Runs(module, trip_count, price)
+
+
+def list_collectives(
+    module: ModuleOp, trip_count: int | None = None, runs: Runs | None = None
+) -> list[CountedCollective]:
     """Every collective of the module, in program order.
+
+    Args:
+        module: the program.
+        trip_count: how often loops turn of which nobody knows it; else they count as one
+            turn, and `times` says so.
+        runs: what `device_runs` found, if somebody asked already.
 
     Raises:
         CompileError: one whose groups contradict themselves.
     """
     where = _Devices(module)
-    found: list[CountedCollective] = []
-    for op in module.walk():
-        if op.name in COLLECTIVE_OPS:
-            found.append(_collective(op, where))
-    return found
+    found = [op for op in all_ops(module) if op.name in COLLECTIVE_OPS]
+    if found and runs is None:
+        runs = device_runs(module, trip_count)
+    return [_collective(op, where, runs) for op in found if runs is not None]
+
+
+def collective_seconds(one: CountedCollective, machine: Machine) -> float:
+    """The time of a collective in one run of the program, if it is alone."""
+    return one.count * machine.collective_seconds(
+        one.ring, one.bytes_each, one.group_size, one.axis_names, one.groups
+    )
+
+
+def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:
+    """How often collectives of each kind run, by name in order."""
+    counts: Counter[str] = Counter()
+    for one in collectives:
+        counts[one.kind] += one.count
+    return dict(sorted(counts.items()))
+
+
+def unknown_loops_text(collectives: Iterable[CountedCollective]) -> str | None:
+    """What to say below figures that stand on guesses; None if they do not."""
+    guessed = sum(not one.times.is_known for one in collectives)
+    return f"{guessed} of the collectives {UNKNOWN_LOOPS}" if guessed else None

@@ -67,8 +67,8 @@ class Side:
         return sum(one.bytes_per_device for one in self.collectives)
 
     def count(self, kind: str) -> int:
-        """How many collectives of a kind it has."""
-        return sum(one.kind == kind for one in self.collectives)
+        """How many collectives of a kind run."""
+        return sum(one.count for one in self.collectives if one.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,7 @@ def _does(collective: CountedCollective) -> tuple[object, ...]:
         collective.group_size,
         collective.tensor,
         collective.bytes_per_device,
+        collective.times,
     )
 
 
@@ -129,13 +130,20 @@ def match(
     return [*pairs, *(Pair(None, right[at]) for at in free_right)]
 
 
-def side_of(name: str, module: ModuleOp) -> Side:
+def side_of(name: str, module: ModuleOp, trip_count: int | None = None) -> Side:
     """What is compared of a per-device program.
+
+    Args:
+        name: what to call it.
+        module: the program.
+        trip_count: how often loops turn of which the program does not say it.
 
     Raises:
         CompileError: its memory is not known, see `memory_profile`.
     """
-    return Side(name, tuple(list_collectives(module)), memory_profile(module))
+    return Side(
+        name, tuple(list_collectives(module, trip_count)), memory_profile(module)
+    )
 
 
 def difference(left: Side, right: Side) -> Difference:

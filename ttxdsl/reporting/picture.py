@@ -129,7 +129,7 @@ def _collective_lines(collectives: Sequence[CountedCollective]) -> str:
     if not collectives:
         return "<p>no collectives</p>"
     rows = "".join(
-        f"<tr><td>{escape(one.kind)}</td><td>{escape(one.axes_text)}</td>"
+        f"<tr><td>{escape(one.title)}</td><td>{escape(one.axes_text)}</td>"
         f"<td><code>{escape(one.tensor)}</code></td>"
         f"<td>{one.bytes_per_device} B</td><td>{escape(one.reason)}</td></tr>"
         for one in collectives

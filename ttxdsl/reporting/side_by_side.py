@@ -29,7 +29,12 @@ class Moved(Protocol):
 
     @property
     def bytes_per_device(self) -> int:
-        """What a device sends."""
+        """What a device sends in one run of the program."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How often it runs."""
         ...
 
 
@@ -72,6 +77,16 @@ class CollectiveRow(Generic[T]):
         return sum(one.bytes_per_device for one in self.theirs)
 
     @property
+    def our_count(self) -> int:
+        """How many run in ours."""
+        return sum(one.count for one in self.ours)
+
+    @property
+    def their_count(self) -> int:
+        """How many run in theirs."""
+        return sum(one.count for one in self.theirs)
+
+    @property
     def label(self) -> Label:
         """How the two sides differ."""
         if not self.theirs:
@@ -80,9 +95,9 @@ class CollectiveRow(Generic[T]):
             return Label.THEIRS_ONLY
         if self.our_bytes != self.their_bytes:
             return Label.LESS if self.our_bytes < self.their_bytes else Label.MORE
-        if len(self.ours) == len(self.theirs):
+        if self.our_count == self.their_count:
             return Label.SAME
-        return Label.JOINED if len(self.ours) > len(self.theirs) else Label.SPLIT
+        return Label.JOINED if self.our_count > self.their_count else Label.SPLIT
 
 
 def bytes_of_both(rows: Iterable[CollectiveRow[T]]) -> tuple[int, int]:

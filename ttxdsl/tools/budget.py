@@ -1,7 +1,6 @@
 """`ttxdsl budget`: hold programs to the `COMM:` lines written in them."""
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -10,7 +9,12 @@ from ttxdsl.budgets.check import Finding, check_text, print_findings
 from ttxdsl.budgets.directives import KINDS
 from ttxdsl.terminal import heading
 from ttxdsl.tools.console import report_console, working
-from ttxdsl.tools.options import add_json_option, add_source_options, print_json
+from ttxdsl.tools.options import (
+    add_json_option,
+    add_source_options,
+    add_trip_count_option,
+    print_json,
+)
 from ttxdsl.tools.programs import read_input
 
 _QUANTITIES = f"quantities: {' '.join(KINDS)} count bytes KIND.bytes memory peak"
@@ -29,9 +33,7 @@ def _json(path: Path, finding: Finding) -> dict[str, Any]:
         "allowed": limit.value,
         "found": finding.found,
         "ok": finding.ok,
-        "collectives": [
-            {**asdict(one), "axes": one.axes_text} for one in finding.collectives
-        ],
+        "collectives": [one.data() for one in finding.collectives],
         "values": [
             {"name": v.name, "type": v.type, "bytes": v.bytes, "position": v.position}
             for v in finding.values
@@ -44,7 +46,8 @@ def execute(options: argparse.Namespace) -> int:
     checked: list[tuple[Path, list[Finding]]] = []
     for path in options.files:
         with working(f"compiling {path}"):
-            checked.append((path, check_text(*read_input(path, options))))
+            text, source = read_input(path, options)
+            checked.append((path, check_text(text, source, options.trip_count)))
     ok = all(finding.ok for _, findings in checked for finding in findings)
     if options.json:
         limits = [_json(path, one) for path, findings in checked for one in findings]
@@ -75,7 +78,7 @@ def add_command(commands: Any) -> None:
             "  pytest --comm-budget tests\n"
             "\n"
             f"{fill(_QUANTITIES, 72, subsequent_indent='  ')}\n"
-            "comparators: <= >= == != < >    options: axis=NAME mesh=2,4\n"
+            "comparators: <= >= == != < >    options: axis=NAME mesh=2,4 trip_count=N\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -83,5 +86,6 @@ def add_command(commands: Any) -> None:
         "files", type=Path, nargs="+", metavar="FILE", help="programs with COMM: lines"
     )
     add_source_options(parser)
+    add_trip_count_option(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -108,15 +108,18 @@ def _numbers(comparison: TtComparison) -> Table | None:
     return table
 
 
-def _side(ones: tuple[CountedCollective, ...], total: int) -> str:
-    return f"{len(ones)}: {total} B" if ones else "none"
+def _side(ones: tuple[CountedCollective, ...], count: int, total: int) -> str:
+    return f"{count}: {total} B" if ones else "none"
 
 
 def _collectives(rows: tuple[CollectiveRow[CountedCollective], ...]) -> Table:
     table = Table("collective", "among", "ours", "tt-mlir alone", "")
     table.title, table.title_justify = "Collectives, bytes a device", "left"
     for row in rows:
-        sides = _side(row.ours, row.our_bytes), _side(row.theirs, row.their_bytes)
+        sides = (
+            _side(row.ours, row.our_count, row.our_bytes),
+            _side(row.theirs, row.their_count, row.their_bytes),
+        )
         table.add_row(row.kind, row.among, *sides, row.label.said_of("tt-mlir"))
     return table
 

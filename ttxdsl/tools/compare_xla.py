@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
+from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.reporting.side_by_side import CollectiveRow
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools import options as flags
@@ -77,9 +78,9 @@ def _result_table(comparison: XlaComparison) -> Table:
 
 def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     if ours:
-        total = f"{len(row.ours)}: {row.our_bytes} B" if row.ours else "none"
+        total = f"{row.our_count}: {row.our_bytes} B" if row.ours else "none"
         return "\n".join([total, *sorted({one.reason for one in row.ours})])
-    total = f"{len(row.theirs)}: {row.their_bytes} B" if row.theirs else "none"
+    total = f"{row.their_count}: {row.their_bytes} B" if row.theirs else "none"
     names = sorted({one.op_name for one in row.theirs if one.op_name})
     return "\n".join([total, *names])
 
@@ -104,7 +105,11 @@ def execute(options: argparse.Namespace) -> int:
     limits = flags.limits_of(options)
     inputs = inputs_of(options, program, limits)
     comparison = compare_with_xla(
-        program, inputs, limits=limits, **flags.partition_options(options)
+        program,
+        inputs,
+        limits=limits,
+        trip_count=options.trip_count,
+        **flags.partition_options(options),
     )
     if options.json:
         flags.print_json(_json(comparison))
@@ -114,6 +119,8 @@ def execute(options: argparse.Namespace) -> int:
         report.print(head, soft_wrap=True)
         report.print(_result_table(comparison))
         report.print(_collective_table(comparison))
+        if comparison.guessed:
+            report.print(f"collectives {UNKNOWN_LOOPS}", soft_wrap=True)
     return 0 if comparison.agree else 1
 
 
@@ -147,5 +154,6 @@ def add_command(commands: Any) -> None:
     flags.add_input_options(parser)
     flags.add_compiler_options(parser)
     flags.add_limit_options(parser)
+    flags.add_trip_count_option(parser)
     flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.remarks import Remark
-from ttxdsl.reporting.collectives import CountedCollective
+from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal
@@ -39,6 +38,7 @@ from ttxdsl.tools.options import (
     add_json_option,
     add_source_options,
     add_stage_options,
+    add_trip_count_option,
     print_json,
     sizes,
 )
@@ -129,7 +129,7 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
         program = device_program(
             program_of(module, str(path)), shape, optimize=options.optimize
         )
-        return side_of(name, program.module)
+        return side_of(name, program.module, options.trip_count)
 
     def later(
         name: str, path: Path, shape: tuple[int, ...] = (), donor: Path | None = None
@@ -202,7 +202,7 @@ def _pair_table(pairs: list[Pair]) -> Table:
     for pair in pairs:
         table.add_row(
             pair.sign,
-            _cell(pair, lambda one: one.kind),
+            _cell(pair, lambda one: one.title),
             _cell(pair, lambda one: one.axes_text),
             _cell(pair, lambda one: one.tensor),
             _cell(pair, lambda one: bytes_text(one.bytes_per_device)),
@@ -215,6 +215,9 @@ def _print(console: Terminal, found: Difference, *, everything: bool) -> None:
     console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
     console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
     console.print(_summary_table(found))
+    both = (*found.left.collectives, *found.right.collectives)
+    if (guessed := unknown_loops_text(both)) is not None:
+        console.print(guessed, soft_wrap=True)
     shown = [pair for pair in found.pairs if everything or not pair.is_equal]
     if shown:
         console.print(_pair_table(shown))
@@ -237,7 +240,7 @@ def _json(found: Difference) -> dict[str, Any]:
         }
 
     def collective(one: CountedCollective | None) -> dict[str, Any] | None:
-        return None if one is None else {**asdict(one), "axes": one.axes_text}
+        return None if one is None else one.data()
 
     return {
         "equal": found.is_equal,
@@ -310,5 +313,6 @@ def add_command(commands: Any) -> None:
     )
     add_stage_options(parser, "optimize")
     add_source_options(parser)
+    add_trip_count_option(parser)
     add_json_option(parser)
     parser.set_defaults(execute=execute, parser=parser, error_code=_TROUBLE)

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
 from ttxdsl.doctoring.groups import Family, divisors
-from ttxdsl.doctoring.measure import Machine
+from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
@@ -190,8 +190,10 @@ def _print(
     said = [
         "* no other mesh takes less time and less memory; shared by: how many devices'"
         " worth of operations the devices share",
-        f"time: {diagnosis.machine}; nothing overlaps, a loop's body counts once",
+        f"time: {diagnosis.machine}",
     ]
+    if any(row.measurement.unknown_loops for row in diagnosis.rows):
+        said.append(f"ops {UNKNOWN_LOOPS}")
     if diagnosis.keeps_shardings:
         said.append("the program's own shardings, on its mesh with other sizes")
     else:
@@ -239,12 +241,7 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
         "operations": diagnosis.operations,
         "keeps_shardings": diagnosis.keeps_shardings,
         "memory_limit": diagnosis.memory,
-        "machine": {
-            "operations_per_second": machine.operations_per_second,
-            "memory_bytes_per_second": machine.memory_bytes_per_second,
-            "link_bytes_per_second": machine.link.bytes_per_second,
-            "latency_seconds": machine.link.latency,
-        },
+        "machine": asdict(machine),
         "groups": [
             {
                 "name": family.name,
@@ -269,7 +266,6 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
                 "mesh": dict(row.candidate.axes),
                 **asdict(row.measurement),
                 "collectives": dict(row.measurement.collectives),
-                "seconds": row.measurement.seconds,
                 "padding": row.candidate.padding,
                 "fits": row.fits,
                 "front": row.front,
@@ -288,11 +284,7 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if no mesh compiles, or none fits into the memory."""
     module = read_module(options.file, options)
-    machine = Machine(
-        options.operations,
-        options.memory_gbps * 1e9,
-        flags.link_of(options),
-    )
+    machine = flags.machine_of_options(options)
     console = report_console()
     progress_console = report_console(to_stderr=True)
     columns = (
@@ -319,6 +311,7 @@ def execute(options: argparse.Namespace) -> int:
             memory=options.memory,
             limit=options.candidates,
             ignore_shardings=options.ignore_shardings,
+            trip_count=options.trip_count,
             jobs=options.jobs,
             on_step=on_step,
         )
@@ -380,21 +373,8 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--top", type=flags.count_of, default=8, metavar="N", help="rows to print (8)"
     )
-    parser.add_argument(
-        "--operations",
-        type=flags.positive,
-        default=Machine().operations_per_second,
-        metavar="N",
-        help="multiply-adds of a device in a second (5e13)",
-    )
-    parser.add_argument(
-        "--memory-gbps",
-        type=flags.positive,
-        default=Machine().memory_bytes_per_second / 1e9,
-        metavar="GB",
-        help="gigabytes that a device reads and writes in a second (300)",
-    )
-    flags.add_link_options(parser)
+    flags.add_machine_options(parser)
+    flags.add_trip_count_option(parser)
     parser.add_argument(
         "--jobs",
         type=flags.count_of,

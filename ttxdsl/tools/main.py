@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "budget": "ttxdsl.tools.budget",
     "compare-xla": "ttxdsl.tools.compare_xla",
     "bench": "ttxdsl.tools.bench",
+    "calibrate": "ttxdsl.tools.calibrate",
     "compare-tt": "ttxdsl.tools.compare_tt",
     "completion": "ttxdsl.tools.completion",
 }

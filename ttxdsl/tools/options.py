@@ -7,15 +7,17 @@ import json
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
+from ttxdsl.errors import CompileError
 from ttxdsl.files import require_writable
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.links import DEFAULT_LINK, Link, Shape
+from ttxdsl.sharding.machines import GENERIC, PRESETS, Machine, machine_of
 from ttxdsl.sharding.units import parse_bytes
 from ttxdsl.tools.excerpts import Sources
 from ttxdsl.visible import visible
@@ -316,27 +318,114 @@ def _number(text: str) -> float | None:
         return None
 
 
-def add_link_options(parser: argparse.ArgumentParser) -> None:
-    """Add the speed and latency of the links that times are modelled with."""
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the machine that times are modelled with, and what of it is otherwise."""
+    parser.add_argument(
+        "--machine",
+        default=GENERIC.name,
+        metavar="NAME",
+        help=f"{', '.join(PRESETS)}, or a file of `ttxdsl calibrate` (generic)",
+    )
+    parser.add_argument(
+        "--operations",
+        type=positive,
+        metavar="N",
+        help="multiply-adds of a device in a second",
+    )
+    parser.add_argument(
+        "--memory-gbps",
+        type=positive,
+        metavar="GB",
+        help="gigabytes that a device reads and writes in a second",
+    )
     parser.add_argument(
         "--link-gbps",
         type=positive,
-        default=DEFAULT_LINK.bytes_per_second / 1e9,
         metavar="GB",
-        help="gigabytes that a link carries in a second (12.5)",
+        help="gigabytes that a link carries in a second, in one direction",
     )
     parser.add_argument(
         "--latency-us",
         type=_not_negative,
-        default=DEFAULT_LINK.latency * 1e6,
         metavar="US",
-        help="microseconds until a message is there (1)",
+        help="microseconds until a message is there",
+    )
+    parser.add_argument(
+        "--link-shape",
+        choices=[shape.value for shape in Shape],
+        help="how the devices of a group are connected",
+    )
+    parser.add_argument(
+        "--axis-link",
+        type=_axis_link,
+        action="append",
+        default=[],
+        metavar="AXIS=GB[:US[:SHAPE]]",
+        help="the link along a mesh axis, data=5:10:line; again for another axis",
     )
 
 
-def link_of(options: argparse.Namespace) -> Link:
-    """What `add_link_options` read."""
-    return Link(options.latency_us * 1e-6, options.link_gbps * 1e9)
+def _axis_link(text: str) -> tuple[str, Link]:
+    name, _, said = text.partition("=")
+    parts = said.split(":")
+    try:
+        speed, latency, shape = (*parts, *("", "", "")[len(parts) :])
+        return name, Link(
+            float(latency) * 1e-6 if latency else DEFAULT_LINK.latency,
+            float(speed) * 1e9,
+            Shape(shape or Shape.RING),
+        )
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no link like data=12.5, data=12.5:1 or data=12.5:1:line"
+        ) from None
+
+
+def machine_of_options(options: argparse.Namespace) -> Machine:
+    """What `add_machine_options` read.
+
+    Raises:
+        CompileError: the machine is no preset, and no file that can be read.
+    """
+    name: str = options.machine
+    machine = PRESETS.get(name)
+    if machine is None:
+        try:
+            machine = machine_of(Path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise CompileError(
+                f"'{name}' is no machine: {reason}",
+                hint=f"one of {', '.join(PRESETS)}, or a file of `ttxdsl calibrate`",
+            ) from error
+    changed: dict[str, Any] = {}
+    if options.operations is not None:
+        changed["operations_per_second"] = options.operations
+    if options.memory_gbps is not None:
+        changed["memory_bytes_per_second"] = options.memory_gbps * 1e9
+    link: dict[str, Any] = {}
+    if options.link_gbps is not None:
+        link["bytes_per_second"] = options.link_gbps * 1e9
+    if options.latency_us is not None:
+        link["latency"] = options.latency_us * 1e-6
+    if options.link_shape is not None:
+        link["shape"] = Shape(options.link_shape)
+    if link:
+        # what is said holds for all links
+        changed["link"] = replace(machine.link, **link)
+        changed["levels"] = ()
+    axes = (*machine.axes, *options.axis_link)
+    return replace(machine, **changed, axes=axes)
+
+
+def add_trip_count_option(parser: argparse.ArgumentParser) -> None:
+    """Add how often loops turn of which the program does not say it."""
+    parser.add_argument(
+        "--trip-count",
+        type=count_of,
+        metavar="N",
+        help="turns of loops whose count the program does not say (1, and said)",
+    )
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ttxdsl.files import is_stream, require_writable, write_whole
 from ttxdsl.remarks import Remark
+from ttxdsl.reporting.chrome_trace import chrome_trace
 from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
 from ttxdsl.tools import options as flags
@@ -14,7 +15,11 @@ from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.visible import visible
 
-_SUFFIXES = {"html": ".report.html", "model-explorer": ".graph.json"}
+_SUFFIXES = {
+    "html": ".report.html",
+    "model-explorer": ".graph.json",
+    "chrome-trace": ".trace.json",
+}
 """Of the file that is written by default, by what `--format` takes."""
 
 
@@ -30,6 +35,8 @@ def execute(options: argparse.Namespace) -> int:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,
+            machine=flags.machine_of_options(options),
+            trip_count=options.trip_count,
             **flags.partition_options(options),
         )
     if options.json:
@@ -47,6 +54,9 @@ def execute(options: argparse.Namespace) -> int:
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
     if form == "html":
         write_whole(path, report_page(data))
+        return [path]
+    if form == "chrome-trace":
+        write_whole(path, json.dumps(chrome_trace(data), allow_nan=False))
         return [path]
     stem = path.name.removesuffix(".json")
     files = {path: graph_collection(data)}
@@ -69,8 +79,8 @@ def add_command(commands: Any) -> None:
         description=(
             "Compile a program and write what became of it: the graph with which device"
             " holds which part of each tensor, every stage with its changes, the"
-            " collectives with bytes and reasons, and the memory of a device. The HTML"
-            " file needs no network and no server."
+            " collectives with bytes and reasons, a modelled timeline of a device, and its"
+            " memory. The HTML file needs no network and no server."
         ),
         epilog=(
             "examples:\n"
@@ -87,14 +97,19 @@ def add_command(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="OUT",
-        help="where it goes (FILE.report.html, FILE.graph.json)",
+        help="where it goes (FILE.report.html, FILE.graph.json, FILE.trace.json)",
     )
     parser.add_argument(
         "--format",
         choices=_SUFFIXES,
         default="html",
-        help="HTML, or a graph for Google's Model Explorer with its node data",
+        help=(
+            "HTML, a graph for Google's Model Explorer with its node data, or the"
+            " timeline for Chrome's trace viewer"
+        ),
     )
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
+    flags.add_machine_options(parser)
+    flags.add_trip_count_option(parser)
     parser.set_defaults(execute=execute)

@@ -19,7 +19,7 @@ from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
 from ttxdsl.interpreters.run import Runner
-from ttxdsl.reporting.collectives import CountedCollective
+from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
@@ -65,7 +65,7 @@ def _collective_table(collectives: Sequence[CountedCollective]) -> Table:
     table.add_column("why")
     for collective in collectives:
         table.add_row(
-            collective.kind,
+            collective.title,
             collective.axes_text,
             collective.tensor,
             bytes_text(collective.bytes_per_device),
@@ -73,7 +73,8 @@ def _collective_table(collectives: Sequence[CountedCollective]) -> Table:
         )
     total = sum(collective.bytes_per_device for collective in collectives)
     table.add_section()
-    table.add_row(f"{len(collectives)} in all", "", "", bytes_text(total), "")
+    count = sum(collective.count for collective in collectives)
+    table.add_row(f"{count} in all", "", "", bytes_text(total), "")
     return table
 
 
@@ -104,6 +105,8 @@ class _Outcome:
     results: list[tuple[Array, Comparison]]
     reference_seconds: float
     simulation_seconds: float
+    trip_count: int | None
+    """Of loops of which the program does not say how often they turn."""
     processes: "Sequence[Use]" = ()
 
     @property
@@ -117,7 +120,10 @@ def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
     head = heading(str(file), f"  mesh {visible(meshes) or 'none'}")
     console.print(head, soft_wrap=True)
     console.print(_stage_table(lowered.stages))
-    console.print(_collective_table(lowered.collectives()))
+    collectives = lowered.collectives(outcome.trip_count)
+    console.print(_collective_table(collectives))
+    if (guessed := unknown_loops_text(collectives)) is not None:
+        console.print(guessed, soft_wrap=True)
     if outcome.processes:
         from ttxdsl.tools.ranks import use_table
 
@@ -142,9 +148,7 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
         "ok": outcome.ok,
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
-        "collectives": [
-            {**asdict(one), "axes": one.axes_text} for one in lowered.collectives()
-        ],
+        "collectives": [one.data() for one in lowered.collectives(outcome.trip_count)],
         "results": [
             {
                 "shape": array.shape,
@@ -264,6 +268,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         results,
         reference_seconds,
         simulation_seconds,
+        options.trip_count,
         () if team is None else team.uses,
     )
     if options.json:
@@ -334,5 +339,6 @@ def add_command(commands: Any) -> None:
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")
     flags.add_limit_options(parser)
+    flags.add_trip_count_option(parser)
     flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -13,7 +13,7 @@ from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
-from ttxdsl.sharding.links import Link
+from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import styled
 from ttxdsl.tools import options as flags
@@ -175,7 +175,7 @@ def _change_text(one: answers.Counterfactual) -> Text:
 
 
 def collective_tree(
-    answer: answers.WhyCollective, link: Link, *, whole: bool = False
+    answer: answers.WhyCollective, machine: Machine, *, whole: bool = False
 ) -> Tree:
     """An answer about a collective as a tree."""
     head = styled(
@@ -183,9 +183,11 @@ def collective_tree(
     )
     head.append(
         f"  local {answer.tensor}, {bytes_text(answer.bytes)} a device,"
-        f" {seconds_text(answer.seconds)} ({link})",
+        f" {seconds_text(answer.seconds)} ({machine.links_text})",
         "not bold",
     )
+    if str(answer.times):
+        head.append(f"  {answer.times}", "not bold")
     tree, shown = Tree(head), _Shown(whole=whole)
     tree.add(styled(answer.reason))
     for detail in answer.details:
@@ -215,7 +217,7 @@ def _program_table(answer: answers.WhyProgram) -> Table:
         position = (one.op.position or "").rpartition("/")[2]
         table.add_row(
             str(one.number),
-            f"{one.kind}\n{one.axes}",
+            "\n".join(filter(None, (one.kind, one.axes, str(one.times)))),
             bytes_text(one.bytes),
             seconds_text(one.seconds),
             f"{place}\n{position}".strip(),
@@ -239,7 +241,7 @@ def _program_table(answer: answers.WhyProgram) -> Table:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    link = flags.link_of(options)
+    machine = flags.machine_of_options(options)
     with working(
         "compiling changes" if options.collective is not None else "compiling"
     ):
@@ -250,9 +252,10 @@ def execute(options: argparse.Namespace) -> int:
             source=source,
             pipeline=flags.pipeline_of(options),
             propagation=options.propagation,
-            link=link,
+            machine=machine,
             tries=options.tries,
             keep=options.show,
+            trip_count=options.trip_count,
         ).answer(options.value, options.argument, options.result, options.collective)
     if options.json:
         flags.print_json(_data(answer))
@@ -262,10 +265,12 @@ def execute(options: argparse.Namespace) -> int:
         case answers.WhySharding():
             console.print(sharding_tree(answer, whole=options.all))
         case answers.WhyCollective():
-            console.print(collective_tree(answer, link, whole=options.all))
+            console.print(collective_tree(answer, machine, whole=options.all))
         case answers.WhyProgram():
             meshes = ", ".join(answer.meshes) or "none"
-            head = visible(f"{answer.source}  mesh {meshes}; links {link}")
+            head = visible(
+                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
+            )
             console.print(styled(head), soft_wrap=True)
             for note in answer.notes:
                 console.print(styled(note))
@@ -346,7 +351,8 @@ def add_command(commands: Any) -> None:
         default="aggressive",
         help="what stage 6 is (aggressive, as in the pipeline)",
     )
-    flags.add_link_options(parser)
+    flags.add_machine_options(parser)
+    flags.add_trip_count_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

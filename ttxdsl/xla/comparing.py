@@ -100,6 +100,12 @@ class XlaComparison:
         return all(row.ours.ok and row.xla_ok for row in self.results)
 
     @property
+    def guessed(self) -> bool:
+        """Whether loops count as one turn since nobody says how often they turn."""
+        both = ((*row.ours, *row.theirs) for row in self.collectives)
+        return not all(one.times.is_known for row in both for one in row)
+
+    @property
     def bytes(self) -> tuple[int, int]:
         """What a device sends in all: ours, XLA's."""
         return bytes_of_both(self.collectives)
@@ -155,6 +161,7 @@ def compare_with_xla(
     inputs: Sequence[Array] | None = None,
     *,
     limits: Limits = NO_LIMITS,
+    trip_count: int | None = None,
     **partition: Any,
 ) -> XlaComparison:
     """Compile and run a program with both compilers.
@@ -163,6 +170,7 @@ def compare_with_xla(
         program: as it was loaded, not partitioned.
         inputs: global arrays, one an argument; random ones if not given.
         limits: how far our runs may go; XLA's has none.
+        trip_count: how often loops turn of which a program does not say it.
         partition: options of `Program.partition`.
 
     Raises:
@@ -201,8 +209,8 @@ def compare_with_xla(
             for at, row in enumerate(rows)
         ),
         collectives=match_collectives(
-            lowered.collectives(),
-            list_hlo_collectives(run.hlo, devices),
+            lowered.collectives(trip_count),
+            list_hlo_collectives(run.hlo, devices, trip_count),
             lambda one: _hlo_axes(one, meshes),
         ),
     )

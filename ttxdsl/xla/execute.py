@@ -32,7 +32,7 @@ _LAST_LINES = 3
 """Of what XLA says when it aborts: the rest is its stack."""
 
 
-def _complaint(stderr: str) -> str:
+def complaint(stderr: str) -> str:
     """What a worker that failed said, without its traceback."""
     lines = [line.strip() for line in stderr.strip().splitlines() if line.strip()]
     raised = [
@@ -233,7 +233,7 @@ def _run_worker(command: Sequence[str], env: dict[str, str], function: FuncOp) -
     )
     if done.returncode:
         raise CompileError(
-            f"XLA does not take the program: {_complaint(done.stderr)}", function
+            f"XLA does not take the program: {complaint(done.stderr)}", function
         )
 
 

@@ -10,16 +10,19 @@ Source: XLA's HLO text format; the forms of replica groups are those that XLA pr
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
+from ttxdsl.analysis.runs import ONCE, Times
 from ttxdsl.sharding.axes import AxisRef, sort_by_mesh
 from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import Groups, groups_along
+from ttxdsl.xla.hlo_runs import computations_of, times_of
 
 KINDS = {
     "all-gather": Ring.ALL_GATHER,
@@ -53,8 +56,9 @@ _METADATA = re.compile(r"metadata=\{(.*?)\}(?:,|$|\s)")
 class HloCollective:
     """One collective of XLA: its kind with `_`, groups, bytes and origin.
 
-    `bytes_per_device` is what a device sends by the ring model, `tensor` the types of
-    what it moves (its results, where an async op has operands in its type too).
+    `bytes_per_device` is what a device sends by the ring model in one run of the program,
+    in which it runs `times`, `tensor` the types of what it moves (its results, where an
+    async op has operands in its type too).
     `op_name` and `position` are of the metadata, None where there is none.
     """
 
@@ -64,6 +68,12 @@ class HloCollective:
     bytes_per_device: int
     op_name: str | None = None
     position: str | None = None
+    times: Times = ONCE
+
+    @property
+    def count(self) -> int:
+        """How often it runs."""
+        return self.times.count
 
     @property
     def group_size(self) -> int:
@@ -184,16 +194,21 @@ def _metadata(line: str, frames: dict[str, str]) -> tuple[str | None, str | None
     return name[1] if name else None, frames.get(frame[1]) if frame else None
 
 
-def list_hlo_collectives(hlo: str, devices: int) -> list[HloCollective]:
+def list_hlo_collectives(
+    hlo: str, devices: int, trip_count: int | None = None
+) -> list[HloCollective]:
     """The collectives of a compiled program in order, async ones by their start.
 
     Args:
         hlo: the text of the partitioned module.
         devices: of the whole mesh.
+        trip_count: how often loops turn of which XLA does not say it.
     """
     frames = _frames(hlo)
     found: list[HloCollective] = []
-    for line in hlo.splitlines():
+    computations, places = computations_of(hlo)
+    inside: list[str | None] = []
+    for line, place in zip(hlo.splitlines(), places, strict=True):
         op = _OP.match(line)
         if op is None:
             continue
@@ -222,4 +237,17 @@ def list_hlo_collectives(hlo: str, devices: int) -> list[HloCollective]:
                 position=position,
             )
         )
-    return found
+        inside.append(place)
+    sent: Counter[str] = Counter()
+    for one, place in zip(found, inside, strict=True):
+        sent[place or ""] += one.bytes_per_device
+    times = times_of(computations, sent, trip_count)
+    return [
+        _counted(one, times.get(place or "", ONCE))
+        for one, place in zip(found, inside, strict=True)
+    ]
+
+
+def _counted(one: HloCollective, times: Times) -> HloCollective:
+    total = times.count * one.bytes_per_device
+    return replace(one, bytes_per_device=total, times=times)

@@ -63,7 +63,7 @@ function collectiveCard(at) {
   const one = data.collectives[at];
   return h("div", { class: "card" },
     h("b", {}, one.kind), ` along ${one.axes}`,
-    h("div", { class: "muted" }, `${bytesText(one.bytes)} sent by each device · ${timeText(one.seconds)} · `, h("span", { class: "mono" }, one.tensor)),
+    h("div", { class: "muted" }, `${bytesText(one.bytes)} sent by each device · ${timeText(one.seconds)}${one.times && ` ${one.times}`} · `, h("span", { class: "mono" }, one.tensor)),
     h("div", { class: "why" }, one.reason));
 }
 
@@ -147,7 +147,8 @@ function aboutProgram() {
       ["shown", data.graph.stage === null ? "as read" : `after stage ${data.graph.stage}`],
       ["ops", sum.ops.toLocaleString("en")],
       ["collectives", `${sum.collectives}, ${bytesText(sum.bytes)} sent by each device`],
-      sum.collectives > 0 && ["time", `${timeText(sum.seconds)} one after the other, links of ${data.link}`],
+      sum.guessed && ["loops", sum.guessed],
+      data.timeline && ["time", `${timeText(sum.seconds)} modelled, collectives ${timeText(data.timeline.link_seconds)} of it; ${data.machine}`],
       sum.peak_bytes !== null && ["memory", `${bytesText(sum.peak_bytes)} at the peak of a device`],
       ["made by", `ttxdsl ${data.version}`],
     ),

@@ -5,6 +5,7 @@ const VIEWS = [
   ["stages", "Stages", setUpStages, () => data.stages.length - 1],
   ["collectives", "Collectives", setUpCollectives, () => data.collectives.length],
   ["memory", "Memory", setUpMemory, null],
+  ["time", "Time", setUpTime, null],
   ["remarks", "Remarks", setUpRemarks, () => data.remarks.length],
 ];
 
@@ -56,7 +57,7 @@ function setUpHead() {
   document.getElementById("theme").onclick = () => setTheme(dark() ? "light" : "dark");
   const keys = document.getElementById("keys");
   const rows = [
-    ["1 … 5", "views"], ["/", "search; Enter goes to the first, Esc clears"], ["↑ ↓ ← →", "outline: move and fold; graph: follow the data"],
+    ["1 … 6", "views"], ["/", "search; Enter goes to the first, Esc clears"], ["↑ ↓ ← →", "outline: move and fold; graph: follow the data"],
     ["Enter", "fold or unfold a scope"], ["+ − 0", "graph: zoom, show all"], ["[ ]", "stage before, next stage"], ["p n", "change before, next change"],
     ["o", "only changes"], ["t", "light or dark"], ["Esc", "select nothing"],
   ];

@@ -8,7 +8,7 @@ from typing import Any
 
 SCRIPTS = (
     *("model.js", "layout.js", "picture.js", "graph.js", "outline.js", "details.js"),
-    *("stages.js", "tables.js", "main.js"),
+    *("stages.js", "tables.js", "time.js", "main.js"),
 )
 """In the order in which they run; they share one scope."""
 

@@ -84,7 +84,7 @@ function setUpCollectives(view) {
     choose: (one) => selectNode(one.node),
     row: (one) => h("div", { class: `row two${one.node >= 0 && state.selected?.node === one.node ? " selected" : ""}`, "data-bytes": one.bytes },
       h("span", { class: "num faint" }, one.at),
-      h("b", { style: `color:${commColor(one.kind)};font-weight:600` }, one.kind),
+      h("b", { style: `color:${commColor(one.kind)};font-weight:600` }, `${one.kind} ${one.times}`.trim()),
       h("span", { class: "mono" }, one.axes),
       meterOf(one.bytes, largest, commColor(one.kind)), h("span", { class: "num" }, timeText(one.seconds)),
       h("span", { class: "mono", title: one.tensor }, one.tensor),
@@ -95,7 +95,7 @@ function setUpCollectives(view) {
   for (const one of rows) {
     const name = `${one.kind} along ${one.axes}`;
     const group = groups.get(name) ?? { kind: one.kind, name, count: 0, bytes: 0, seconds: 0 };
-    group.count++, (group.bytes += one.bytes), (group.seconds += one.seconds);
+    (group.count += one.count), (group.bytes += one.bytes), (group.seconds += one.seconds);
     groups.set(name, group);
   }
   let chosen = null;
@@ -141,7 +141,7 @@ function setUpCollectives(view) {
   }
   const sum = data.summary;
   view.append(h("div", { class: "fill" }, chips,
-    h("div", { class: "panel" }, h("h2", {}, "Over the program"), h("p", { class: "sub" }, `first op left, last right; height is bytes. ${bytesText(sum.bytes)} sent by each device in all, ${timeText(sum.seconds)} one after the other by the alpha-beta model with links of ${data.link}`), timeline.element),
+    h("div", { class: "panel" }, h("h2", {}, "Over the program"), h("p", { class: "sub" }, `first op left, last right; height is bytes. ${bytesText(sum.bytes)} sent by each device in all; times are of each alone, on ${data.machine}`), timeline.element),
     table.element));
   listen((what) => what === "select" || what === "theme" ? (table.list.refresh(), timeline.draw()) : null);
 }

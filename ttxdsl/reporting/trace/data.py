@@ -10,13 +10,15 @@ next step changes it in place.
 
 The keys of the data:
 
-- `title`, `version`, `meshes`, `summary`, `link` (that times stand on);
+- `title`, `version`, `meshes`, `summary`, `machine` (that times stand on);
 - `layouts`: see `layouts.py`; a value's `layout` is an index here;
 - `graph`: `stage` (the number of the stage that it shows), `scopes`, `nodes`;
 - `stages`, each with `rows` `[key, text, indent, change, before]`: a line of the listing
   with its op, the index of its text in `texts`, and what the stage did to it (0 nothing,
   1 changed it from `before`, 2 added it, 3 removed it);
 - `keys`: for each key of an op the node that it belongs to, -1 for none;
+- `timeline`: seconds of all, of computing, of collectives, and `events`, each
+  `[lane, name, start, seconds, times, depth, node]`: see `ttxdsl.reporting.timeline`;
 - `collectives`, in program order; `memory`, or null with `no_memory` saying why;
 - `remarks`, each with its severity, message, position and node.
 """
@@ -31,8 +33,14 @@ from xdsl.ir import Block, Operation
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
-from ttxdsl.reporting.collectives import CountedCollective, list_collectives
+from ttxdsl.reporting.collectives import (
+    CountedCollective,
+    collective_seconds,
+    list_collectives,
+    unknown_loops_text,
+)
 from ttxdsl.reporting.memory import MemoryProfile, memory_profile
+from ttxdsl.reporting.timeline import Timeline, timeline
 from ttxdsl.reporting.trace.graph import Graph, GraphBuilder
 from ttxdsl.reporting.trace.layouts import LayoutTable
 from ttxdsl.reporting.trace.listing import (
@@ -45,7 +53,7 @@ from ttxdsl.reporting.trace.listing import (
 )
 from ttxdsl.reporting.trace.nodes import TraceNode
 from ttxdsl.reporting.trace.stacks import Stacks
-from ttxdsl.sharding.links import DEFAULT_LINK, Link
+from ttxdsl.sharding.machines import GENERIC, Machine
 
 GRAPH_STAGE = 10
 """After it tensors still have global shapes, and all collectives are there."""
@@ -59,13 +67,16 @@ class Trace:
 
     module: ModuleOp
     title: str
-    link: Link = DEFAULT_LINK
+    machine: Machine = GENERIC
+    trip_count: int | None = None
     layouts: LayoutTable = field(default_factory=LayoutTable)
     graph: Graph | None = None
     graph_stage: int | None = None
     collectives: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     memory: dict[str, Any] | None = None
     no_memory: str | None = None
+    guessed: str | None = None
+    timeline: dict[str, Any] | None = None
     _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
 
@@ -120,7 +131,8 @@ class Trace:
             "stages": [_stage_data(stage) for stage in self._log.stages],
             "texts": self._log.texts,
             "keys": self._nodes_of_keys(),
-            "link": str(self.link),
+            "machine": str(self.machine),
+            "timeline": self.timeline,
             "collectives": self.collectives,
             "memory": self.memory,
             "no_memory": self.no_memory,
@@ -144,7 +156,10 @@ class Trace:
 
     def _count(self) -> None:
         """Collectives and memory of the program of one device."""
-        found = list_collectives(self.module)
+        found = list_collectives(self.module, self.trip_count)
+        self.guessed = unknown_loops_text(found)
+        time = timeline(self.module, self.machine, self.trip_count, collectives=found)
+        self.timeline = self._timeline(time)
         order = {op: at for at, op in enumerate(self.module.walk())}
         waiting = iter(found)
         one = next(waiting, None)
@@ -161,21 +176,36 @@ class Trace:
     def _collective(
         self, one: CountedCollective, op: Operation, order: int
     ) -> dict[str, Any]:
-        seconds = self.link.seconds_of_bytes(
-            one.ring, one.bytes_per_device, one.group_size
-        )
         return {
             "kind": one.kind,
             "axes": one.axes_text,
             "group_size": one.group_size,
             "tensor": one.tensor,
             "bytes": one.bytes_per_device,
-            "seconds": seconds,
+            "seconds": collective_seconds(one, self.machine),
+            "count": one.count,
+            "times": str(one.times),
             "reason": one.reason,
             "position": one.position,
             "order": order,
             "key": self._log.keys[op],
             "node": self._node(op),
+        }
+
+    def _timeline(self, time: Timeline) -> dict[str, Any]:
+        return {
+            "seconds": time.seconds,
+            "compute_seconds": time.compute_seconds,
+            "link_seconds": time.link_seconds,
+            "hidden_seconds": time.hidden_seconds,
+            "overlaps": self.machine.overlap,
+            "events": [
+                [
+                    *(one.lane.value, one.name, one.start, one.seconds),
+                    *(one.times, one.depth, self._node(one.ops[0])),
+                ]
+                for one in time.events
+            ],
         }
 
     def _memory(self, profile: MemoryProfile) -> dict[str, Any]:
@@ -241,9 +271,10 @@ class Trace:
                 n.kind == "argument" and n.group == _named(graph, "arguments")
                 for n in graph.nodes
             ),
-            "collectives": len(self.collectives),
+            "collectives": sum(one["count"] for one in self.collectives),
+            "guessed": self.guessed,
             "bytes": sum(one["bytes"] for one in self.collectives),
-            "seconds": sum(one["seconds"] for one in self.collectives),
+            "seconds": 0.0 if self.timeline is None else self.timeline["seconds"],
             "peak_bytes": None if self.memory is None else self.memory["peak_bytes"],
             "devices": max((m.total_size for _, m in self.layouts.meshes), default=1),
         }

@@ -1,0 +1,151 @@
+"""Collectives as often as they run: what is counted is what the virtual mesh does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec as P
+
+import ttxdsl
+from ttxdsl.analysis.runs import Runs
+from ttxdsl.analysis.work import operations, operations_of
+from ttxdsl.interpreters.mesh import DeviceMesh
+from ttxdsl.interpreters.run import run_module
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.reporting.collectives import counts_of, unknown_loops_text
+
+LAYERS, BATCH, LENGTH, WIDTH, HIDDEN, HEADS = 3, 4, 8, 16, 32, 4
+
+
+def _layer(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+    heads = [jnp.einsum("btd,dhk->bhtk", x, p[name]) for name in ("q", "k", "v")]
+    weights = jax.nn.softmax(jnp.einsum("bhtk,bhsk->bhts", heads[0], heads[1]))
+    mixed = jnp.einsum("bhts,bhsk->bthk", weights, heads[2])
+    x = x + jnp.einsum("bthk,hkd->btd", mixed, p["o"])
+    return x + jax.nn.gelu(x @ p["up"]) @ p["down"]
+
+
+def _scanned(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+    return jax.lax.scan(lambda x, p: (_layer(p, x), None), x, p)[0]
+
+
+def _unrolled(p: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+    for at in range(LAYERS):
+        x = _layer({name: value[at] for name, value in p.items()}, x)
+    return x
+
+
+@cache
+def transformer(kind: str) -> ttxdsl.Program:
+    """Layers on 2x4 devices with Megatron's shardings, forward and backward.
+
+    Without the optimizations, which find in several layers what they do not find in one.
+    """
+    mesh = AbstractMesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+
+    def array(shape: tuple[int, ...], *axes: str | None) -> Any:
+        sharding = NamedSharding(mesh, P(*axes))
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=sharding)
+
+    heads = (LAYERS, WIDTH, HEADS, WIDTH // HEADS)
+    split = (None, None, "model", None)
+    p = {name: array(heads, *split) for name in ("q", "k", "v")}
+    p["o"] = array((LAYERS, HEADS, WIDTH // HEADS, WIDTH), None, "model", None, None)
+    p["up"] = array((LAYERS, WIDTH, HIDDEN), None, None, "model")
+    p["down"] = array((LAYERS, HIDDEN, WIDTH), None, "model", None)
+    x = array((BATCH, LENGTH, WIDTH), "data", None, None)
+    forward = _scanned if kind == "scanned" else _unrolled
+
+    def step(p: dict[str, jax.Array], x: jax.Array) -> Any:
+        return jax.value_and_grad(lambda p, x: (forward(p, x) ** 2).mean(), (0, 1))(
+            p, x
+        )
+
+    return ttxdsl.load(
+        jax.jit(step).trace(p, x).lower(lowering_platforms=("cpu",)).as_text()
+    ).partition(optimize=False)
+
+
+def test_a_scanned_and_an_unrolled_transformer_cost_the_same():
+    scanned, unrolled = (
+        transformer(one).collectives() for one in ("scanned", "unrolled")
+    )
+    assert counts_of(scanned)["all_reduce"] >= 4 * LAYERS
+    sent = [sum(one.bytes_per_device for one in side) for side in (scanned, unrolled)]
+    assert sent[0] == sent[1]
+    assert {one.times.count for one in scanned} >= {1, LAYERS}
+    assert all(one.times.is_known for one in scanned)
+
+
+def test_operations_of_a_scanned_and_an_unrolled_transformer():
+    """The products are the same; the scan also takes its layers from stacks, and back."""
+    products: list[int] = []
+    everything: list[int] = []
+    for kind in ("scanned", "unrolled"):
+        module = transformer(kind).module
+        runs = Runs(module)
+        everything.append(operations_of(module, runs))
+        dots = [op for op in all_ops(module) if op.name == "stablehlo.dot_general"]
+        products.append(sum(runs.of(op).count * operations(op) for op in dots))
+    assert products[0] == products[1] > 0
+    assert everything[1] < everything[0] < 1.2 * everything[1]
+
+
+@pytest.mark.parametrize("kind", ["scanned", "unrolled"])
+def test_what_is_counted_is_what_runs(kind: str, monkeypatch: pytest.MonkeyPatch):
+    program = transformer(kind)
+    ran: Counter[str] = Counter()
+
+    def watch(name: str) -> None:
+        real = getattr(DeviceMesh, name)
+
+        def counted(self: Any, *args: Any) -> Any:
+            ran[name] += 1
+            return real(self, *args)
+
+        monkeypatch.setattr(DeviceMesh, name, counted)
+
+    for name in ("all_reduce", "all_gather", "all_to_all", "reduce_scatter"):
+        watch(name)
+    run_module(program.module, program.random_inputs())
+    assert dict(ran) == counts_of(program.collectives())
+
+
+UNKNOWN = """\
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r:2 = stablehlo.while(%n = %zero, %y = %x) : tensor<f32>, tensor<8x8xf32>
+  cond {
+    %limit = stablehlo.constant dense<9.0> : tensor<f32>
+    %p = stablehlo.compare LT, %n, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1.0> : tensor<f32>
+    %next = stablehlo.add %n, %one : tensor<f32>
+    %z = stablehlo.dot_general %y, %y, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    stablehlo.return %next, %z : tensor<f32>, tensor<8x8xf32>
+  }
+  return %r#1 : tensor<8x8xf32>
+}
+"""
+
+
+def test_a_count_that_nobody_knows_is_said():
+    program = ttxdsl.load(UNKNOWN).partition()
+    guessed = program.collectives()
+    assert [str(one.times) for one in guessed] == ["x? in loop"] * len(guessed)
+    assert "--trip-count" in (unknown_loops_text(guessed) or "")
+    said = program.collectives(trip_count=9)
+    assert unknown_loops_text(said) is None
+    assert [one.bytes_per_device for one in said] == [
+        9 * one.bytes_per_device for one in guessed
+    ]
+    assert all(
+        one.bytes_each == two.bytes_each for one, two in zip(said, guessed, strict=True)
+    )

@@ -1,0 +1,68 @@
+// When ops run: a lane for computing, one for the links, one for loops around them.
+
+const LANES = ["both", "compute", "link"];
+const LANE_NAMES = { both: "loops", compute: "computes", link: "sends" };
+
+function setUpTime(view) {
+  const time = data.timeline;
+  if (!time || !time.events.length) return view.append(h("div", { class: "empty" }, "Nothing takes time."));
+  const events = time.events.map(([lane, name, start, seconds, times, depth, node]) => ({ lane, name, start, seconds, times, depth, node }));
+  const left = 72, last = Math.max(time.seconds, 1e-15);
+  const x = (seconds, width) => left + ((width - left - 10) * seconds) / last;
+  const rows = LANES.filter((lane) => events.some((one) => one.lane === lane));
+  const high = 44;
+  const chart = new Chart({
+    height: rows.length * high + 26,
+    label: `Timeline of a device: ${timeText(time.seconds)}`,
+    count: events.length,
+    x: (at, width) => x(events[at].start, width),
+    at: (place, width) => {
+      let best = -1, least = Infinity;
+      events.forEach((one, at) => {
+        const from = x(one.start, width), to = x(one.start + one.seconds, width);
+        const off = place < from ? from - place : Math.max(0, place - to);
+        // the inner and the shorter one of several under the pointer
+        const score = off * 1e6 + (one.lane === "both" ? 1e3 : 0) + one.seconds / last;
+        if (score < least) (least = score), (best = at);
+      });
+      return best;
+    },
+    tip: (at) => {
+      const one = events[at];
+      const turns = one.times > 1 ? [`of its first turn; it runs ${one.times.toLocaleString("en")} times`] : [];
+      return [`${one.name}: ${timeText(one.seconds)}`, `from ${timeText(one.start)}`, ...turns];
+    },
+    choose: (at) => selectNode(events[at].node),
+    paint: (c, width, height) => {
+      const color = colors();
+      c.font = `11px ${color.sans}`;
+      rows.forEach((lane, row) => {
+        c.fillStyle = color.muted;
+        c.textAlign = "right";
+        c.fillText(LANE_NAMES[lane], left - 8, row * high + high / 2 + 4);
+      });
+      for (const one of events) {
+        const row = rows.indexOf(one.lane), from = x(one.start, width);
+        const wide = Math.max(1, x(one.start + one.seconds, width) - from);
+        const chosen = one.node >= 0 && state.selected?.node === one.node;
+        const kind = one.name.split(" ").at(-1);
+        c.fillStyle = one.lane === "link" ? commColor(kind, chosen ? 1 : 0.75) : kindColor(one.lane === "both" ? "boundary" : "contraction", one.lane === "both" ? 0.18 : chosen ? 1 : 0.55);
+        c.fillRect(from, row * high + 6, wide, high - 12);
+        if (wide > 60) {
+          c.fillStyle = color.text ?? color.muted;
+          c.textAlign = "left";
+          c.fillText(fitText(c, one.name, wide - 8), from + 4, row * high + high / 2 + 4);
+        }
+      }
+      c.fillStyle = color.muted;
+      for (let step = 0; step <= 4; step++) {
+        c.textAlign = step === 0 ? "left" : step === 4 ? "right" : "center";
+        c.fillText(timeText((last * step) / 4), x((last * step) / 4, width), height - 6);
+      }
+    },
+  });
+  const hidden = time.overlaps ? `${timeText(time.hidden_seconds)} of it hidden by computing` : "nothing of it hidden: this machine does one after the other";
+  view.append(h("div", { class: "fill" }, h("div", { class: "panel" }, h("h2", {}, `Timeline: ${timeText(time.seconds)}`),
+    h("p", { class: "sub" }, `computing ${timeText(time.compute_seconds)}, sending ${timeText(time.link_seconds)}, ${hidden}; neighbouring collectives joined. Modelled on ${data.machine}. In a loop the first turn is drawn.`), chart.element)));
+  listen((what) => (what === "select" || what === "theme" ? chart.draw() : null));
+}

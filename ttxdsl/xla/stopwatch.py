@@ -1,0 +1,139 @@
+"""Measures what JAX's virtual CPU devices do in a second.
+
+Run as a script in a process of its own, because XLA reads the number of its CPU devices
+when JAX is first imported:
+
+    python -P stopwatch.py FOLDER DEVICES REPEATS
+
+The folder gets `samples.json`, a list of `[what, operations or bytes, group size, seconds]`:
+each kind of collective with the bytes that a device holds before, in groups of 2, 4, … up to
+all devices; `product` (multiply-adds), `function` (elements), `memory` (bytes) and `op` on all devices
+at once. Each is done several times in a row inside one program, in a long and a short row;
+the difference is what one takes, without starting the program. Of the repeats the fastest
+counts: nothing makes a run faster than it is, and other processes make it slower.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+LONG, SHORT = 9, 1
+_ATTEMPTS = 5
+"""To get beyond the noise."""
+SIZES = tuple(1 << power for power in (8, 12, 15, 17, 19, 21))
+"""Of what a device holds before a collective, in bytes."""
+
+jax: Any = import_module("jax")
+jnp: Any = jax.numpy
+lax: Any = jax.lax
+Step = Callable[[Any], Any]
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """What one run takes."""
+    start = time.perf_counter()
+    jax.block_until_ready(run())
+    return time.perf_counter() - start
+
+
+def seconds_of(
+    step: Step, mesh: Any, shape: tuple[int, ...], repeats: int
+) -> float | None:
+    """What one step takes on all devices; None if it is lost in the noise.
+
+    Args:
+        step: what each device does, from an array to one of the same shape.
+        mesh: the devices.
+        shape: of the array that each device has.
+        repeats: how often to run each row.
+    """
+    spec = jax.sharding.PartitionSpec(mesh.axis_names)
+    array = jnp.ones((mesh.size * shape[0], *shape[1:]), jnp.float32) * 1e-3
+    array = jax.device_put(array, jax.sharding.NamedSharding(mesh, spec))
+    rows: list[Callable[[], Any]] = []
+    for count in (LONG, SHORT):
+
+        def row(x: Any, count: int = count) -> Any:
+            for _ in range(count):
+                # nothing is joined, moved or left out
+                x = lax.optimization_barrier(step(x))
+            return x
+
+        local = jax.shard_map(
+            row, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False
+        )
+        compiled = jax.jit(local).lower(array).compile()
+
+        def run(compiled: Any = compiled) -> Any:
+            return compiled(array)
+
+        run()
+        rows.append(run)
+    best = [float("inf")] * len(rows)
+    for _ in range(_ATTEMPTS):
+        for _ in range(repeats):  # in turn, so that what disturbs hits both
+            best = [min(was, seconds(run)) for was, run in zip(best, rows, strict=True)]
+        one = (best[0] - best[1]) / (LONG - SHORT)
+        if one > 0:
+            return one
+    return None
+
+
+def collective_steps(size: int) -> dict[str, Step]:
+    """Each kind of collective among devices along the axis `group`, and back."""
+    ring = [(at, (at + 1) % size) for at in range(size)]
+    return {
+        "all_reduce": lambda x: lax.psum(x, "group"),
+        "all_gather": lambda x: lax.all_gather(x, "group", tiled=True)[: x.shape[0]],
+        "reduce_scatter": lambda x: jnp.tile(
+            lax.psum_scatter(x, "group", tiled=True), size
+        ),
+        "all_to_all": lambda x: lax.all_to_all(x, "group", 0, 0, tiled=True),
+        "collective_permute": lambda x: lax.ppermute(x, "group", ring),
+    }
+
+
+def local_steps() -> list[tuple[str, int, tuple[int, ...], Step]]:
+    """What devices do by themselves: what, how much, shape, step."""
+    steps: list[tuple[str, int, tuple[int, ...], Step]] = []
+    for n in (64, 128, 256, 384):
+        steps.append(("product", n**3, (n, n), lambda x: x @ x))
+    for n in (1 << 14, 1 << 17, 1 << 20):
+        steps.append(("function", n, (n,), jnp.exp))
+        steps.append(("memory", 8 * n, (n,), lambda x: x + 1.0))
+    steps.append(("op", 1, (4,), lambda x: x + 1.0))
+    return steps
+
+
+def measure(devices: int, repeats: int) -> list[tuple[str, int, int, float]]:
+    """All samples."""
+    samples: list[tuple[str, int, int, float]] = []
+
+    def add(
+        what: str, amount: int, size: int, mesh: Any, shape: Any, step: Step
+    ) -> None:
+        found = seconds_of(step, mesh, shape, repeats)
+        if found is not None:
+            samples.append((what, amount, size, found))
+
+    everyone = jax.make_mesh((devices,), ("all",))
+    for what, amount, shape, step in local_steps():
+        add(what, amount, 1, everyone, shape, step)
+    size = 2
+    while size <= devices:
+        if devices % size == 0:
+            mesh = jax.make_mesh((devices // size, size), ("other", "group"))
+            for what, step in collective_steps(size).items():
+                for held in SIZES:
+                    add(what, held, size, mesh, (held // 4,), step)
+        size *= 2
+    return samples
+
+
+if __name__ == "__main__":
+    found = measure(int(sys.argv[2]), int(sys.argv[3]))
+    (Path(sys.argv[1]) / "samples.json").write_text(json.dumps(found))
