@@ -304,7 +304,7 @@ class TTStableHLOPipelinePass(ModulePass):
             ShardingConstraintToReshardPass(),
             InsertExplicitReshardsPass(),
             WrapUnderManualComputationPass(),
-            ReshardToCollectivesPass(),
+            ReshardToCollectivesPass(cheapest=self.optimize and self.version == DESIGN),
             UpdateGlobalToLocalShapesPass(self.strict),
             CloseShardingsPass(),
             CanonicalizePass(),

@@ -83,6 +83,9 @@ def _class_follows(kind: type[Operation] | type[Block]) -> bool | None:
     )
 
 
+_NO_AXES = frozenset[str]()
+
+
 class DeviceProgram:
     """One wrapped function body with local shapes.
 
@@ -115,6 +118,7 @@ class DeviceProgram:
         self._sending: dict[Block, list[Operation]] = {}
         self._named: dict[Attribute, Axes | None] = {}
         self._varying: dict[SSAValue, frozenset[str]] = {}
+        self._unasked = True
         for argument, sharding in zip(
             self.block.args, wrapper.in_shardings.data, strict=True
         ):
@@ -193,31 +197,47 @@ class DeviceProgram:
     def _varies(self, value: SSAValue) -> frozenset[str]:
         """The axes along which devices may hold other values; those not named, none."""
         known = self._varying
+        if self._unasked:  # in one go, as most of it is asked for anyway
+            self._unasked = False
+            for op in self.block.ops:
+                self._look_at(op)
         waiting = [value]
         while waiting:
             one = waiting[-1]
             if one in known:
                 waiting.pop()
-                continue
-            if isinstance(one, BlockArgument) or not self._follows(one.owner):
+            elif isinstance(one, BlockArgument):
                 known[one] = self._every
-                continue
-            op = one.owner
-            assert isinstance(op, Operation)
-            needed = _read_by(op)
-            missing = [operand for operand in needed if operand not in known]
-            if missing:
-                waiting.extend(missing)
-                continue
-            found = frozenset[str]().union(*(known[operand] for operand in needed))
-            axes = self.axes(op) if _FOLLOWING[type(op)] is None else None
-            if isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
-                found -= {axis.name for axis in axes or () if axis.size is None}
-            elif axes is not None:
-                found |= {axis.name for axis in axes}
-            for result in op.results:
-                known[result] = found
+            else:
+                waiting += self._look_at(one.owner)
         return known[value]
+
+    def _look_at(self, op: Operation | Block) -> Sequence[SSAValue]:
+        """Note along which axes the results of an op vary, or say what has to be known."""
+        assert isinstance(op, Operation)
+        known, found = self._varying, _NO_AXES
+        if self._follows(op):
+            missing: list[SSAValue] = []
+            for operand in read_by(op):
+                theirs = known.get(operand)
+                if theirs is None:
+                    missing.append(operand)
+                elif theirs is not found and not theirs <= found:
+                    found |= theirs
+            if missing:
+                return missing
+            axes = self.axes(op) if _FOLLOWING[type(op)] is None else None
+            if axes is None:
+                pass
+            elif isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
+                found -= {axis.name for axis in axes if axis.size is None}
+            else:
+                found |= {axis.name for axis in axes}
+        else:
+            found = self._every
+        for result in op.results:
+            known[result] = found
+        return ()
 
     def _follows(self, op: Operation | Block) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
@@ -338,6 +358,15 @@ class DeviceProgram:
             zeros = emit.splat(0, element_of(value), shape_of(value))
             return emit.select(first, value, zeros)
 
+    def without_index(
+        self, offset: SSAValue, axes: Axes, size: int, before: Operation
+    ) -> SSAValue:
+        """A number less what the index along axes adds to it, ahead of an op."""
+        with _Writing(self, before, before.location, None):
+            emit = self._scratch
+            added = emit.scaled(self._writer.index_along(self.mesh, axes), size)
+            return emit.subtract(offset, emit.convert(added, element_of(offset)))
+
     def copy(
         self,
         op: Operation,
@@ -367,6 +396,10 @@ class DeviceProgram:
                     limits[dim] = size
                 properties["limit_indices"] = DenseArrayBase.from_list(
                     IntegerType(64), limits
+                )
+            elif isinstance(op, stablehlo.DynamicSliceOp):
+                properties["slice_sizes"] = DenseArrayBase.from_list(
+                    IntegerType(64), shape
                 )
             elif isinstance(op, stablehlo.ConstantOp):
                 with _Writing(self, before or op, op.location, None):
@@ -472,8 +505,10 @@ def sum_of(op: Operation) -> Combiner | None:
     return None
 
 
-def _read_by(op: Operation) -> list[SSAValue]:
+def read_by(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, and what its regions use from outside."""
+    if not op.regions:
+        return op.operands
     read = list(op.operands)
     for region in op.regions:
         for inner in region.walk():
@@ -512,6 +547,43 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
 def is_elementwise(op: Operation) -> bool:
     """Whether each element of the one result depends on those at its place alone."""
     return op.has_trait(Elementwise, value_if_unregistered=False)
+
+
+_DEPENDING: dict[type[Operation], bool] = {}
+
+
+def depends_on_operands(op: Operation) -> bool:
+    """Whether an op makes the same of the same operands, wherever it stands.
+
+    A barrier says that nobody is to look whether it does.
+    """
+    kind = type(op)
+    known = _DEPENDING.get(kind)
+    if known is None:
+        known = _DEPENDING[kind] = kind is not stablehlo.OptimizationBarrierOp and (
+            issubclass(kind, (*_SENDING, *_OF_OPERANDS, stablehlo.PartitionIdOp))
+            or kind.has_trait(Pure, value_if_unregistered=False)
+        )
+    return known
+
+
+def does_the_same(one: Operation, other: Operation) -> bool:
+    """Whether two ops of one kind make the same of the same operands."""
+    return (
+        one.properties.keys() == other.properties.keys()
+        and all(
+            name == "channel_handle"
+            or value is other.properties[name]
+            or value == other.properties[name]
+            for name, value in one.properties.items()
+        )
+        and [result.type for result in one.results]
+        == [result.type for result in other.results]
+        and all(
+            mine.is_structurally_equivalent(theirs)
+            for mine, theirs in zip(one.regions, other.regions, strict=True)
+        )
+    )
 
 
 def is_collective(op: Operation) -> bool:
