@@ -33,6 +33,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    IntegerType,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -147,8 +148,6 @@ class LinearRegion:
                 for index, operand in enumerate(op.operands)
                 if operand in self.vertices
             ]
-            if not partial:
-                continue
             found = self._linear(op, partial)
             if found is None:
                 continue
@@ -167,8 +166,9 @@ class LinearRegion:
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """In which operands an op is linear, and which count once; None if in none."""
-        element = element_of(op.results[0]) if is_tensor(op.results[0]) else i1
-        if element == i1:
+        result = op.results[0]
+        element = element_of(result) if is_tensor(result) else i1
+        if isinstance(element, IntegerType) and element == i1:
             return None
         first, only = partial[0], tuple(partial)
         whole = [index for index in range(len(op.operands)) if index not in partial]
@@ -214,12 +214,15 @@ class LinearRegion:
 
     def _ends(self, value: SSAValue) -> bool:
         """Whether a value is needed whole whatever else is: what follows has it so."""
-        users = [(use.operation, use.index) for use in value.uses]
-        kinds = [_KINDS.get(type(user)) for user, _ in users]
-        return None in kinds or any(
-            kind == "multiplies" and not self._same(user, 1 - index)
-            for kind, (user, index) in zip(kinds, users, strict=True)
-        )
+        products: list[SSAValue] = []
+        for use in value.uses:
+            kind = _KINDS.get(type(use.operation))
+            if kind is None:
+                return True
+            if kind == "multiplies":
+                products.append(use.operation.operands[1 - use.index])
+        same = self.program.same_along
+        return any(not same(other, self.axes) for other in products)
 
     def is_needed(self, vertex: Vertex) -> bool:
         """Whether an op uses the value that is not linear in it."""

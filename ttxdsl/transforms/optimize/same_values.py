@@ -13,11 +13,14 @@ What is no collective stays where it is, for it costs nothing that is counted he
 
 from __future__ import annotations
 
+from collections import deque
+
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.origins import optimized
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
+    ToldApart,
     depends_on_operands,
     does_the_same,
     erase_unused,
@@ -27,8 +30,8 @@ from ttxdsl.transforms.optimize.device_program import (
 NAME = "same-values"
 
 
-_DEPTH = 3
-"""How far back collectives are told apart before any two are compared."""
+_NEAR = 16
+"""How many ops collectives are told apart by, before any two are compared."""
 
 _STEPS = 200
 """How many ops two collectives are compared by: what goes back further is another."""
@@ -39,15 +42,20 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     sending = [op for op in program.sending(block) if is_collective(op)]
     if len(sending) < 2:
         return False
-    kinds = _Kinds(block)
-    known: dict[int, list[Operation]] = {}
+    known = program.told_apart.setdefault(block, ToldApart())
     replaced: list[SSAValue] = []
     for op in sending:
-        alike = known.setdefault(kinds.of(op, _DEPTH), [])
+        if op in known.looked_at:
+            continue
+        known.looked_at.add(op)
+        alike = known.by_kind.setdefault(_kind(op, block), [])
         earlier = next((one for one in alike if _same(block, one, op)), None)
         if earlier is None:
             alike.append(op)
             continue
+        if not earlier.is_before_in_block(op):
+            earlier, op = op, earlier
+            alike[alike.index(op)] = earlier
         for mine, theirs in zip(op.results, earlier.results, strict=True):
             mine.replace_all_uses_with(theirs)
             replaced.append(mine)
@@ -56,36 +64,29 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     return bool(replaced)
 
 
-class _Kinds:
-    """Numbers that are the same for ops that do the same."""
-
-    def __init__(self, block: Block):
-        self._block = block
-        self._known: dict[tuple[Operation, int], int] = {}
-
-    def of(self, op: Operation, depth: int) -> int:
-        """The number of an op, by what it is made of, a few ops back."""
-        key = op, depth
-        found = self._known.get(key)
-        if found is None:
-            below = depth - 1
-            made_of = [self._value(one, below) for one in op.operands] if depth else ()
-            found = self._known[key] = hash((type(op), *made_of))
-        return found
-
-    def _value(self, value: SSAValue, depth: int) -> int:
-        op = value.owner
-        if not isinstance(op, Operation) or op.parent is not self._block:
-            return id(value)
-        return self.of(op, depth)
+def _kind(op: Operation, block: Block) -> int:
+    """A number that is the same for ops that do the same: by what is near them."""
+    near: list[object] = []
+    waiting, looked_at = [op], 0
+    while looked_at < min(len(waiting), _NEAR):
+        one = waiting[looked_at]
+        looked_at += 1
+        near.append(type(one))
+        for value in one.operands:
+            owner = value.owner
+            if isinstance(owner, Block) or owner.parent is not block:
+                near.append(value)
+            else:
+                waiting.append(owner)
+    return hash(tuple(near))
 
 
 def _same(block: Block, one: Operation, other: Operation) -> bool:
     """Whether two ops of a block surely make the same."""
-    waiting = [(one, other)]
+    waiting = deque([(one, other)])
     seen: set[tuple[Operation, Operation]] = set()
-    while waiting:
-        pair = mine, theirs = waiting.pop()
+    while waiting:  # the nearest first: most differ there
+        pair = mine, theirs = waiting.popleft()
         if mine is theirs or pair in seen:
             continue
         seen.add(pair)
