@@ -35,21 +35,7 @@ from ttxdsl.errors import CompileError  # noqa: E402
 PAGE = ROOT / "docs" / "evidence" / "xla-corpus.md"
 MESH, DEVICES = "2x4", 8
 
-_CONSTANT_START = (
-    "the start is a constant, which XLA folds into a slice first; Shardy's rule for "
-    "dynamic slices wants the dimension whole"
-)
 REASONS: dict[str, str] = {
-    "argsort": "positions are resharded as any value; XLA makes them anew",
-    "concatenate_grad": "a slice that begins in the next shard is sent together with "
-    "what lies before it there",
-    "conv3d": "Shardy's reshard is a permute and two all-to-alls, XLA's one all-to-all",
-    "dynamic_slice": _CONSTANT_START,
-    "dynamic_slice_grad": _CONSTANT_START,
-    "max_pool_grad": "shards are smaller than a window, and Shardy replicates what is "
-    "scattered",
-    "pool_custom": "Shardy splits both operands alike before they are gathered; XLA "
-    "gathers each from where it lies",
     "rng_uniform": "all devices get the numbers of the first; XLA's draw their own, so "
     "that replicas differ",
 }

@@ -143,7 +143,8 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         f"{len(together)} programs with collectives, of the JAX corpus with random"
         " shardings over 2x4 devices and of the models: all optimizations together make"
         f" {changed} of them send less and {more} send more. Bytes that each device"
-        " sends by the ring model, every collective counted once.",
+        " sends by the ring model, every collective counted once, also in a loop: what moves"
+        " out of one shows nothing here.",
         "",
         "## Alone",
         "",

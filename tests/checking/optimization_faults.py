@@ -12,15 +12,19 @@ import pytest
 from xdsl.ir import Block, Operation, SSAValue
 
 from tests.checking.faults import Fault
-from tests.transforms.optimize.programs import PROGRAMS
+from tests.transforms.optimize.programs import CHEAPER, PROGRAMS, TURN
 from ttxdsl.checking.failure import Mode
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.optimize import (
+    branches,
     cheap_moves,
     dims,
     joined_sums,
+    loops,
+    positions,
+    same_values,
     small_sums,
     turned_products,
 )
@@ -94,6 +98,13 @@ def _lost_sum(
     return program.copy(op, [*inner.operands])
 
 
+_BASES = positions._bases  # pyright: ignore[reportPrivateUsage]
+
+
+def _at_the_start(*arguments: Any) -> set[int] | None:
+    return None if _BASES(*arguments) is None else {0}
+
+
 _FAULTS: list[tuple[str, str, Plant]] = [
     (
         "late-sums: a term counts on every device",
@@ -134,6 +145,38 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "joined-sums: along one axis of two",
         PROGRAMS["joined-sums"],
         _instead(joined_sums, "_both", _of_the_outer),
+    ),
+    (
+        "same-values: what is alike but for its operands",
+        PROGRAMS["same-values"]
+        .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = []", 1)
+        .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = [0]"),
+        _instead(same_values, "_same", lambda *_: True),
+    ),
+    (
+        "out-of-branches: that of one branch for all",
+        PROGRAMS["out-of-branches"].replace(
+            "%4 = sdy.sharding_constraint %a", "%4 = sdy.sharding_constraint %d"
+        ),
+        _instead(branches, "_has_same_operands", lambda *_: True),
+    ),
+    (
+        "ahead-of-loops: what each turn changes",
+        PROGRAMS["ahead-of-loops"].replace(
+            "%whole = sdy.sharding_constraint %a",
+            "\n".join([*TURN, "%whole = sdy.sharding_constraint %now"]),
+        ),
+        _instead(loops.Unchanged, "holds", lambda *_: True),
+    ),
+    (
+        "behind-loops: each device starts from the whole",
+        PROGRAMS["behind-loops"],
+        _instead(DeviceProgram, "on_first", _as_it_is),
+    ),
+    (
+        "cheap-gathers: positions begin anew on each device",
+        CHEAPER["positions"][0],
+        _instead(positions, "_bases", _at_the_start),
     ),
 ]
 

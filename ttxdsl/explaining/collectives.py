@@ -557,6 +557,10 @@ class WhyCollectives:
 
 
 OPTIMIZED = {
+    "same-values": "serves all who want the same of the same values",
+    "out-of-branches": "is what every branch would do, once for all of them",
+    "ahead-of-loops": "does once ahead of a loop what each turn would do alike",
+    "behind-loops": "combines once behind a loop what it only accumulates",
     "late-sums": "combines late what was partial: sums of it, or less of it, at once",
     "early-slices": "leaves each device the part that its users want",
     "small-sums": "combines parts ahead of what is done along other axes",

@@ -73,7 +73,7 @@ def _cut_at(axis: AxisRef, cuts: Iterable[int], mesh: Mesh) -> list[AxisRef]:
     ]
 
 
-def _cut_alike(
+def cut_alike(
     lists: Sequence[Iterable[AxisRef]], by: Iterable[AxisRef], mesh: Mesh
 ) -> list[list[AxisRef]]:
     """Every list with its axes cut wherever an axis of `by` begins or ends.
@@ -114,10 +114,10 @@ class _Planner:
         self.shape = shape
         self.must_reorder_devices = self.mesh.devices() != target_mesh.devices()
         self.steps: list[collectives.Collective] = []
-        self.surplus: list[list[AxisRef]] = _cut_alike(
+        self.surplus: list[list[AxisRef]] = cut_alike(
             source.axes_per_dim, target.sharding_axes, self.mesh
         )
-        self.missing: list[list[AxisRef]] = _cut_alike(
+        self.missing: list[list[AxisRef]] = cut_alike(
             target.axes_per_dim, source.sharding_axes, self.mesh
         )
         self.settled: list[list[AxisRef]] = []
@@ -223,7 +223,7 @@ class _Planner:
             given.append(taken)
             surplus = self.surplus[dim]
             self.surplus[dim] = [*taken, *surplus] if in_front else [*surplus, *taken]
-        self.missing = _cut_alike(self.missing, split, self.mesh)
+        self.missing = cut_alike(self.missing, split, self.mesh)
         return given
 
     # 1. Slices

@@ -39,6 +39,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
+- Stage 10 takes the collectives that send least, also where Shardy takes others; not with
+  `optimize=false`.
 - Behind stage 10 go Shardy's own rewrites of collectives (`shardy-ccl-canonicalization`),
   behind stage 11 ours (`optimize-collectives`), which know what every device computes:
   both let collectives send less, and are left out with `optimize=false`.
@@ -251,8 +253,8 @@ class TTStableHLOPipelinePass(ModulePass):
         first-stage: start with the stage of this number, on a program that the stages
             before it made.
         last-stage: stop after the stage of this number.
-        optimize: let collectives send less (true): `shardy-ccl-canonicalization`
-            behind stage 10, `optimize-collectives` behind stage 11.
+        optimize: let collectives send less (true): the cheapest plans of reshards in
+            stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
         strict: what would be computed replicated with a warning is an error.
         version: `design`, or `2026` for what tt-mlir's own pipeline does today.
     """
@@ -302,7 +304,7 @@ class TTStableHLOPipelinePass(ModulePass):
             ShardingConstraintToReshardPass(),
             InsertExplicitReshardsPass(),
             WrapUnderManualComputationPass(),
-            ReshardToCollectivesPass(),
+            ReshardToCollectivesPass(cheapest=self.optimize and self.version == DESIGN),
             UpdateGlobalToLocalShapesPass(self.strict),
             CloseShardingsPass(),
             CanonicalizePass(),

@@ -156,9 +156,24 @@ def reversing(rng: random.Random) -> str:
     return main(f"%a: {tensor(16, 8)} {sharded(2, axes, others)}", text, tensor(16, 8))
 
 
+def running(rng: random.Random) -> str:
+    """A running combination, from either end."""
+    others, axes = 15, rng.choice(AXES)
+    low, high = rng.choice(((others, 0), (0, others)))
+    reducer, start = rng.choice((("add", 0.0), ("maximum", -1.0), ("multiply", 1.0)))
+    text = f"""stablehlo.constant dense<{start}> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%a, %s) <{{window_dimensions = array<i64: 16, 1>, padding = dense<[[{low}, {high}], [0, 0]]> : tensor<2x2xi64>}}> ({{
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %1 = stablehlo.{reducer} %p, %q : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+  }}) : ({tensor(16, 4)}, tensor<f32>) -> {tensor(16, 4)}"""
+    argument = f"%a: {tensor(16, 4)} {sharded(2, axes)}"
+    return main(argument, text, tensor(16, 4)).replace("%0", "%s", 1)
+
+
 @pytest.mark.parametrize(
     "make",
-    [convolution, pooling, padding, slicing, reversing],
+    [convolution, pooling, padding, slicing, reversing, running],
     ids=lambda m: m.__name__,
 )
 def test_numbers_stay(make: Callable[[random.Random], str]):
@@ -170,7 +185,34 @@ def test_numbers_stay(make: Callable[[random.Random], str]):
         assert partition_and_compare(module, seed)[0] == EQUAL
         kinds.update({one.kind for one in list_collectives(module)} or {"none"})
     # not only the case of gathering
-    assert kinds["none" if make is slicing else "collective_permute"] >= 1
+    if make is running:
+        assert kinds["all_gather"] >= 1
+    else:
+        assert kinds["none" if make is slicing else "collective_permute"] >= 1
+
+
+def sent_by(op: str, result: str, before: str = "") -> int:
+    text = main(f"%a: {tensor(16, 8)} {sharded(2, AXES[2])}", op, result)
+    text = text.replace("%0 =", f"{before}%0 =", 1)
+    module = parse_program(text)
+    assert partition_and_compare(module, 0)[0] == EQUAL
+    return sum(one.bytes_per_device for one in list_collectives(module))
+
+
+def test_of_what_lies_far_only_what_is_read_is_sent():
+    """The first shards have all that is left: each gives away one row at a time."""
+    op = f"stablehlo.slice %a [0:8, 0:8] : ({tensor(16, 8)}) -> {tensor(8, 8)}"
+    assert sent_by(op, tensor(8, 8)) == 7 * 32
+
+
+def test_a_running_sum_sends_one_row_a_shard():
+    op = f"""\"stablehlo.reduce_window"(%a, %i) <{{window_dimensions = array<i64: 16, 1>, padding = dense<[[15, 0], [0, 0]]> : tensor<2x2xi64>}}> ({{
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %1 = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+  }}) : ({tensor(16, 8)}, tensor<f32>) -> {tensor(16, 8)}"""
+    zero = "%i = stablehlo.constant dense<0.0> : tensor<f32>\n  "
+    assert sent_by(op, tensor(16, 8), zero) == 7 * 32
 
 
 def test_what_fits_the_shards_sends_nothing():

@@ -107,10 +107,99 @@ SMALL_PERMUTES = _function(
     f"return %2 : {S}",
 )
 
+_SUM = (
+    "stablehlo.reduce({} init: %i) applies stablehlo.add across dimensions = [1]"
+    f" : ({S}, tensor<f32>) -> tensor<8xf32>"
+)
+
+SAME_VALUES = _function(
+    [_t("8x8", "", "y")],
+    "tensor<8xf32>",
+    "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+    "%0 = stablehlo.negate %a : " + S,
+    "%1 = " + _SUM.format("%0"),
+    "%2 = stablehlo.negate %a : " + S,
+    "%3 = " + _SUM.format("%2"),
+    "%4 = stablehlo.multiply %1, %3 : tensor<8xf32>",
+    "return %4 : tensor<8xf32>",
+)
+
+
+def _loop(*body: str) -> list[str]:
+    """A loop that turns three times and carries a tensor on."""
+    return [
+        "%zero = stablehlo.constant dense<0> : tensor<i32>",
+        f"%r:2 = stablehlo.while(%n = %zero, %c = %b) : tensor<i32>, {S} cond {{",
+        "  %three = stablehlo.constant dense<3> : tensor<i32>",
+        "  %more = stablehlo.compare LT, %n, %three, SIGNED"
+        " : (tensor<i32>, tensor<i32>) -> tensor<i1>",
+        "  stablehlo.return %more : tensor<i1>",
+        "} do {",
+        "  %one = stablehlo.constant dense<1> : tensor<i32>",
+        "  %next = stablehlo.add %n, %one : tensor<i32>",
+        *(f"  {line}" for line in body),
+        f"  stablehlo.return %next, %sum : tensor<i32>, {S}",
+        "}",
+        f"return %r#1 : {S}",
+    ]
+
+
+AHEAD_OF_LOOPS = _function(
+    [_t("8x8", "y", ""), WHOLE],
+    WHOLE,
+    *_loop(
+        f"%whole = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+        f"%factor = stablehlo.maximum %whole, %c : {S}",
+        f"%sum = stablehlo.add %factor, %c : {S}",
+    ),
+)
+
+TURN = [
+    "%turn = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>",
+    f"%turns = stablehlo.broadcast_in_dim %turn, dims = [] : (tensor<f32>) -> {S}",
+    f"%now = stablehlo.multiply %a, %turns : {S}",
+]
+"""Lines of a loop: an argument that is another in each turn."""
+
+BEHIND_LOOPS = _function(
+    [_t("8x8", "", "y"), WHOLE, _t("8x8", "y", "")],
+    WHOLE,
+    *_loop(
+        *TURN,
+        "%two = stablehlo.constant dense<2.0> : tensor<8x8xf32>",
+        "%product = stablehlo.dot_general %now, %f, contracting_dims = [1] x [0]"
+        f" : ({S}, {S}) -> {S}",
+        f"%twice = stablehlo.multiply %product, %two : {S}",
+        f"%sum = stablehlo.add %c, %twice : {S}",
+    ),
+)
+
+OUT_OF_BRANCHES = _function(
+    [_t("8x8", "y", ""), WHOLE, _t("8x8", "", "y"), _t("8x8", "y", ""), "tensor<i1>"],
+    WHOLE,
+    '%r = "stablehlo.if"(%e) ({',
+    f"  %0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f"  %1 = stablehlo.multiply %0, %b : {S}",
+    "  %2 = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0]"
+    f" : ({S}, {S}) -> {S}",
+    f"  %3 = stablehlo.multiply %1, %2 : {S}",
+    f"  stablehlo.return %3 : {S}",
+    "}, {",
+    f"  %4 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f"  %5 = stablehlo.subtract %4, %b : {S}",
+    f"  stablehlo.return %5 : {S}",
+    f"}}) : (tensor<i1>) -> {S}",
+    f"return %r : {S}",
+)
+
 BEFORE = {"small-sums": ("early-slices",)}
 """Optimizations that make what another one is about."""
 
 PROGRAMS = {
+    "out-of-branches": OUT_OF_BRANCHES,
+    "same-values": SAME_VALUES,
+    "ahead-of-loops": AHEAD_OF_LOOPS,
+    "behind-loops": BEHIND_LOOPS.replace("%c: ", "%f: ", 1),
     "late-sums": LATE_SUMS,
     "early-slices": EARLY_SLICES,
     "small-sums": SMALL_SUMS,
@@ -120,3 +209,79 @@ PROGRAMS = {
     "small-permutes": SMALL_PERMUTES,
     "joined-sums": JOINED_SUMS,
 }
+
+POSITIONS = _function(
+    [_t("8x8", "y", "")],
+    WHOLE,
+    f"%0 = stablehlo.iota dim = 0 : {S}",
+    f'%1 = sdy.sharding_constraint %0 <@mesh, [{{"y", "x"}}, {{}}]> : {S}',
+    f"%2 = stablehlo.negate %1 : {S}",
+    f'%3 = sdy.sharding_constraint %2 <@mesh, [{{"y"}}, {{}}]> : {S}',
+    f"%4 = stablehlo.multiply %3, %a : {S}",
+    f"%5 = sdy.sharding_constraint %3 <@mesh, [{{}}, {{}}]> : {S}",
+    f"%6 = sdy.sharding_constraint %4 <@mesh, [{{}}, {{}}]> : {S}",
+    f"%7 = stablehlo.dot_general %5, %6, contracting_dims = [1] x [0] : ({S}, {S}) -> {S}",
+    f"return %7 : {S}",
+)
+
+CORNER = _function(
+    [_t("8x8", "", "y"), "tensor<i32>"],
+    "tensor<4x6xf32>",
+    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    "%1 = stablehlo.constant dense<2> : tensor<i32>",
+    "%2 = stablehlo.dynamic_slice %0, %1, %b, sizes = [4, 6]"
+    f" : ({S}, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>",
+    "return %2 : tensor<4x6xf32>",
+)
+
+_WINDOWS = (
+    "window_dimensions = array<i64: 2, 1>, window_strides = array<i64: 2, 1>,"
+    " padding = dense<0> : tensor<2x2xi64>"
+)
+POOLED = _function(
+    [_t("8x8", "y", "")],
+    _t("8x8", "y", ""),
+    "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+    f'%0 = "stablehlo.reduce_window"(%a, %i) <{{{_WINDOWS}}}> ({{',
+    "^bb0(%p: tensor<f32>, %q: tensor<f32>):",
+    "  %1 = stablehlo.maximum %p, %q : tensor<f32>",
+    "  stablehlo.return %1 : tensor<f32>",
+    f"}}) : ({S}, tensor<f32>) -> tensor<4x8xf32>",
+    "%2 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<4x8xf32>",
+    f"%3 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f'%4 = "stablehlo.select_and_scatter"(%3, %2, %i) <{{{_WINDOWS}}}> ({{',
+    "^bb0(%p: tensor<f32>, %q: tensor<f32>):",
+    "  %5 = stablehlo.compare GE, %p, %q, FLOAT"
+    " : (tensor<f32>, tensor<f32>) -> tensor<i1>",
+    "  stablehlo.return %5 : tensor<i1>",
+    "}, {",
+    "^bb0(%p: tensor<f32>, %q: tensor<f32>):",
+    "  %6 = stablehlo.add %p, %q : tensor<f32>",
+    "  stablehlo.return %6 : tensor<f32>",
+    f"}}) : ({S}, tensor<4x8xf32>, tensor<f32>) -> {S}",
+    f"return %4 : {S}",
+)
+
+_BRANCH = [
+    "  %0 = stablehlo.dot_general %a, %{}, contracting_dims = [1] x [0]"
+    f" : ({S}, {S}) -> {S}",
+    f"  stablehlo.return %0 : {S}",
+]
+ENDS = _function(
+    [_t("8x8", "", "y"), _t("8x8", "y", ""), _t("8x8", "y", ""), "tensor<i1>"],
+    _t("8x8", "y", ""),
+    '%r = "stablehlo.if"(%d) ({',
+    *(line.format("b") for line in _BRANCH),
+    "}, {",
+    *(line.format("c") for line in _BRANCH),
+    f"}}) : (tensor<i1>) -> {S}",
+    f"return %r : {S}",
+)
+
+CHEAPER = {
+    "ends of branches": (ENDS, 768, 192),
+    "positions": (POSITIONS, 416, 192),
+    "corner": (CORNER, 192, 96),
+    "pooled": (POOLED, 192, 0),
+}
+"""Programs with what is sent without the optimizations and with all of them."""

@@ -7,14 +7,17 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
-from tests.transforms.optimize.programs import BEFORE, PROGRAMS
+from tests.transforms.optimize.programs import BEFORE, CHEAPER, PROGRAMS
 from ttxdsl.analysis.origins import optimizations
+from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.collectives import OPTIMIZED
 from ttxdsl.interpreters.run import run_module
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.transforms.optimize.device_program import is_collective
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 from ttxdsl.transforms.optimize.optimize_collectives import (
     OPTIMIZATIONS,
@@ -31,6 +34,11 @@ SENT = {
     "cheap-exchanges": (96, 48),
     "small-permutes": (128, 16),
     "joined-sums": (80, 56),
+    "same-values": (96, 48),
+    "out-of-branches": (768, 576),
+    # once instead of in each turn, see below
+    "ahead-of-loops": (192, 192),
+    "behind-loops": (384, 384),
 }
 """The bytes of each program without its optimization, and with it alone."""
 
@@ -63,7 +71,11 @@ def test_an_optimization_sends_less_and_changes_no_number(name: str):
     before = sent(module)
     optimized(module, name)
     assert (before, sent(module)) == SENT[name]
-    # integers: nothing is rounded, so that all must be the same to the last bit
+    computes_the_same(module, text)
+
+
+def computes_the_same(module: ModuleOp, text: str) -> None:
+    """Integers: nothing is rounded, so that all must be the same to the last bit."""
     whole = parse_program(text)
     arguments = arguments_of(whole, 0, tagged=True)
     for found, wanted in zip(
@@ -72,7 +84,57 @@ def test_an_optimization_sends_less_and_changes_no_number(name: str):
         np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("name", ["late-sums", "early-slices", "joined-sums"])
+def in_loops(module: ModuleOp) -> int:
+    """How many collectives stand in loops."""
+    return sum(
+        is_collective(op)
+        for loop in ops_of_type(module, stablehlo.WhileOp)
+        for op in loop.body.walk()
+    )
+
+
+@pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
+def test_a_loop_sends_once_what_each_turn_sends_alike(name: str):
+    module = local(PROGRAMS[name])
+    assert in_loops(module) == 1
+    assert in_loops(optimized(module, name)) == 0
+
+
+NEVER = {"dense<3>": "dense<0>"}, {"LT": "GT"}
+UNKNOWN = {
+    "%three = stablehlo.constant dense<3> : tensor<i32>": "%three = stablehlo.convert"
+    " %n : tensor<i32>"
+}
+LOOKED_AT = {"%sum = stablehlo.add %c": "%sum = stablehlo.maximum %c"}
+
+
+@pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
+@pytest.mark.parametrize("change", [*NEVER, UNKNOWN])
+def test_a_loop_that_may_not_turn_stays(name: str, change: dict[str, str]):
+    text = PROGRAMS[name]
+    for old, new in change.items():
+        assert old in text
+        text = text.replace(old, new)
+    module = local(text)
+    assert in_loops(optimized(module)) == 1
+    if change is not UNKNOWN:
+        computes_the_same(module, text)
+
+
+def test_a_loop_that_looks_at_its_sum_stays():
+    text = PROGRAMS["behind-loops"]
+    for old, new in LOOKED_AT.items():
+        assert old in text
+        text = text.replace(old, new)
+    module = optimized(local(text), "behind-loops")
+    assert in_loops(module) == 1
+    computes_the_same(module, text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["late-sums", "early-slices", "joined-sums", "same-values", "behind-loops"],
+)
 def test_a_collective_says_what_made_it(name: str):
     module = optimized(local(PROGRAMS[name]), name)
     named = {one for op in module.walk() for one in optimizations(op.location)}
@@ -81,6 +143,15 @@ def test_a_collective_says_what_made_it(name: str):
 
 def test_every_optimization_is_explained():
     assert set(OPTIMIZED) == set(OPTIMIZATIONS)
+
+
+@pytest.mark.parametrize("name", CHEAPER)
+def test_what_needs_no_sending_is_not_sent(name: str):
+    text, before, after = CHEAPER[name]
+    module = local(text)
+    assert sent(module) == before
+    assert sent(optimized(module)) == after
+    computes_the_same(module, text)
 
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)

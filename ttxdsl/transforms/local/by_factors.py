@@ -24,7 +24,7 @@ from ttxdsl.sharding.axes import (
     lists_overlap,
     sort_and_merge,
 )
-from ttxdsl.sharding.collectives import AllGather, AllSlice, suffix_behind
+from ttxdsl.sharding.collectives import AllSlice, suffix_behind
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.combiner import Combiner
@@ -303,7 +303,7 @@ def _to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
         suffix_behind(new, old, local.placed.mesh)
         for old, new in zip(local.placed.axes, layout.axes, strict=True)
     )
-    return ctx.step(local, AllGather(suffixes))
+    return ctx.gather_along(local, suffixes)
 
 
 def _from_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:

@@ -22,6 +22,7 @@ whole elements are sent, and the op pads the few places that are left.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i64
 from xdsl.ir import SSAValue
 
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
@@ -74,6 +75,38 @@ class Halo:
     drift: int = 0
     padding: tuple[int, int] = (0, 0)
 
+    def sent(
+        self, hop: int, shards: int, size: int
+    ) -> tuple[int, int, list[int]] | None:
+        """What shards get of the one that is `hop` behind them, or -hop before.
+
+        Where shards drift apart each reads another part of it; one permute sends all that
+        any of them reads.
+
+        Args:
+            hop: how many shards further, not 0.
+            shards: how many there are.
+            size: of a shard.
+
+        Returns:
+            The first element, counted in the shard that sends, the one behind the last,
+            and who reads any; None if nobody does.
+        """
+        first, end, readers = size, 0, list[int]()
+        for shard in range(max(0, -hop), min(shards, shards - hop)):
+            begin = self.start + shard * self.drift - hop * size
+            if max(begin, 0) < min(begin + self.size, size):
+                readers.append(shard)
+                first = min(first, max(begin, 0))
+                end = max(end, min(begin + self.size, size))
+        return (first, end, readers) if readers else None
+
+    def elements_sent(self, shards: int, size: int) -> int:
+        """How many elements each device sends along the dimension, at most."""
+        hops = (hop for hop in range(1 - shards, shards) if hop)
+        found = (self.sent(hop, shards, size) for hop in hops)
+        return sum(one[1] - one[0] for one in found if one is not None)
+
 
 def meeting(
     operand: Layout, dim: int, result: Layout | None, result_dim: int
@@ -123,60 +156,73 @@ def halo_of(operand: Layout, result: Layout, window: Window) -> Halo | None:
             for i, begin in enumerate(starts)
         )
         halo = Halo(window.dim, max(0, low), max(0, high), start, length, drift)
-    if halo.low + halo.high >= (shards - 1) * size:
+    if halo.elements_sent(shards, size) >= (shards - 1) * size:
         return None
     return halo
 
 
-def _from_shards_before(
-    ctx: Localizer,
-    local: Local,
-    dim: int,
-    count: int,
-    filler: SSAValue | None,
-    *,
-    behind: bool = False,
+def _from_shards(
+    ctx: Localizer, local: Local, halo: Halo, hops: range, filler: SSAValue | None
 ) -> list[SSAValue]:
-    """The last elements of the shards before, or the first of those behind.
+    """What other shards have of the stretches, and something where nobody reads any.
 
     Args:
         ctx: the localizer.
         local: the shard.
-        dim: the split dimension.
-        count: how many elements.
+        halo: the stretches.
+        hops: from which shards, in the order of the dimension.
         filler: a scalar that stands outside of the dimension; None is zero, which a
             permute gives who is no target.
-        behind: from the shards behind.
 
     Returns:
         Pieces in the order of the dimension.
     """
-    emit, layout = ctx.emitter, local.placed
+    emit, layout, dim = ctx.emitter, local.placed, halo.dim
     axes = layout.axes[dim]
     groups = groups_along(layout.mesh, axes)
     shards, size = len(groups[0]), layout.local_shape[dim]
     pieces: list[SSAValue] = []
-    for hop in range(1, -(-count // size) + 1):
-        part = min(size, count - (hop - 1) * size)
-        begin = 0 if behind else size - part
-        sent = emit.slice_dim(local.value, dim, begin, begin + part)
+    for hop in hops:
+        # those next to the shard itself, as many as there are in the halo
+        far = halo.high if hop > 0 else halo.low
+        part = min(size, far - (abs(hop) - 1) * size)
+        begin, end = (0, part) if hop > 0 else (size - part, size)
+        found = halo.sent(hop, shards, size)
+        if found is None:
+            pieces += _nothing(ctx, local, dim, end - begin, filler)
+            continue
+        first, last, readers = found
+        pieces += _nothing(ctx, local, dim, first - begin, filler)
+        sent = emit.slice_dim(local.value, dim, first, last)
         pairs = sorted(
-            (group[i + hop], group[i]) if behind else (group[i], group[i + hop])
-            for group in groups
-            for i in range(shards - hop)
+            (group[shard + hop], group[shard]) for group in groups for shard in readers
         )
         received = ctx.collectives.permute_pairs(sent, tuple(pairs))
         if filler is not None:
             index = ctx.collectives.index_along(layout.mesh, axes)
             outside = (
                 emit.compare(index, emit.position(shards - hop), ComparisonDirection.GE)
-                if behind
-                else emit.compare(index, emit.position(hop), ComparisonDirection.LT)
+                if hop > 0
+                else emit.compare(index, emit.position(-hop), ComparisonDirection.LT)
             )
             nothing = emit.broadcast(filler, shape_of(sent))
             received = emit.select(outside, nothing, received)
         pieces.append(received)
-    return pieces if behind else pieces[::-1]
+        pieces += _nothing(ctx, local, dim, end - last, filler)
+    return pieces
+
+
+def _nothing(
+    ctx: Localizer, local: Local, dim: int, count: int, filler: SSAValue | None
+) -> list[SSAValue]:
+    """What stands outside of a dimension, or where nobody looks."""
+    if not count:
+        return []
+    shape = list(shape_of(local.value))
+    shape[dim] = count
+    if filler is None:
+        return [ctx.emitter.splat(0, element_of(local.value), shape)]
+    return [ctx.emitter.broadcast(filler, shape)]
 
 
 def with_halo(
@@ -194,22 +240,14 @@ def with_halo(
     before = max(0, -min(first_start, last_start) - halo.low)
     behind = max(0, max(first_start, last_start) + halo.size - size - halo.high)
 
-    def outside(count: int) -> list[SSAValue]:
-        if not count:
-            return []
-        shape = list(shape_of(local.value))
-        shape[dim] = count
-        if filler is None:
-            return [emit.splat(0, element_of(local.value), shape)]
-        return [emit.broadcast(filler, shape)]
-
+    near, far = -(-halo.low // size), -(-halo.high // size)
     buffer = emit.concatenate(
         [
-            *outside(before),
-            *_from_shards_before(ctx, local, dim, halo.low, filler),
+            *_nothing(ctx, local, dim, before, filler),
+            *_from_shards(ctx, local, halo, range(-near, 0), filler),
             local.value,
-            *_from_shards_before(ctx, local, dim, halo.high, filler, behind=True),
-            *outside(behind),
+            *_from_shards(ctx, local, halo, range(1, far + 1), filler),
+            *_nothing(ctx, local, dim, behind, filler),
         ],
         dim,
     )
@@ -283,6 +321,16 @@ def serve(
         for halo in halos.values():
             now[i] = with_halo(ctx, now[i], halo, filler)
     return Served(now, planned, halos)
+
+
+def padding_attr(
+    pairs: Sequence[tuple[int, int]],
+) -> DenseIntOrFPElementsAttr[IntegerType]:
+    """`dense<[[low, high], …]>`."""
+    type_ = TensorType(i64, [len(pairs), 2])
+    return DenseIntOrFPElementsAttr.from_list(
+        type_, [amount for pair in pairs for amount in pair]
+    )
 
 
 def mirrored(ctx: Localizer, local: Local, dims: Sequence[int]) -> Local:

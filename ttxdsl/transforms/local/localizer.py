@@ -23,6 +23,7 @@ from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
+from ttxdsl.sharding.cheap_reshard import cheapest_reshard, plan_bytes
 from ttxdsl.sharding.collectives import (
     AllGather,
     AllSlice,
@@ -31,7 +32,6 @@ from ttxdsl.sharding.collectives import (
     CollectivePermute,
 )
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.reshard import plan_reshard
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.collectives import CollectiveWriter
 from ttxdsl.transforms.local.combiner import Combiner
@@ -466,13 +466,46 @@ class Localizer:
         """Undo the split of one dimension along its minor-most `axes`."""
         if not axes:
             return local
-        return self.step(local, AllGather(_only(local.placed, dim, axes)))
+        return self.gather_along(local, _only(local.placed, dim, axes))
 
     def gather_all(self, local: Local) -> Local:
         """The whole tensor on every device."""
         if not local.is_sharded:
             return local
-        return self.step(local, AllGather(local.placed.axes))
+        return self.gather_along(local, local.placed.axes)
+
+    def gather_along(self, local: Local, axes: tuple[Axes, ...]) -> Local:
+        """Undo the split of dimensions along their minor-most axes.
+
+        What is moved may be what the value was moved from.
+        """
+        before, step = local.placed, AllGather(axes)
+        sharding = step.after(_sharding(before), before.mesh)
+        wanted = before.with_axes(sharding.axes_per_dim)
+        nearest, steps = self._nearest(local, wanted, (step,))
+        for one in steps:
+            nearest = self.step(nearest, one)
+        return replace(nearest, layout=wanted)
+
+    def _nearest(
+        self, local: Local, wanted: Layout, steps: tuple[Collective, ...]
+    ) -> tuple[Local, tuple[Collective, ...]]:
+        """What a value was moved from, if less is sent from there on than by some steps."""
+        nearest = local
+        if not steps or local.value not in self._moved:
+            return nearest, steps
+        least = _bytes(steps, local.placed)
+        value = local.value
+        while least and (origin := self._moved.get(value)) is not None:
+            value, layout = origin
+            if layout.mesh != wanted.mesh:
+                break
+            plan = _plan(layout, wanted)
+            sent = _bytes(plan, layout)
+            if sent < least:
+                least, steps = sent, plan
+                nearest = Local(value, layout, complete=local.complete)
+        return nearest, steps
 
     def slice(self, local: Local, dim: int, axes: Axes) -> Local:
         """Split one dimension further; every device keeps its part."""
@@ -486,15 +519,27 @@ class Localizer:
             if layout is None or layout is local.layout:
                 return local
             return replace(local, layout=layout)
-        before = local.placed
-        source = TensorSharding.closed(before.mesh, before.axes)
-        wanted = TensorSharding.closed(layout.mesh, layout.axes)
-        steps = plan_reshard(source, wanted, (before.mesh, layout.mesh), layout.shape)
-        if before.mesh == layout.mesh and _is_uneven_between(steps, source, layout):
-            steps = _gather_and_slice(before, layout)
+        nearest, steps = self._nearest(local, layout, _plan(local.placed, layout))
         for step in steps:
-            local = self.step(local, step)
-        return replace(local, layout=layout)
+            nearest = self.step(nearest, step)
+        return replace(nearest, layout=layout)
+
+
+def _sharding(layout: Layout) -> TensorSharding:
+    return TensorSharding.closed(layout.mesh, layout.axes)
+
+
+def _plan(before: Layout, after: Layout) -> tuple[Collective, ...]:
+    """What brings a tensor from one layout to another, in even shards all the way."""
+    source, meshes = _sharding(before), (before.mesh, after.mesh)
+    steps = cheapest_reshard(source, _sharding(after), meshes, after.shape)
+    if before.mesh == after.mesh and _is_uneven_between(steps, source, after):
+        return _gather_and_slice(before, after)
+    return steps
+
+
+def _bytes(steps: tuple[Collective, ...], before: Layout) -> int:
+    return plan_bytes(steps, _sharding(before), before.mesh, before.shape)
 
 
 def _is_uneven_between(

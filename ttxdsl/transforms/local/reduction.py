@@ -34,6 +34,8 @@ from ttxdsl.transforms.local.summands import counted_once
 
 def is_constant_number(value: SSAValue, number: int | None) -> bool:
     """Whether a scalar is known to be that number."""
+    if isinstance(value.owner, stablehlo.BroadcastInDimOp):
+        value = value.owner.operand  # to a scalar, as JAX writes it
     if not isinstance(value, OpResult) or not isinstance(
         value.op, stablehlo.ConstantOp
     ):

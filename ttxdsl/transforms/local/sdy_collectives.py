@@ -113,8 +113,9 @@ def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
         raise CompileError(
             f"cannot permute shards of {before} into those of {target}", op
         )
-    value = ctx.collectives.collective_permute(local.value, before, target)
-    ctx.define(op.result, replace(local, value=value, layout=target))
+    step = collectives.CollectivePermute(target.axes, target.mesh)
+    moved = ctx.step(local, step)
+    ctx.define(op.result, replace(local, value=moved.value, layout=target))
 
 
 def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:

@@ -1,8 +1,5 @@
 """Ops that look at windows: convolutions, pooling and its gradient."""
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i64
 from xdsl.ir import Attribute
 
 from ttxdsl.dialects import stablehlo
@@ -11,8 +8,9 @@ from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import lists_overlap, total_size
 from ttxdsl.transforms.local.by_factors import Plan, division_of, localize_by_factors
 from ttxdsl.transforms.local.combiner import SUM
+from ttxdsl.transforms.local.cumulative import localize_running, running_of
 from ttxdsl.transforms.local.emitter import int_attr
-from ttxdsl.transforms.local.halo import Window, meeting, serve
+from ttxdsl.transforms.local.halo import Window, meeting, padding_attr, serve
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
@@ -21,6 +19,9 @@ def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
 
     Of others every device gets what its windows read.
     """
+    running = running_of(op)
+    if running is not None and localize_running(ctx, op, running):
+        return
     rank, count = len(shape_of(op.inputs[0])), len(op.inputs)
     strides = window_values(op.window_strides, rank)
     base = window_values(op.base_dilations, rank)
@@ -50,7 +51,7 @@ def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
     touched = [dim for dim, window in windows.items() if window not in served.halos]
     for window, halo in served.halos.items():
         padding[window.dim] = halo.padding
-    changed = {"padding": _padding(padding)} if served.halos else {}
+    changed = {"padding": padding_attr(padding)} if served.halos else {}
     localize_by_factors(
         ctx,
         op,
@@ -58,16 +59,6 @@ def reduce_window(ctx: Localizer, op: stablehlo.ReduceWindowOp) -> None:
         operands=[*served.operands, *operands[count:]],
         write=lambda operands, plan: ctx.rebuild(op, operands, plan.results, changed),
         planned=served.planned,
-    )
-
-
-def _padding(
-    pairs: Sequence[tuple[int, int]],
-) -> DenseIntOrFPElementsAttr[IntegerType]:
-    """`dense<[[low, high], …]>`."""
-    type_ = TensorType(i64, [len(pairs), 2])
-    return DenseIntOrFPElementsAttr.from_list(
-        type_, [amount for pair in pairs for amount in pair]
     )
 
 
@@ -148,7 +139,7 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
     def write(operands: list[Local], plan: Plan) -> list[Local]:
         changed: dict[str, Attribute] = {}
         if served.halos:
-            changed["padding"] = _padding(padding)
+            changed["padding"] = padding_attr(padding)
         group = of_kernel[numbers.kernel_output_feature_dimension][0]
         axes = plan.axes.get(group)
         for name in ("feature_group_count", "batch_group_count"):

@@ -32,6 +32,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
+from ttxdsl.transforms.optimize.apart_slices import take_slices_apart
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
     erase_unused,
@@ -42,6 +43,7 @@ from ttxdsl.transforms.optimize.device_program import (
 from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
+from ttxdsl.transforms.optimize.positions import is_numbered, number_all
 
 GATHERS = "cheap-gathers"
 EXCHANGES = "cheap-exchanges"
@@ -163,6 +165,8 @@ class _Region:
             return [] if self.program.same_along(op.operands[0], self.axes) else None
         if not is_elementwise(op) and not isinstance(op, _LIGHT):
             return None
+        if is_numbered(self.program, op, vertex.dims[0], self.axes):
+            return []
         found = self._held(op, vertex.dims, (1, self.size))
         if found is None:
             return None
@@ -362,6 +366,16 @@ class _Region:
                 )
             self._second[id(vertex)] = whole
             return
+        if is_numbered(self.program, op, vertex.dims[0], self.axes):
+            self._second[id(vertex)] = number_all(
+                self.program,
+                op,
+                vertex.dims[0],
+                self.axes,
+                self._sizes(vertex),
+                following,
+            )
+            return
         found = self._held(op, vertex.dims, (1, 1))
         assert found is not None, "asked before"
         operands = [
@@ -542,6 +556,7 @@ def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -
 
 def gather_cheaply(program: DeviceProgram, block: Block) -> bool:
     """Move the all_gathers of one block; whether any moved."""
+    take_slices_apart(program, block)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
 
 

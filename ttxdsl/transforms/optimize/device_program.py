@@ -9,10 +9,10 @@ their index. A collective whose groups are none of that kind is left alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DictionaryAttr,
     IntegerAttr,
     IntegerType,
     LocationAttr,
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from ttxdsl.analysis.origins import optimized
@@ -64,6 +64,12 @@ _OF_OPERANDS = (
 """Ops with regions whose results are what operands and captured values make them."""
 
 
+_WHO_ELSE = "use_global_device_ids", "channel_handle"
+"""The properties that say among whom a collective is, beside its groups: by being there."""
+
+_BLOCKS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
+"""Ops whose regions are programs, of several values on all devices."""
+
 _FOLLOWING: dict[type[Operation] | type[Block], bool | None] = {}
 
 
@@ -81,6 +87,21 @@ def _class_follows(kind: type[Operation] | type[Block]) -> bool | None:
     )
 
 
+@dataclass(slots=True)
+class ToldApart:
+    """The collectives of a block that are known to do different things.
+
+    Attributes:
+        looked_at: all of them.
+        by_kind: by a number that is the same for those that do the same.
+    """
+
+    looked_at: set[Operation] = field(default_factory=set[Operation])
+    by_kind: dict[int, list[Operation]] = field(
+        default_factory=dict[int, list[Operation]]
+    )
+
+
 class DeviceProgram:
     """One wrapped function body with local shapes.
 
@@ -88,6 +109,7 @@ class DeviceProgram:
         block: the ops that every device runs.
         mesh: the devices.
         every_axis: all axes of the mesh.
+        told_apart: what `same-values` found so far.
     """
 
     def __init__(
@@ -111,14 +133,17 @@ class DeviceProgram:
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
         self._sending: dict[Block, list[Operation]] = {}
-        self._named: dict[Attribute, Axes | None] = {}
-        self._varying: dict[SSAValue, frozenset[str]] = {}
+        self.told_apart: dict[Block, ToldApart] = {}
+        self._named: dict[object, tuple[Axes | None, object]] = {}
+        self._split: dict[SSAValue, frozenset[str]] = {}
+        self._same: dict[str, dict[SSAValue, bool]] = {}
+        self._bytes: dict[tuple[Ring, int, Axes], tuple[int, Attribute]] = {}
         for argument, sharding in zip(
             self.block.args, wrapper.in_shardings.data, strict=True
         ):
             split = {axis.name for dim in sharding.dims for axis in dim.axes}
             split |= {axis.name for axis in unreduced_axes(sharding, mesh)}
-            self._varying[argument] = frozenset(split)
+            self._split[argument] = frozenset(split)
 
     @property
     def next_channel(self) -> int:
@@ -130,7 +155,7 @@ class DeviceProgram:
         found = [
             inner.parent
             for op in self.block.ops
-            for inner in ([op] if not op.regions else ops_of_type(op, *_MOVED))
+            for inner in (ops_of_type(op, *_MOVED) if type(op) in _BLOCKS else [op])
             if type(inner) in _MOVED
         ]
         return [block for block in dict.fromkeys(found) if block is not None]
@@ -158,14 +183,10 @@ class DeviceProgram:
             return (part[0],) if part is not None else None
         if not isinstance(op, _COLLECTIVES) or len(op.operands) != 1:
             return None
-        key = DictionaryAttr(
-            {
-                name: value
-                for name, value in op.properties.items()
-                if name in ("replica_groups", "use_global_device_ids")
-            }
-            | {"kind": StringAttr(op.name)}
-        )
+        groups_said = op.properties.get("replica_groups")
+        others = (one in op.properties for one in _WHO_ELSE)
+        # stage 11 writes the very same attribute again and again
+        key = type(op), id(groups_said), *others
         if key not in self._named:
             try:
                 groups = device_groups(op, self._count, self._partitions)
@@ -174,8 +195,8 @@ class DeviceProgram:
             axes = axes_of_groups(self.mesh, groups) if groups else None
             if axes is not None and groups_along(self.mesh, axes) != groups:
                 axes = None
-            self._named[key] = axes
-        return self._named[key]
+            self._named[key] = axes, groups_said
+        return self._named[key][0]
 
     def size(self, axes: Axes) -> int:
         """How many devices a group along axes has."""
@@ -183,39 +204,59 @@ class DeviceProgram:
 
     def same_along(self, value: SSAValue, axes: Axes) -> bool:
         """Whether all devices of each group along axes hold the same value."""
-        found = self._varying.get(value)
-        if found is None:
-            found = self._varies(value)
-        return not found or not any(axis.name in found for axis in axes)
+        for axis in axes:
+            known = self._same.setdefault(axis.name, {})
+            same = known.get(value)
+            if same is None:
+                same = self._is_same(value, axis.name, known)
+            if not same:
+                return False
+        return True
 
-    def _varies(self, value: SSAValue) -> frozenset[str]:
-        """The axes along which devices may hold other values; those not named, none."""
-        known = self._varying
+    def _is_same(self, value: SSAValue, axis: str, known: dict[SSAValue, bool]) -> bool:
+        """Whether devices along an axis hold the same; from what is not known to be, no."""
         waiting = [value]
         while waiting:
             one = waiting[-1]
             if one in known:
                 waiting.pop()
                 continue
-            if isinstance(one, BlockArgument) or not self._follows(one.owner):
-                known[one] = self._every
-                continue
             op = one.owner
-            assert isinstance(op, Operation)
-            needed = _read_by(op)
-            missing = [operand for operand in needed if operand not in known]
-            if missing:
-                waiting.extend(missing)
+            if isinstance(op, Block):
+                known[one] = axis not in self._split.get(one, self._every)
                 continue
-            found = frozenset[str]().union(*(known[operand] for operand in needed))
-            axes = self.axes(op) if _FOLLOWING[type(op)] is None else None
-            if isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
-                found -= {axis.name for axis in axes or () if axis.size is None}
-            elif axes is not None:
-                found |= {axis.name for axis in axes}
+            same = self._by_itself(op, axis)
+            if same is None:
+                same = True
+                for operand in read_by(op):
+                    theirs = known.get(operand)
+                    if theirs is None:
+                        waiting.append(operand)
+                        break
+                    if not theirs:
+                        same = False
+                        break
+                else:
+                    theirs = True
+                if theirs is None:
+                    continue
             for result in op.results:
-                known[result] = found
+                known[result] = same
         return known[value]
+
+    def _by_itself(self, op: Operation, axis: str) -> bool | None:
+        """Whether an op makes the same along an axis; None if it does as its operands."""
+        if not self._follows(op):
+            return False
+        if _FOLLOWING[type(op)] is not None:
+            return None
+        axes = self.axes(op)
+        if axes is None:
+            return None
+        if isinstance(op, stablehlo.AllReduceOp | stablehlo.AllGatherOp):
+            whole = any(one.name == axis and one.size is None for one in axes)
+            return True if whole else None
+        return False if any(one.name == axis for one in axes) else None
 
     def _follows(self, op: Operation | Block) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
@@ -232,7 +273,13 @@ class DeviceProgram:
 
     def bytes(self, kind: Ring, before: SSAValue, axes: Axes) -> int:
         """What each device sends of a value."""
-        return self.bytes_of(kind, shape_of(before), element_of(before), axes)
+        type_ = before.type
+        key = kind, id(type_), axes
+        known = self._bytes.get(key)
+        if known is None:  # the type is kept, so that its id stays its own
+            sent = self.bytes_of(kind, shape_of(before), element_of(before), axes)
+            known = self._bytes[key] = sent, type_
+        return known[0]
 
     def bytes_of(
         self, kind: Ring, shape: Sequence[int], element: Attribute, axes: Axes
@@ -336,6 +383,15 @@ class DeviceProgram:
             zeros = emit.splat(0, element_of(value), shape_of(value))
             return emit.select(first, value, zeros)
 
+    def without_index(
+        self, offset: SSAValue, axes: Axes, size: int, before: Operation
+    ) -> SSAValue:
+        """A number less what the index along axes adds to it, ahead of an op."""
+        with _Writing(self, before, before.location, None):
+            emit = self._scratch
+            added = emit.scaled(self._writer.index_along(self.mesh, axes), size)
+            return emit.subtract(offset, emit.convert(added, element_of(offset)))
+
     def copy(
         self,
         op: Operation,
@@ -365,6 +421,10 @@ class DeviceProgram:
                     limits[dim] = size
                 properties["limit_indices"] = DenseArrayBase.from_list(
                     IntegerType(64), limits
+                )
+            elif isinstance(op, stablehlo.DynamicSliceOp):
+                properties["slice_sizes"] = DenseArrayBase.from_list(
+                    IntegerType(64), shape
                 )
             elif isinstance(op, stablehlo.ConstantOp):
                 with _Writing(self, before or op, op.location, None):
@@ -466,12 +526,14 @@ def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
 def sum_of(op: Operation) -> Combiner | None:
     """How an all_reduce or reduce_scatter of one tensor combines."""
     if isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
-        return combiner_of(op.computation) if len(op.operands) == 1 else None
+        return combiner_of(op.regions[0]) if len(op.operands) == 1 else None
     return None
 
 
-def _read_by(op: Operation) -> list[SSAValue]:
+def read_by(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, and what its regions use from outside."""
+    if not op.regions or type(op) in _MOVED:  # which combine two arguments
+        return op.operands
     read = list(op.operands)
     for region in op.regions:
         for inner in region.walk():
@@ -510,6 +572,43 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
 def is_elementwise(op: Operation) -> bool:
     """Whether each element of the one result depends on those at its place alone."""
     return op.has_trait(Elementwise, value_if_unregistered=False)
+
+
+_DEPENDING: dict[type[Operation], bool] = {}
+
+
+def depends_on_operands(op: Operation) -> bool:
+    """Whether an op makes the same of the same operands, wherever it stands.
+
+    A barrier says that nobody is to look whether it does.
+    """
+    kind = type(op)
+    known = _DEPENDING.get(kind)
+    if known is None:
+        known = _DEPENDING[kind] = kind is not stablehlo.OptimizationBarrierOp and (
+            issubclass(kind, (*_SENDING, *_OF_OPERANDS, stablehlo.PartitionIdOp))
+            or kind.has_trait(Pure, value_if_unregistered=False)
+        )
+    return known
+
+
+def does_the_same(one: Operation, other: Operation) -> bool:
+    """Whether two ops of one kind make the same of the same operands."""
+    return (
+        one.properties.keys() == other.properties.keys()
+        and all(
+            name == "channel_handle"
+            or value is other.properties[name]
+            or value == other.properties[name]
+            for name, value in one.properties.items()
+        )
+        and [result.type for result in one.results]
+        == [result.type for result in other.results]
+        and all(
+            mine.is_structurally_equivalent(theirs)
+            for mine, theirs in zip(one.regions, other.regions, strict=True)
+        )
+    )
 
 
 def is_collective(op: Operation) -> bool:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.optimize.device_program import is_elementwise, slice_of
@@ -52,6 +53,10 @@ def held_in(op: Operation, dim: int) -> Dims | None:
             rank = len(shape_of(op.inputs[0]))
             reduced = op.dimensions.get_values()
             return [[i for i in range(rank) if i not in reduced][dim], None]
+        case stablehlo.ReduceWindowOp() if len(op.inputs) == 1 and _tiles(op, dim):
+            return [dim, None]
+        case stablehlo.SelectAndScatterOp() if _tiles(op, dim):
+            return [dim, dim, None]
         case stablehlo.DotGeneralOp():
             return _dot(op, dim)
         case stablehlo.DotOp():
@@ -65,6 +70,10 @@ def held_in(op: Operation, dim: int) -> Dims | None:
             and shape_of(op.operand)[dim] == shape[dim]
         ):
             return [dim]
+        case stablehlo.DynamicSliceOp() if shape_of(op.operand)[dim] == shape[dim]:
+            return [dim, *[None] * len(op.start_indices)]
+        case stablehlo.DynamicUpdateSliceOp() if shape_of(op.update)[dim] == shape[dim]:
+            return [dim, dim, *[None] * len(op.start_indices)]
         case stablehlo.PadOp() if not any(
             amounts.get_values()[dim]
             for amounts in (
@@ -107,6 +116,26 @@ def led_to(op: Operation, index: int, dim: int) -> int | None:
 def _is_splat(op: stablehlo.ConstantOp) -> bool:
     value = op.value
     return isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat()
+
+
+def _tiles(
+    op: stablehlo.ReduceWindowOp | stablehlo.SelectAndScatterOp, dim: int
+) -> bool:
+    """Whether windows stand side by side and fill a dimension: none is in two parts."""
+    pooled = isinstance(op, stablehlo.ReduceWindowOp)
+    small, large = (op.results[0], op.inputs[0]) if pooled else (op.source, op.operand)
+    rank = len(shape_of(large))
+    size = window_values(op.window_dimensions, rank)[dim]
+    spread = (
+        window_values(some, rank)[dim]
+        for some in ((op.base_dilations, op.window_dilations) if pooled else ())
+    )
+    return (
+        size == window_values(op.window_strides, rank)[dim]
+        and padding_pairs(op.padding, rank)[dim] == (0, 0)
+        and shape_of(large)[dim] == size * shape_of(small)[dim]
+        and all(one == 1 for one in spread)
+    )
 
 
 def _broadcast(op: stablehlo.BroadcastInDimOp, dim: int) -> int | None:

@@ -20,7 +20,7 @@ all_reduces; sinks are values that an op needs that is not linear in them. Only 
 fewer bytes than before is changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    IntegerType,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -97,33 +98,40 @@ _KINDS: dict[type[Operation], _Kind] = {
 
 
 @dataclass(slots=True)
-class _Vertex:
+class Vertex:
     """A value that is linear in partial sums.
 
     Attributes:
         value: the value as it is now, whole.
         like: an all_reduce that it came from.
-        linear: which operands of its op are partial; none for an all_reduce's result.
+        linear: which operands of its op are partial; none for an all_reduce's result,
+            nor for what else is partial to begin with.
         masked: which operands count on one device only.
     """
 
-    value: OpResult
+    value: SSAValue
     like: Operation
     linear: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
 
+    @property
+    def op(self) -> Operation:
+        """What makes the value."""
+        assert isinstance(self.value, OpResult)
+        return self.value.op
+
 
 @dataclass(slots=True)
-class _Region:
+class LinearRegion:
     """What is linear in the all_reduces of one block along the same axes."""
 
     program: DeviceProgram
     axes: Axes
-    vertices: dict[SSAValue, _Vertex] = field(default_factory=dict[SSAValue, _Vertex])
+    vertices: dict[SSAValue, Vertex] = field(default_factory=dict[SSAValue, Vertex])
 
-    def add(self, value: OpResult, like: Operation) -> _Vertex:
+    def add(self, value: SSAValue, like: Operation) -> Vertex:
         """A new vertex."""
-        vertex = _Vertex(value, like)
+        vertex = Vertex(value, like)
         self.vertices[value] = vertex
         return vertex
 
@@ -138,8 +146,6 @@ class _Region:
                 for index, operand in enumerate(op.operands)
                 if operand in self.vertices
             ]
-            if not partial:
-                continue
             found = self._linear(op, partial)
             if found is None:
                 continue
@@ -158,8 +164,9 @@ class _Region:
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """In which operands an op is linear, and which count once; None if in none."""
-        element = element_of(op.results[0]) if is_tensor(op.results[0]) else i1
-        if element == i1:
+        result = op.results[0]
+        element = element_of(result) if is_tensor(result) else i1
+        if isinstance(element, IntegerType) and element == i1:
             return None
         first, only = partial[0], tuple(partial)
         whole = [index for index in range(len(op.operands)) if index not in partial]
@@ -185,9 +192,9 @@ class _Region:
             case "reduces":
                 fits = only == (0,) and len(op.operands) == 2
                 sums = fits and combiner_of(op.regions[0]) == SUM
-                return linear if sums and _is_zero(op.operands[1]) else None
+                return linear if sums and is_zero(op.operands[1]) else None
             case "pads":
-                return linear if only == (0,) and _is_zero(op.operands[1]) else None
+                return linear if only == (0,) and is_zero(op.operands[1]) else None
             case "slices":
                 return linear if only == (0,) and self._same(op, *whole) else None
             case "sends":
@@ -205,16 +212,17 @@ class _Region:
 
     def _ends(self, value: SSAValue) -> bool:
         """Whether a value is needed whole whatever else is: what follows has it so."""
+        products: list[SSAValue] = []
         for use in value.uses:
-            user = use.operation
-            kind = _KINDS.get(type(user))
+            kind = _KINDS.get(type(use.operation))
             if kind is None:
                 return True
-            if kind == "multiplies" and not self._same(user, 1 - use.index):
-                return True
-        return False
+            if kind == "multiplies":
+                products.append(use.operation.operands[1 - use.index])
+        same = self.program.same_along
+        return any(not same(other, self.axes) for other in products)
 
-    def is_needed(self, vertex: _Vertex) -> bool:
+    def is_needed(self, vertex: Vertex) -> bool:
         """Whether an op uses the value that is not linear in it."""
         for use in vertex.value.uses:
             user = use.operation
@@ -223,6 +231,23 @@ class _Region:
             if taken is None or use.index not in taken.linear:
                 return True
         return False
+
+    def partly(self, vertex: Vertex, held: Mapping[SSAValue, SSAValue]) -> SSAValue:
+        """What a device holds of a value, made of what it holds of what that is made of.
+
+        Args:
+            vertex: the value; not one that is partial to begin with, but for all_reduces.
+            held: of the linear operands.
+        """
+        op = vertex.op
+        if not vertex.linear:
+            return op.operands[0]
+        operands = list(op.operands)
+        for index in vertex.linear:
+            operands[index] = held[operands[index]]
+        for index in vertex.masked:
+            operands[index] = self.program.on_first(operands[index], self.axes, op)
+        return self.program.copy(op, operands)
 
 
 def _widens(op: Operation) -> bool:
@@ -238,9 +263,11 @@ def _widens(op: Operation) -> bool:
     return before is not None and after is not None and before < after
 
 
-def _is_zero(value: SSAValue) -> bool:
+def is_zero(value: SSAValue) -> bool:
     """Whether a value is a constant of nothing but zeros."""
     op = value.owner
+    if isinstance(op, stablehlo.BroadcastInDimOp):
+        op = op.operand.owner
     if not isinstance(op, stablehlo.ConstantOp):
         return False
     held = op.value
@@ -251,12 +278,12 @@ def _is_zero(value: SSAValue) -> bool:
     )
 
 
-def _components(region: _Region) -> list[list[_Vertex]]:
+def _components(region: LinearRegion) -> list[list[Vertex]]:
     """Vertices that hang together, each group in program order."""
-    group: dict[SSAValue, list[_Vertex]] = {}
+    group: dict[SSAValue, list[Vertex]] = {}
     for value, vertex in region.vertices.items():
         group[value] = [vertex]
-        op = vertex.value.op
+        op = vertex.op
         for index in vertex.linear:
             mine, theirs = group[value], group[op.operands[index]]
             if mine is theirs:
@@ -269,7 +296,8 @@ def _components(region: _Region) -> list[list[_Vertex]]:
     return list({id(one): one for one in group.values()}.values())
 
 
-def _sources(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
+def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]:
+    """The all_reduces of a block that add, by the axes that they are along."""
     found: dict[Axes, list[Operation]] = {}
     for op in program.sending(block):
         if isinstance(op, stablehlo.AllReduceOp) and sum_of(op) == SUM:
@@ -284,8 +312,8 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
     """Move the all_reduces of one block; whether any moved."""
     changed = False
     order: dict[Operation, int] = {}
-    for axes, sums in _sources(program, block).items():
-        region = _Region(program, axes)
+    for axes, sums in sums_in(program, block).items():
+        region = LinearRegion(program, axes)
         for op in sums:
             if op.parent is not None:  # sums along other axes may have taken it along
                 region.add(op.results[0], op)
@@ -293,14 +321,14 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
         region.grow(order)
         for component in _components(region):
             if len(component) > 1:
-                component.sort(key=lambda one: order[one.value.op])
+                component.sort(key=lambda one: order[one.op])
                 changed |= _solve(region, component)
         if changed:
             order = {}  # the next axes look at what is there now
     return changed
 
 
-def _solve(region: _Region, component: list[_Vertex]) -> bool:
+def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
     """Find the cut of one component, and move its all_reduces there if it is cheaper."""
     program, axes = region.program, region.axes
     prices = [
@@ -320,28 +348,19 @@ def _solve(region: _Region, component: list[_Vertex]) -> bool:
         if not vertex.linear:
             graph.source(one)
         for index in vertex.linear:
-            graph.edge(number[vertex.value.op.operands[index]], one)
+            graph.edge(number[vertex.op.operands[index]], one)
         if region.is_needed(vertex):
             graph.sink(one)
     cut = graph.least_cut(near_sources=True)
     if cut.price >= now:
         return False
     held: dict[SSAValue, SSAValue] = {}
-    whole: list[tuple[_Vertex, SSAValue]] = []
+    whole: list[tuple[Vertex, SSAValue]] = []
     for vertex in component:
         one = number[vertex.value]
         if one in cut.behind:
             continue
-        op = vertex.value.op
-        if not vertex.linear:
-            held[vertex.value] = op.operands[0]
-        else:
-            operands = list(op.operands)
-            for index in vertex.linear:
-                operands[index] = held[operands[index]]
-            for index in vertex.masked:
-                operands[index] = program.on_first(operands[index], axes, op)
-            held[vertex.value] = program.copy(op, operands)
+        held[vertex.value] = region.partly(vertex, held)
         if one in cut.vertices:
             whole.append((vertex, held[vertex.value]))
     for vertex, part in whole:

@@ -23,10 +23,13 @@ from ttxdsl.transforms.local.collectives import (
     first_free_channel,
 )
 from ttxdsl.transforms.optimize import (
+    branches,
     cheap_moves,
     early_slices,
     joined_sums,
     late_sums,
+    loops,
+    same_values,
     small_permutes,
     small_sums,
     turned_products,
@@ -37,7 +40,11 @@ Optimization = Callable[[DeviceProgram, Block], bool]
 """Changes a block of the per-device program; whether it did."""
 
 OPTIMIZATIONS: dict[str, Optimization] = {
+    same_values.NAME: same_values.share_same,
     early_slices.NAME: early_slices.slice_early,
+    branches.NAME: branches.move_out,
+    loops.AHEAD: loops.move_ahead,
+    loops.BEHIND: loops.move_behind,
     late_sums.NAME: late_sums.combine_late,
     small_sums.NAME: small_sums.sum_small,
     turned_products.NAME: turned_products.turn_products,
@@ -109,6 +116,13 @@ class OptimizeCollectivesPass(ModulePass):
 
 def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
     """Add the functions of new slices, and remove those of slices that are gone."""
+    of_slices = [
+        one
+        for one in module.ops
+        if isinstance(one, FuncOp) and one.sym_name.data.startswith(ALL_SLICE)
+    ]
+    if not of_slices and not slices.functions:
+        return
     used = {
         inner.decomposition.string_value()
         for inner in ops_of_type(module, stablehlo.CompositeOp)
@@ -116,15 +130,29 @@ def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
     for function in slices.functions:
         if function.sym_name.data in used:
             module.body.block.add_op(function)
-    for function in [one for one in module.ops if isinstance(one, FuncOp)]:
-        name = function.sym_name.data
-        if name.startswith(ALL_SLICE) and name not in used:
+    for function in of_slices:
+        if function.sym_name.data not in used:
             function.detach()
             function.erase()
 
 
-def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
+def _innermost_first(program: DeviceProgram) -> list[Block]:
+    """The blocks with collectives, and those that such may move to out of loops."""
+    depths: dict[Block, int] = {}
     for block in program.blocks():
+        around, inner = [block], block
+        while inner is not program.block:
+            op = inner.parent_op()
+            assert op is not None and op.parent is not None, "in a body that is"
+            inner = op.parent
+            around.append(inner)
+        for depth, one in enumerate(reversed(around)):
+            depths[one] = depth
+    return sorted(depths, key=lambda one: -depths[one])
+
+
+def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
+    for block in _innermost_first(program):
         waiting = list(chosen)
         for one in chosen * ROUNDS:
             if one in waiting:

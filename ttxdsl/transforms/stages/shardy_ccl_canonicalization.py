@@ -42,14 +42,18 @@ class ShardyCCLCanonicalizationPass(ModulePass):
             trait = kind.get_trait(HasCanonicalizationPatternsTrait)
             patterns += trait.get_patterns(kind) if trait else ()
         applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
+        # xDSL's walker would ask about every op, and these are few
+        collectives = list(ops_of_type(op, sdy.CollectiveOp))
         changed = True
-        while changed:  # xDSL's walker would ask about every op, and these are few
+        while changed:
             changed = False
-            for collective in ops_of_type(op, *_REWRITTEN):
-                if collective.parent is not None:
+            for collective in collectives:
+                if type(collective) in _REWRITTEN and collective.parent is not None:
                     rewriter = PatternRewriter(collective)
                     applier.match_and_rewrite(collective, rewriter)
                     changed |= rewriter.has_done_action
-        for collective in reversed(list(ops_of_type(op, sdy.CollectiveOp))):
+            if changed:
+                collectives = list(ops_of_type(op, sdy.CollectiveOp))
+        for collective in reversed(collectives):
             if not any(result.uses for result in collective.results):
                 Rewriter.erase_op(collective)

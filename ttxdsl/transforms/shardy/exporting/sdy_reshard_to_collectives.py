@@ -30,6 +30,7 @@ from ttxdsl.ir.rewriting import rewrite
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding import collectives
+from ttxdsl.sharding.cheap_reshard import cheapest_reshard
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.reshard import plan_reshard, reaches
 from ttxdsl.sharding.spec import TensorSharding
@@ -63,9 +64,15 @@ def is_redundant(op: sdy.ReshardOp) -> bool:
 
 @dataclass(frozen=True)
 class ReshardToCollectives(RewritePattern):
-    """The collectives of a reshard, or its operand if none is needed."""
+    """The collectives of a reshard, or its operand if none is needed.
+
+    Attributes:
+        mesh_of: the mesh of a sharding.
+        cheapest: whether to take those that send least, where Shardy has others.
+    """
 
     mesh_of: MeshOf
+    cheapest: bool = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -103,7 +110,8 @@ class ReshardToCollectives(RewritePattern):
             source = source.with_mesh(target.mesh)  # perhaps another name for it
         shape = shape_of(op.result)
         value, sharding, new_ops = tensor, source, list[Operation]()
-        for step in plan_reshard(source, target, (source_mesh, target_mesh), shape):
+        plan = cheapest_reshard if self.cheapest else plan_reshard
+        for step in plan(source, target, (source_mesh, target_mesh), shape):
             sharding = step.after(sharding, source_mesh)
             new_op = collective_op(step, value, sharding)
             new_op.location = op.location
@@ -147,7 +155,7 @@ class ReshardToCollectives(RewritePattern):
 
 
 def reshards_to_collectives(
-    module: ModuleOp, *, keep_redundant_reshards: bool = False
+    module: ModuleOp, *, keep_redundant_reshards: bool = False, cheapest: bool = False
 ) -> None:
     """Rewrite all reshards in the functions of a module, in program order."""
     meshes = sdy.mesh_table(module)
@@ -166,7 +174,7 @@ def reshards_to_collectives(
     if keep_redundant_reshards:
         # before any is rewritten: collectives leave axes of size one out
         reshards = [op for op in reshards if not is_redundant(op)]
-    rewrite(reshards, ReshardToCollectives(mesh_of))
+    rewrite(reshards, ReshardToCollectives(mesh_of, cheapest))
 
 
 def check_collectives(module: ModuleOp) -> None:
@@ -211,15 +219,19 @@ class ReshardToCollectivesPass(ModulePass):
     """Turns `sdy.reshard` into collectives; see the module.
 
     `keep-redundant-reshards` keeps those that do not change the layout, for programs
-    in which explicit reshards have not been inserted.
+    in which explicit reshards have not been inserted. `cheapest` takes the collectives
+    that send least (`ttxdsl.sharding.cheap_reshard`), where Shardy has others.
     """
 
     name = "sdy-reshard-to-collectives"
 
     keep_redundant_reshards: bool = False
+    cheapest: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
         reshards_to_collectives(
-            op, keep_redundant_reshards=self.keep_redundant_reshards
+            op,
+            keep_redundant_reshards=self.keep_redundant_reshards,
+            cheapest=self.cheapest,
         )
