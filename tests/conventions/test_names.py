@@ -14,9 +14,7 @@ SHARED = {
     "AllReduce": _COLLECTIVE,
     "AllToAll": _COLLECTIVE,
     "CollectivePermute": _COLLECTIVE,
-    "Layout": "how values lie on devices: in axes of a mesh, and in parts of axes",
     "ReduceScatter": _COLLECTIVE,
-    "Step": "what a program goes through: a pass that is checked, an op that is run",
 }
 """Names of classes in more than one package, and why. Ops and attributes of several
 dialects share names in one package, since the dialect says which is meant."""

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
 from ttxdsl.conversion.group_axes import along_axes, covering_axes, ordered_axes
 from ttxdsl.conversion.lower_reduction import reduction_name
-from ttxdsl.conversion.lowering import Devices, Lowering, Rule
+from ttxdsl.conversion.lowering import DeviceGrid, Lowering, Rule
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
@@ -27,7 +27,7 @@ from ttxdsl.sharding.replica_groups import Groups
 # --- groups -----------------------------------------------------------------
 
 
-def _devices(low: Lowering, op: Operation) -> Devices:
+def _devices(low: Lowering, op: Operation) -> DeviceGrid:
     if low.devices is None:
         raise UnsupportedError(
             "a collective outside of the devices' code",
@@ -60,7 +60,7 @@ def _groups(low: Lowering, op: Operation) -> Groups:
 
 
 def _regular(
-    groups: Groups, devices: Devices, *, any_order: bool
+    groups: Groups, devices: DeviceGrid, *, any_order: bool
 ) -> tuple[int, ...] | None:
     """The axes, major to minor, that the groups run along; None if they are no axes."""
     if any_order:
@@ -154,7 +154,7 @@ def gather_members(
     return build.reshape(picked, (most, *shape))
 
 
-def _row(position: int, axes: Sequence[int], devices: Devices) -> int:
+def _row(position: int, axes: Sequence[int], devices: DeviceGrid) -> int:
     """The place of a device among those along the axes, first axis major."""
     where, row = devices.coordinates(position), 0
     for axis in axes:
@@ -162,7 +162,7 @@ def _row(position: int, axes: Sequence[int], devices: Devices) -> int:
     return row
 
 
-def _rank_in_group(groups: Groups, devices: Devices) -> list[int]:
+def _rank_in_group(groups: Groups, devices: DeviceGrid) -> list[int]:
     ranks = [0] * devices.count
     for group in groups:
         for rank, member in enumerate(group):

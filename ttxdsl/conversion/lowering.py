@@ -42,7 +42,7 @@ def as_results(lowered: Lowered) -> Sequence[SSAValue]:
 
 
 @dataclass(frozen=True, slots=True)
-class Devices:
+class DeviceGrid:
     """The devices that a computation runs on, as an array over the mesh axes.
 
     A *position* is a device's place in the mesh, row-major; `ids[position]` is what
@@ -86,7 +86,7 @@ class Lowering:
     builder: TTIRBuilder
     table: Mapping[str, Rule]
     functions: Mapping[str, FuncOp]
-    devices: Devices | None
+    devices: DeviceGrid | None
     replicas: bool = False
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     stack: tuple[str, ...] = ()

@@ -50,7 +50,7 @@ from ttxdsl.conversion.lower_collective import (
     keep_part,
     sum_along,
 )
-from ttxdsl.conversion.lowering import Devices, Lowering, Rule
+from ttxdsl.conversion.lowering import DeviceGrid, Lowering, Rule
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import sdy, ttir
@@ -170,12 +170,12 @@ class _ModuleLowering:
 
     # --- meshes -------------------------------------------------------------
 
-    def _devices(self, mesh: Mesh | None, name: str) -> Devices:
+    def _devices(self, mesh: Mesh | None, name: str) -> DeviceGrid:
         """Register a mesh as used; None stands for a single device."""
         if mesh is None or not mesh.axes:
-            devices = Devices(name, ("x", "y"), (1, 1), (0,))
+            devices = DeviceGrid(name, ("x", "y"), (1, 1), (0,))
         else:
-            devices = Devices(name, mesh.axis_names, mesh.axis_sizes, mesh.devices())
+            devices = DeviceGrid(name, mesh.axis_names, mesh.axis_sizes, mesh.devices())
         self.used.setdefault(name, MeshAttr(name, devices.shape))
         return devices
 
@@ -238,7 +238,7 @@ class _ModuleLowering:
                 [(value.type, self.staying.get(value)) for value in end.operands],
             )
 
-    def _lowering(self, builder: TTIRBuilder, devices: Devices | None) -> Lowering:
+    def _lowering(self, builder: TTIRBuilder, devices: DeviceGrid | None) -> Lowering:
         table: Mapping[str, Rule] = TABLE
         if devices is None:
             table = {**TABLE, "sdy.manual_computation": self._manual}

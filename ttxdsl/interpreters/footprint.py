@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.interpreters.regions import Step, expected, find_symbol, plan_of
+from ttxdsl.interpreters.regions import PlannedOp, expected, find_symbol, plan_of
 
 _VIEWS = frozenset(
     (
@@ -182,7 +182,7 @@ class _Account:
                 self.release(self.values.pop(arg, _NOTHING))
         return returned
 
-    def run(self, step: Step, operands: list[_Held]) -> list[_Held]:
+    def run(self, step: PlannedOp, operands: list[_Held]) -> list[_Held]:
         """The results of an op, held."""
         op = step.op
         made = self.inside(op, operands)
@@ -212,7 +212,7 @@ class _Account:
         self.reach(op, self.now - reused)
         return results
 
-    def reused(self, step: Step, operands: Sequence[_Held], made: int) -> int:
+    def reused(self, step: PlannedOp, operands: Sequence[_Held], made: int) -> int:
         """Of the bytes that an op makes those that it writes into an operand."""
         for at in step.last_use:
             buffers = operands[at].buffers

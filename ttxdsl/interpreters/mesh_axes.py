@@ -28,7 +28,7 @@ Dims = Sequence[Sequence[AxisRef]]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class AxisAtoms:
     """Mesh axes cut into atoms, so that every sub-axis is a run of whole atoms."""
 
     atoms: tuple[tuple[int, ...], ...]
@@ -56,7 +56,9 @@ class Layout:
 
 
 @cache
-def layout_of(axes: tuple[tuple[str, int], ...], refs: tuple[AxisRef, ...]) -> Layout:
+def layout_of(
+    axes: tuple[tuple[str, int], ...], refs: tuple[AxisRef, ...]
+) -> AxisAtoms:
     """Mesh axes cut so that each of these references is a run of atoms.
 
     Raises:
@@ -98,7 +100,7 @@ def layout_of(axes: tuple[tuple[str, int], ...], refs: tuple[AxisRef, ...]) -> L
             runs[ref] = tuple(range(at[1], at[sizes[ref.name]]))
         else:
             runs[ref] = tuple(range(at[ref.pre_size], at[ref.pre_size * ref.size]))
-    return Layout(tuple(atoms), runs)
+    return AxisAtoms(tuple(atoms), runs)
 
 
 @cache

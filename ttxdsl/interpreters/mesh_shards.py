@@ -16,8 +16,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.interpreters.mesh_axes import (
     Array,
+    AxisAtoms,
     Dims,
-    Layout,
     MeshAxes,
     bits_of,
     layout_of,
@@ -112,7 +112,7 @@ class MeshShards(MeshAxes):
                 y = np.where(here, y, np.zeros((), y.dtype))
         return settled(self._merge(y, layout), self.rank)
 
-    def _merge(self, y: Array, layout: Layout) -> Array:
+    def _merge(self, y: Array, layout: AxisAtoms) -> Array:
         """Leading atoms back to leading axes."""
         lead: list[int] = []
         wide: list[int] = []
@@ -186,7 +186,7 @@ class MeshShards(MeshAxes):
         y = self.unshard(x, dims, unreduced)
         return y.reshape(y.shape[self.rank :])
 
-    def _agreed(self, y: Array, atom: int, layout: Layout) -> Array:
+    def _agreed(self, y: Array, atom: int, layout: AxisAtoms) -> Array:
         """The one value along `atom`, or an error if there are several."""
         first = y[(slice(None),) * atom + (slice(0, 1),)]
         if bool((bits_of(y) == bits_of(first)).all()):
@@ -205,7 +205,7 @@ class MeshShards(MeshAxes):
         )
 
     def _coordinates_of_atoms(
-        self, at: Sequence[int | np.intp], layout: Layout
+        self, at: Sequence[int | np.intp], layout: AxisAtoms
     ) -> dict[str, int]:
         coordinates: dict[str, int] = {}
         atoms = iter(at)

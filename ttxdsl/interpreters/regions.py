@@ -56,7 +56,7 @@ class Nothing(LocatedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedOp:
     """An op of a region, what its results must look like, and what dies with it."""
 
     op: Operation
@@ -80,7 +80,9 @@ class Session:
     """Where the meshes of the program are."""
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
     """The devices of the code that runs now; no axes outside of a mesh."""
-    plans: dict[Region, list[Step]] = field(default_factory=dict[Region, list[Step]])
+    plans: dict[Region, list[PlannedOp]] = field(
+        default_factory=dict[Region, list[PlannedOp]]
+    )
     captures: dict[Region, tuple[SSAValue, ...]] = field(
         default_factory=dict[Region, tuple[SSAValue, ...]]
     )
@@ -141,7 +143,7 @@ def find_symbol(interpreter: Interpreter, name: str) -> Operation:
     return symbols[name]
 
 
-def _plan(interpreter: Interpreter, region: Region) -> list[Step]:
+def _plan(interpreter: Interpreter, region: Region) -> list[PlannedOp]:
     block = region.block
     last: dict[SSAValue, Operation] = {}
     mine: set[SSAValue] = set(block.args)
@@ -154,7 +156,7 @@ def _plan(interpreter: Interpreter, region: Region) -> list[Step]:
     dying: dict[Operation, list[SSAValue]] = {}
     for value, op in last.items():
         dying.setdefault(op, []).append(value)
-    steps: list[Step] = []
+    steps: list[PlannedOp] = []
     for op in block.ops:
         dead = dying.get(op, [])
         dead += [result for result in op.results if result not in last]
@@ -166,11 +168,13 @@ def _plan(interpreter: Interpreter, region: Region) -> list[Step]:
             last.get(result, block.last_op) is block.last_op and result.has_one_use()
             for result in op.results
         )
-        steps.append(Step(op, results, tuple(dead), shadow, returns, last_use, leaves))
+        steps.append(
+            PlannedOp(op, results, tuple(dead), shadow, returns, last_use, leaves)
+        )
     return steps
 
 
-def plan_of(interpreter: Interpreter, region: Region) -> list[Step]:
+def plan_of(interpreter: Interpreter, region: Region) -> list[PlannedOp]:
     """What there is to do in the one block of a region, found out once."""
     plans = session(interpreter).plans
     if (steps := plans.get(region)) is None:
