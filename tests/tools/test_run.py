@@ -327,3 +327,66 @@ def test_collectives_in_loops(
         out = " ".join(capsys.readouterr().out.split())
         assert said in out
         assert ("--trip-count says it" in out) == (said == "x? in loop")
+
+
+LAYERS = 14
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Path:
+    """A program of many layers, each with a sum over devices, and as many results."""
+    lines = [
+        f"  %{k} = stablehlo.dot_general %{k - 1 if k else 'x'}, %w, contracting_dims = [1] x [0]"
+        f" : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>"
+        for k in range(LAYERS)
+    ]
+    names = ", ".join(f"%{k}" for k in range(LAYERS))
+    types = ", ".join(["tensor<8x8xf32>"] * LAYERS)
+    path = tmp_path / "deep.mlir"
+    path.write_text(
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        "func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>"
+        ' {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})'
+        f" -> ({types}) {{\n" + "\n".join(lines) + f"\n  return {names} : {types}\n}}\n"
+    )
+    return path
+
+
+def test_layers_are_one_row(deep: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["run", str(deep)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"│ {LAYERS - 1} │ reduce_scatter │ x │ 8x8xf32 │" in out
+    assert f"{LAYERS} of {LAYERS} pass, the farthest off are shown" in out
+    assert main(["run", str(deep), "--all"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("reduce_scatter") == LAYERS - 1
+    assert out.count("8x8xfloat32") == LAYERS
+    assert main(["run", str(deep), "--by", "line"]) == 0
+    assert "deep.mlir:3:" in capsys.readouterr().out
+    assert main(["why", str(deep)]) == 0
+    assert f"{LAYERS - 2} reduce_scatter" in capsys.readouterr().out
+
+
+def test_rounding_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Sums that cancel: what is left of them is rounding, on one device as on two."""
+    path = tmp_path / "cancels.mlir"
+    path.write_text(
+        """
+sdy.mesh @mesh = <["x"=3]>
+func.func @main(%x: tensor<64x513xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+    -> tensor<64xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %large = stablehlo.constant dense<1.0e+06> : tensor<64x513xf32>
+  %0 = stablehlo.add %x, %large : tensor<64x513xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1]
+    : (tensor<64x513xf32>, tensor<f32>) -> tensor<64xf32>
+  %all = stablehlo.constant dense<5.13e+08> : tensor<64xf32>
+  %2 = stablehlo.subtract %1, %all : tensor<64xf32>
+  return %2 : tensor<64xf32>
+}
+"""
+    )
+    assert main(["run", str(path), "--json"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    assert result["ok"]
+    assert result["rounded"]

@@ -3,22 +3,27 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 from rich.table import Table
+from rich.text import Text
 
 from ttxdsl.api import Program, Stage
+from ttxdsl.checking.rounding import RoundedRuns, hold
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
-from ttxdsl.interpreters.compare import Comparison, compare
+from ttxdsl.interpreters.compare import Comparison
 from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
 from ttxdsl.interpreters.run import Runner
+from ttxdsl.reporting.alike import SHOWN, fold, unfolded
 from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.sharding.units import bytes_text
@@ -58,42 +63,108 @@ def _stage_table(stages: Sequence[Stage]) -> Table:
     return table
 
 
-def _collective_table(collectives: Sequence[CountedCollective]) -> Table:
-    table = Table("collective", "axis", title="Collectives", title_justify="left")
+def _alike(one: CountedCollective) -> tuple[str, ...]:
+    return one.title, one.axes_text, one.tensor, one.reason
+
+
+_BY: dict[str, Callable[[CountedCollective], object]] = {
+    "kind": attrgetter("kind"),
+    "axis": attrgetter("axes_text"),
+    "cause": attrgetter("reason"),
+    "line": attrgetter("position"),
+}
+"""What `--by` makes one row of."""
+
+
+def _cell(texts: Iterable[str]) -> str:
+    """What a group has in common, or how many different ones there are."""
+    first, *others = dict.fromkeys(texts)
+    return f"{1 + len(others)} different" if others else first
+
+
+def _collective_table(
+    collectives: Sequence[CountedCollective], options: argparse.Namespace
+) -> Table:
+    if options.all:
+        rows = unfolded(collectives)
+    else:
+        key = _BY.get(options.by, _alike)
+        rows = fold(collectives, key, attrgetter("bytes_per_device"))
+    table = Table("", "collective", title="Collectives", title_justify="left")
+    table.columns[0].justify = "right"
+    table.add_column("axis")
     table.add_column("local tensor")
     table.add_column("bytes/device", justify="right")
-    table.add_column("why")
-    for collective in collectives:
+    table.add_column(options.by if options.by == "line" else "why")
+    for group in rows.groups:
         table.add_row(
-            collective.title,
-            collective.axes_text,
-            collective.tensor,
-            bytes_text(collective.bytes_per_device),
-            collective.reason,
+            str(len(group)),
+            _cell(one.title for one in group),
+            _cell(one.axes_text for one in group),
+            _cell(one.tensor for one in group),
+            bytes_text(sum(one.bytes_per_device for one in group)),
+            (group[0].position or "no line is known").rpartition("/")[2]
+            if options.by == "line"
+            else _cell(one.reason for one in group),
         )
+    if rows.hidden:
+        rest = sum(one.bytes_per_device for one in rows.hidden)
+        number, text = str(len(rows.hidden)), "others, shown by --all"
+        table.add_row(number, text, "", "", bytes_text(rest), "")
     total = sum(collective.bytes_per_device for collective in collectives)
     table.add_section()
     count = sum(collective.count for collective in collectives)
-    table.add_row(f"{count} in all", "", "", bytes_text(total), "")
+    table.add_row(str(count), "in all", "", "", bytes_text(total), "")
     return table
 
 
-def _result_table(results: Sequence[tuple[Array, Comparison]]) -> Table:
+def _result_table(results: "Sequence[_Result]", options: argparse.Namespace) -> Table:
+    """Results with their faults; of many those that are farthest off."""
+    numbered = list(enumerate(results))
+    if len(numbered) > SHOWN and not options.all:
+        numbered.sort(
+            key=lambda row: (row[1].comparison.ok, -row[1].comparison.max_rel)
+        )
+        numbered = sorted(numbered[:SHOWN], key=itemgetter(0))
     table = Table("result", "type", title="Results", title_justify="left")
     for column in ("max abs", "max rel", "PCC"):
         table.add_column(column, justify="right")
     table.add_column("")
-    for index, (array, comparison) in enumerate(results):
-        shape = "x".join(map(str, (*array.shape, array.dtype)))
+    for index, result in numbered:
+        shape = "x".join(map(str, (*result.array.shape, result.array.dtype)))
+        comparison = result.comparison
         table.add_row(
             str(index),
             shape,
             f"{comparison.max_abs:.2e}",
             f"{comparison.max_rel:.2e}",
             f"{comparison.pcc:.8f}",
-            styled("pass", "green") if comparison.ok else styled("FAIL", "bold red"),
+            result.verdict,
         )
+    if len(numbered) < len(results):
+        right = sum(result.comparison.ok for result in results)
+        text = f"{right} of {len(results)} pass, the farthest off are shown"
+        table.add_section()
+        table.add_row("all", text, "", "", "", _verdict(right == len(results)))
     return table
+
+
+def _verdict(ok: bool, good: str = "pass") -> Text:
+    return styled(good, "green") if ok else styled("FAIL", "bold red")
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """A result against one device; `rounded` if only rounding makes it as far off."""
+
+    array: Array
+    comparison: Comparison
+    rounded: bool
+
+    @property
+    def verdict(self) -> Text:
+        ok = self.comparison.ok
+        return _verdict(ok, "pass*" if self.rounded else "pass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +173,7 @@ class _Outcome:
 
     engine: str
     lowered: Program
-    results: list[tuple[Array, Comparison]]
+    results: list[_Result]
     reference_seconds: float
     simulation_seconds: float
     trip_count: int | None
@@ -111,17 +182,19 @@ class _Outcome:
 
     @property
     def ok(self) -> bool:
-        return all(comparison.ok for _, comparison in self.results)
+        return all(result.comparison.ok for result in self.results)
 
 
-def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
-    lowered = outcome.lowered
+def _print_report(
+    console: Terminal, options: argparse.Namespace, outcome: _Outcome
+) -> None:
+    file, lowered = options.file, outcome.lowered
     meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
     head = heading(str(file), f"  mesh {visible(meshes) or 'none'}")
     console.print(head, soft_wrap=True)
     console.print(_stage_table(lowered.stages))
     collectives = lowered.collectives(outcome.trip_count)
-    console.print(_collective_table(collectives))
+    console.print(_collective_table(collectives, options))
     if (guessed := unknown_loops_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
     if outcome.processes:
@@ -132,7 +205,12 @@ def _print_report(console: Terminal, file: Path, outcome: _Outcome) -> None:
         seconds = outcome.simulation_seconds
         console.print(f"{ENGINES[outcome.engine]} {seconds * 1e3:.1f} ms, not compared")
         return
-    console.print(_result_table(outcome.results))
+    console.print(_result_table(outcome.results, options))
+    if outcome.ok and any(result.rounded for result in outcome.results):
+        console.print(
+            "* off by no more than rounding alone may do to the program on one device",
+            soft_wrap=True,
+        )
     console.print(
         f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
         f" {ENGINES[outcome.engine]} {outcome.simulation_seconds * 1e3:.1f} ms"
@@ -149,23 +227,26 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
         "collectives": [one.data() for one in lowered.collectives(outcome.trip_count)],
-        "results": [
-            {
-                "shape": array.shape,
-                "dtype": str(array.dtype),
-                "ok": comparison.ok,
-                "max_abs": flags.finite(comparison.max_abs),
-                "max_rel": flags.finite(comparison.max_rel),
-                "pcc": flags.finite(comparison.pcc),
-                "tolerance": flags.finite(comparison.tolerance),
-                "differing": int(comparison.differing),
-            }
-            for array, comparison in outcome.results
-        ],
+        "results": [_result_data(result) for result in outcome.results],
         "reference_seconds": outcome.reference_seconds,
         "simulation_seconds": outcome.simulation_seconds,
         "processes": [asdict(use) for use in outcome.processes],
         "remarks": [asdict(remark) for remark in lowered.remarks],
+    }
+
+
+def _result_data(result: _Result) -> dict[str, Any]:
+    comparison = result.comparison
+    return {
+        "shape": result.array.shape,
+        "dtype": str(result.array.dtype),
+        "ok": comparison.ok,
+        "rounded": result.rounded,
+        "max_abs": flags.finite(comparison.max_abs),
+        "max_rel": flags.finite(comparison.max_rel),
+        "pcc": flags.finite(comparison.pcc),
+        "tolerance": flags.finite(comparison.tolerance),
+        "differing": int(comparison.differing),
     }
 
 
@@ -257,9 +338,10 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         simulation_seconds = time.perf_counter() - start
         if team is not None:
             simulation_seconds = max(use.seconds for use in team.uses)
+    runs = RoundedRuns(reference, inputs)
     results = [
-        (pair[0], compare(*pair, reduction_length=summed))
-        for pair in zip(found, expected, strict=True)
+        _Result(pair[0], *hold(*pair, summed, partial(runs.result, at)))
+        for at, pair in enumerate(zip(found, expected, strict=True))
     ]
     lowered = forms["ttnn"]
     outcome = _Outcome(
@@ -277,7 +359,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         for remark in lowered.remarks:
             print_remark(remark)
         report = report_console(to_stderr=to_stderr)
-        _print_report(report, options.file, outcome)
+        _print_report(report, options, outcome)
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(COLLECTIVES_STAGE)
         if options.output is not None:
@@ -334,6 +416,12 @@ def add_command(commands: Any) -> None:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="of --engine mpi: also run it on one device, in the first process",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="each collective and each result in a row"
+    )
+    parser.add_argument(
+        "--by", choices=tuple(_BY), help="one row for all collectives that share this"
     )
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)

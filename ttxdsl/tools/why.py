@@ -1,8 +1,10 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from operator import attrgetter
 from typing import Any, get_args
 
 from rich.table import Table
@@ -13,6 +15,7 @@ from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
+from ttxdsl.reporting.alike import fold, unfolded
 from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import styled
@@ -204,24 +207,67 @@ def collective_tree(
     return tree
 
 
-def _program_table(answer: answers.WhyProgram) -> Table:
+_ARGUMENT = re.compile(r"argument \d+ \((.*)\)")
+
+
+def _origins(one: answers.WhyCollective) -> list[str]:
+    """For each axis whose annotations brought it there, by their names."""
+    found: dict[str, dict[str, None]] = {}
+    for side in one.sides:
+        for cause in side.causes:
+            name = _ARGUMENT.sub(r"\1", cause.origin.short)
+            found.setdefault(cause.axis, {})[name] = None
+    return [f"{axis} from {', '.join(names)}" for axis, names in found.items()]
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+def _alike(one: answers.WhyCollective) -> tuple[object, ...]:
+    """What collectives of several layers have in common: all but names' numbers."""
+    texts = (one.summary, *_origins(one), one.op.scope or "")
+    names = tuple(_NUMBER.sub("", text) for text in texts)
+    return one.kind, one.axes, str(one.times), one.tensor, one.op.op, names
+
+
+def _numbers(group: Sequence[answers.WhyCollective]) -> str:
+    first = ", ".join(str(one.number) for one in group[:3])
+    return f"{first}, …" if len(group) > 3 else first
+
+
+def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
+    rows = (
+        unfolded(answer.collectives)
+        if whole
+        else fold(answer.collectives, _alike, attrgetter("seconds"))
+    )
     table = Table("#", "collective", title="Collectives", title_justify="left")
     table.add_column("bytes/device", justify="right")
     table.add_column("time", justify="right")
     table.add_column("op")
     table.add_column("why")
-    for one in answer.collectives:
-        causes = [cause for side in one.sides for cause in side.causes]
-        origins = dict.fromkeys(f"{c.axis} from {c.origin.short}" for c in causes)
+    for group in rows.groups:
+        one, count = group[0], len(group)
         place = replace(one.op, position=None)
         position = (one.op.position or "").rpartition("/")[2]
+        kind = f"{count} {one.kind}" if count > 1 else one.kind
+        like = "the first of them:" if count > 1 else ""
         table.add_row(
-            str(one.number),
-            "\n".join(filter(None, (one.kind, one.axes, str(one.times)))),
-            bytes_text(one.bytes),
-            seconds_text(one.seconds),
+            _numbers(group),
+            "\n".join(filter(None, (kind, one.axes, str(one.times)))),
+            bytes_text(sum(each.bytes for each in group)),
+            seconds_text(sum(each.seconds for each in group)),
             f"{place}\n{position}".strip(),
-            "\n".join((one.summary, *origins)),
+            "\n".join(filter(None, (like, one.summary, *_origins(one)))),
+        )
+    if rows.hidden:
+        table.add_row(
+            "",
+            f"{len(rows.hidden)} others, shown by --all",
+            bytes_text(sum(one.bytes for one in rows.hidden)),
+            seconds_text(sum(one.seconds for one in rows.hidden)),
+            "",
+            "",
         )
     figures = answer.figures
     table.add_section()
@@ -275,7 +321,7 @@ def execute(options: argparse.Namespace) -> int:
             for note in answer.notes:
                 console.print(styled(note))
             if answer.collectives:
-                console.print(_program_table(answer))
+                console.print(_program_table(answer, whole=options.all))
                 console.print("--collective N tells more, and what would help")
             else:
                 console.print("no collectives: nothing has to be sent")
@@ -343,7 +389,9 @@ def add_command(commands: Any) -> None:
         "--show", type=int, default=3, metavar="N", help="changes to show (3)"
     )
     parser.add_argument(
-        "--all", action="store_true", help="show every step of long chains"
+        "--all",
+        action="store_true",
+        help="each collective in a row, every step of long chains",
     )
     parser.add_argument(
         "--propagation",
