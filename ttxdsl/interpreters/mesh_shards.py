@@ -27,7 +27,13 @@ from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import reduce_named
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
+
+_UFUNCS = {
+    ReductionKind.SUM: "add",
+    ReductionKind.MAX: "maximum",
+    ReductionKind.MIN: "minimum",
+}
 
 
 @dataclass(frozen=True)
@@ -111,15 +117,17 @@ class MeshShards(MeshAxes):
         dims: Dims,
         unreduced: Sequence[AxisRef] = (),
         axes: Iterable[str] | None = None,
+        reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array:
         """The whole value whose parts the devices hold, extent 1 along `axes`.
 
         Args:
             x: local values.
             dims: how they split the whole one.
-            unreduced: axes whose partial values are to be summed.
+            unreduced: axes whose partial values are to be combined.
             axes: the axes to leave (all of the mesh unless given). Along those that
                 split nothing, all devices must hold the same value.
+            reduction: how partial values are combined.
 
         Raises:
             ReplicaMismatchError: they do not.
@@ -141,7 +149,7 @@ class MeshShards(MeshAxes):
             if atom in summed:
                 wide = list(y.shape)
                 wide[atom] = atoms[atom]
-                y = reduce_named("add", np.broadcast_to(y, wide), (atom,))
+                y = reduce_named(_UFUNCS[reduction], np.broadcast_to(y, wide), (atom,))
             elif y.shape[atom] > 1:
                 y = self._agreed(y, atom, layout)
         wide = list(y.shape)

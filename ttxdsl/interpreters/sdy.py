@@ -119,7 +119,9 @@ def _manual_op(
             shards.append(x)
             continue
         dims = [_manual(dim.axes, axes) for dim in sharding.dims]
-        shard = mesh.shard(x, dims, _manual(sharding.unreduced, axes))
+        # copies are parts of the maximum of themselves, but not of their sum
+        parts = () if sharding.reduction.is_idempotent else sharding.unreduced
+        shard = mesh.shard(x, dims, _manual(parts, axes))
         shape, _ = tensor_of(arg.type)
         if shard.shape[mesh.rank :] != shape:
             raise LocatedError(
@@ -142,7 +144,7 @@ def _manual_op(
         dims = [_manual(dim.axes, axes) for dim in sharding.dims]
         unreduced = _manual(sharding.unreduced, axes)
         try:
-            whole = mesh.unshard(y, dims, unreduced, leaving)
+            whole = mesh.unshard(y, dims, unreduced, leaving, sharding.reduction)
         except ReplicaMismatchError as error:
             error.value_name = f"result {at} of '{op.name}'"
             error.value = op.results[at]
