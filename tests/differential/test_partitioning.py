@@ -155,6 +155,8 @@ def test_parts_of_maxima_and_minima() -> None:
         for outcome in check_unreduced(seed, ("max", "min")[seed % 2])
     )
     assert found[STAGE_13, EQUAL] > 4
+    # only sums enter or leave in parts
+    assert any(form == TTNN and said.startswith(REFUSED) for form, said in found)
 
 
 @pytest.mark.parametrize("block", range(8))
