@@ -12,6 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.differential.newest import newest_python as find_newest_python
 from tests.differential.oracle import XLA_FLAGS, Oracle
 from tests.differential.stored import ANSWERS
 
@@ -79,5 +80,25 @@ def of_this_compiler_only() -> Iterator[None]:
 def oracle() -> Iterator[Oracle]:
     """The C++ side, one worker process a session."""
     worker = Oracle(ANSWERS)
+    yield worker
+    worker.close()
+
+
+@pytest.fixture(scope="session")
+def newest_python() -> str:
+    """A Python whose JAX is newer than ours; tests that need one are skipped without."""
+    found = find_newest_python()
+    if found is None:
+        pytest.skip("no Python with a newer JAX; TTXDSL_NEWEST_PYTHON may name one")
+    return found
+
+
+@pytest.fixture(scope="session")
+def newest(newest_python: str) -> Iterator[Oracle]:
+    """The C++ side of the newest JAX, whose answers are not kept."""
+    # it no longer knows all flags that ours is given
+    worker = Oracle(
+        python=newest_python, xla_flags="--xla_backend_optimization_level=0"
+    )
     yield worker
     worker.close()

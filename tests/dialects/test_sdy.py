@@ -172,15 +172,6 @@ def test_null_mapping_prints_as_star():
 # Constraints
 
 
-def test_unreduced_values_are_sums():
-    """Newer Shardy can say how they combine; jaxlib's does not know it yet."""
-    plain = func("", sharded('<@mesh, [{}, {}], unreduced={"y"}>'))
-    said = plain.replace("unreduced=", "unreduced=sum")
-    assert printed(parse(said)) == printed(parse(plain))
-    with pytest.raises(ParseError, match="unreduced by 'max' are not supported"):
-        parse(plain.replace("unreduced=", "unreduced=max"))
-
-
 @pytest.mark.parametrize("name", REJECTED)
 def test_rejected(oracle: Oracle, name: str):
     """C++ refuses it too; our message names the constraint."""

@@ -1,17 +1,10 @@
 """Programs as today's JAX writes them: read, partitioned, and the numbers of its XLA.
 
-The suite runs on the oldest JAX that we know; the newest needs a newer Python.
-`TTXDSL_NEWEST_PYTHON` names one that has it, else `python3.13` and `python3.12` are tried.
+The suite runs on the oldest JAX that we know; the newest needs a newer Python (see
+`newest`).
 """
 
 from __future__ import annotations
-
-import os
-import shutil
-import subprocess
-from collections.abc import Iterator
-from functools import cache
-from importlib.metadata import version
 
 import pytest
 
@@ -28,44 +21,6 @@ SOME = (
     "pmean_tree", "scan_nested", "shard_map_grad", "shard_map_partial", "symbolic_take",
 )  # fmt: skip
 """Programs that 0.12 writes otherwise than 0.10, one of each kind."""
-
-ASK = "import jax; print(jax.__version__)"
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
-
-
-@cache
-def newest_python() -> str | None:
-    """A Python whose JAX is newer than ours."""
-    named = os.environ.get("TTXDSL_NEWEST_PYTHON")
-    for python in (named,) if named else ("python3.13", "python3.12"):
-        if (path := shutil.which(python)) is None:
-            continue
-        done = subprocess.run(
-            [path, "-c", ASK], capture_output=True, text=True, check=False
-        )
-        if not done.returncode and _numbers(done.stdout) > _numbers(version("jax")):
-            return path
-    return None
-
-
-@pytest.fixture
-def python() -> str:
-    found = newest_python()
-    if found is None:
-        pytest.skip("no Python with a newer JAX; TTXDSL_NEWEST_PYTHON may name one")
-    return found
-
-
-@pytest.fixture
-def newest(python: str) -> Iterator[Oracle]:
-    """XLA as the newest JAX brings it."""
-    # it no longer knows all flags that ours is given
-    worker = Oracle(python=python, xla_flags="--xla_backend_optimization_level=0")
-    yield worker
-    worker.close()
 
 
 def check(program: Program, xla: Oracle) -> str | None:
@@ -99,8 +54,8 @@ def _is_right(outcome: str) -> bool:
     return outcome.startswith("equal") or outcome.endswith("ops for several devices")
 
 
-def test_some_programs(python: str, newest: Oracle):
-    made = programs(*SOME, python=python)
+def test_some_programs(newest_python: str, newest: Oracle):
+    made = programs(*SOME, python=newest_python)
     assert {one.name: check(one, newest) for one in made} == dict.fromkeys(SOME)
 
 
@@ -112,10 +67,10 @@ NOT_RUN = {
 
 
 @pytest.mark.fuzz
-def test_the_corpus(python: str, newest: Oracle):
+def test_the_corpus(newest_python: str, newest: Oracle):
     wrong: dict[str, str] = {}
     not_run: dict[str, str] = {}
-    for program in programs(python=python):
+    for program in programs(python=newest_python):
         try:
             if said := check(program, newest):
                 not_run[program.name] = said

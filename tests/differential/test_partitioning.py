@@ -49,11 +49,16 @@ def check_random(oracle: Oracle, seed: int, *, jax: bool = True) -> list[Outcome
     return [*outcomes, ("inputs", "tagged with their indices" if tagged else "random")]
 
 
-def check_unreduced(seed: int) -> list[Outcome]:
-    """A program some of whose arguments, results and values are sums over devices."""
+def check_unreduced(seed: int, reduction: str = "") -> list[Outcome]:
+    """A program some of whose arguments, results and values are parts on the devices.
+
+    Of sums; with "max" or "min", which leave the value of what is said to be parts as it
+    is, of these.
+    """
     text = random_program(seed, replace(options_of(seed), unreduced=True))
     if "unreduced=" not in text:
         return [("inputs", "nothing is unreduced")]
+    text = text.replace("unreduced=", f"unreduced={reduction}")
     module, arguments, tagged = case_of(text, seed)
     return compare_forms(module, arguments, None, tagged=tagged, every_form=True)
 
@@ -143,6 +148,17 @@ def test_unreduced_values() -> None:
     assert found[TTNN, EQUAL] > 8
 
 
+def test_parts_of_maxima_and_minima() -> None:
+    found = Counter(
+        outcome
+        for seed in range(12)
+        for outcome in check_unreduced(seed, ("max", "min")[seed % 2])
+    )
+    assert found[STAGE_13, EQUAL] > 4
+    # only sums enter or leave in parts
+    assert any(form == TTNN and said.startswith(REFUSED) for form, said in found)
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_corpus(jax_results: JaxResults, block: int) -> None:
     """Every 40th pair of a program and a mesh."""
@@ -160,6 +176,15 @@ def test_many_random_programs(oracle: Oracle) -> None:
 @pytest.mark.fuzz
 def test_many_unreduced_values() -> None:
     run_campaign("numbers of unreduced values", check_unreduced)
+
+
+@pytest.mark.fuzz
+def test_many_parts_of_maxima_and_minima() -> None:
+    run_campaign(
+        "numbers of parts of maxima and minima",
+        lambda seed: check_unreduced(seed, ("max", "min")[seed % 2]),
+        2_000,
+    )
 
 
 @pytest.mark.fuzz

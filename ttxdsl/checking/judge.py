@@ -34,7 +34,7 @@ from ttxdsl.interpreters.regions import LimitError
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.boundary import results_of
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.transforms.local.layout import without_trivial
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_STAGE
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
@@ -253,7 +253,10 @@ def _axes(sharding: TensorSharding | None, mesh_of: _MeshOf) -> str:
     split = f"[{', '.join(listed)}]"
     unreduced = without_trivial(sharding.unreduced, mesh)
     if unreduced:
-        return f"{split}, unreduced along {', '.join(map(str, unreduced))}"
+        along = ", ".join(map(str, unreduced))
+        is_sum = sharding.reduction is ReductionKind.SUM
+        parts = "unreduced" if is_sum else f"{sharding.reduction.value} unreduced"
+        return f"{split}, {parts} along {along}"
     return split if any(dims) else "nothing"
 
 

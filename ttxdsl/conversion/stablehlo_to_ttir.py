@@ -75,7 +75,7 @@ from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import Groups, groups_along, indices_along
-from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 
 TABLE: dict[str, Rule] = {
     **lower_elementwise.TABLE,
@@ -315,7 +315,7 @@ class _ModuleLowering:
                 low,
                 outer[operand],
                 argument,
-                _placement(sharding, mesh),
+                _placement(sharding, mesh, op),
                 mesh,
                 present=_argument_is_sharded(operand),
                 where=op,
@@ -327,7 +327,7 @@ class _ModuleLowering:
                 low,
                 value,
                 result,
-                _placement(sharding, mesh),
+                _placement(sharding, mesh, op),
                 mesh,
                 stays=_result_is_sharded(result),
                 where=op,
@@ -478,8 +478,20 @@ class _ModuleLowering:
 # --- questions to the input program -----------------------------------------
 
 
-def _placement(sharding: TensorSharding, mesh: Mesh) -> Placement:
-    """Where a tensor lies; a sharding on a mesh without axes splits nothing."""
+def _placement(sharding: TensorSharding, mesh: Mesh, where: Operation) -> Placement:
+    """Where a tensor lies; a sharding on a mesh without axes splits nothing.
+
+    Raises:
+        UnsupportedError: devices hold parts of a maximum or minimum, which the tables of
+            mesh_shard, made for summands, do not know.
+    """
+    if sharding.reduction is not ReductionKind.SUM:
+        raise UnsupportedError(
+            f"a value that enters or leaves the devices as {sharding} is not lowered:"
+            " only sums cross in parts",
+            where,
+            hint="reduce it on the devices: leave the unreduced axes out",
+        )
     if sharding.is_replicated:
         count = len(mesh.axes)
         return Placement((1,) * len(sharding.dims), (-1,) * count)

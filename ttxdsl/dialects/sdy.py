@@ -85,6 +85,7 @@ from ttxdsl.dialects._sdy.ops import (
     AnySharding as AnySharding,
     CollectiveOp as CollectiveOp,
     CollectivePermuteOp as CollectivePermuteOp,
+    CombiningOp as CombiningOp,
     ConstantOp as ConstantOp,
     DataFlowEdgeOp as DataFlowEdgeOp,
     FuncDataFlowEdgeOp as FuncDataFlowEdgeOp,
@@ -116,6 +117,7 @@ from ttxdsl.dialects._sdy.verify_ops import (
     verify_op as verify_op,
     verify_sharding as verify_sharding,
     verify_shardings as verify_shardings,
+    verify_transition as verify_transition,
 )
 from ttxdsl.sharding.collectives import AllToAllParam as AllToAllParam
 from ttxdsl.sharding.step import PropagationDirection as PropagationDirection

@@ -28,9 +28,17 @@ from ttxdsl.interpreters.reduction import Reducer, all_reducer
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
-_ADD = all_reducer(Reducer.named("add"))
+_COMBINE = {
+    kind: all_reducer(Reducer.named(name))
+    for kind, name in (
+        (ReductionKind.SUM, "add"),
+        (ReductionKind.MAX, "maximum"),
+        (ReductionKind.MIN, "minimum"),
+    )
+}
+"""How parts of each kind become the value."""
 
 
 def settled(x: Array, lead: int) -> Array:
@@ -132,15 +140,17 @@ class MeshShards(MeshAxes):
         dims: Dims,
         unreduced: Sequence[AxisRef] = (),
         axes: Iterable[str] | None = None,
+        reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array:
         """The whole value whose parts the devices hold, extent 1 along `axes`.
 
         Args:
             x: local values.
             dims: how they split the whole one.
-            unreduced: axes whose partial values are to be summed.
+            unreduced: axes whose partial values are to be combined.
             axes: the axes to leave (all of the mesh unless given). Along those that
                 split nothing, all devices must hold the same value.
+            reduction: how partial values are combined.
 
         Raises:
             ReplicaMismatchError: they do not.
@@ -162,7 +172,7 @@ class MeshShards(MeshAxes):
             if atom in summed:
                 wide = list(y.shape)
                 wide[atom] = atoms[atom]
-                y = _ADD(np.broadcast_to(y, wide), (atom,))
+                y = _COMBINE[reduction](np.broadcast_to(y, wide), (atom,))
             elif y.shape[atom] > 1:
                 y = self._agreed(y, atom, layout)
         wide = list(y.shape)
@@ -180,10 +190,14 @@ class MeshShards(MeshAxes):
         return y.transpose(order).reshape(shape)
 
     def whole(
-        self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()
+        self,
+        x: Array,
+        dims: Dims,
+        unreduced: Sequence[AxisRef] = (),
+        reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array | Scattered:
         """What `unshard` leaves of all axes, without leading dimensions."""
-        y = self.unshard(x, dims, unreduced)
+        y = self.unshard(x, dims, unreduced, reduction=reduction)
         return y.reshape(y.shape[self.rank :])
 
     def _agreed(self, y: Array, atom: int, layout: AxisAtoms) -> Array:

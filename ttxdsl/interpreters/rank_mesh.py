@@ -21,6 +21,7 @@ from ttxdsl.interpreters.mesh import DeviceMesh, Reduce
 from ttxdsl.interpreters.mesh_axes import Array, Dims, Groups, whole_axes
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.spec import ReductionKind
 
 _SMALL = 1 << 15
 """Bytes of a group's values up to which each process reduces all of them by itself."""
@@ -200,12 +201,17 @@ class RankMesh(DeviceMesh):
         return x
 
     def whole(
-        self, x: Array, dims: Dims, unreduced: Sequence[AxisRef] = ()
+        self,
+        x: Array,
+        dims: Dims,
+        unreduced: Sequence[AxisRef] = (),
+        reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array | Scattered:
         """The whole value, which stays where its parts are unless they are summed."""
         rank = len(dims)
         if unreduced:
-            return self._virtual.whole(self._everything(x, rank), dims, unreduced)
+            everything = self._everything(x, rank)
+            return self._virtual.whole(everything, dims, unreduced, reduction)
         counts = [prod(self._size(ref) for ref in refs) for refs in dims]
         return self._kept(
             x, counts, self.parts_of(dims), lambda y: self._virtual.whole(y, dims)
@@ -220,12 +226,12 @@ class RankMesh(DeviceMesh):
         dims: Dims,
         unreduced: Sequence[AxisRef] = (),
         axes: Iterable[str] | None = None,
+        reduction: ReductionKind = ReductionKind.SUM,
     ) -> Array:
         """The value that is whole along `axes`, for the own devices along the others."""
         everything = self._everything(x, len(dims))
-        return np.array(
-            self._cut(self._virtual.unshard(everything, dims, unreduced, axes))
-        )
+        whole = self._virtual.unshard(everything, dims, unreduced, axes, reduction)
+        return np.array(self._cut(whole))
 
     def collect(
         self,

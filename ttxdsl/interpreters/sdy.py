@@ -122,7 +122,9 @@ def _manual_op(
             shards.append(x)
             continue
         dims = [_manual(dim.axes, axes) for dim in sharding.dims]
-        shard = mesh.shard(x, dims, _manual(sharding.unreduced, axes))
+        # copies are parts of the maximum of themselves, but not of their sum
+        parts = () if sharding.reduction.is_idempotent else sharding.unreduced
+        shard = mesh.shard(x, dims, _manual(parts, axes))
         shape, _ = tensor_of(arg.type)
         if shard.shape[mesh.rank :] != shape:
             raise LocatedError(
@@ -145,9 +147,9 @@ def _manual_op(
         try:
             if nested:
                 # along axes that stay free values are global, the same on all devices
-                whole = mesh.unshard(y, dims, unreduced, axes)
+                whole = mesh.unshard(y, dims, unreduced, axes, sharding.reduction)
             else:
-                whole = mesh.whole(y, dims, unreduced)
+                whole = mesh.whole(y, dims, unreduced, sharding.reduction)
         except ReplicaMismatchError as error:
             error.value_name = f"result {at} of '{op.name}'"
             error.value = op.results[at]

@@ -63,7 +63,9 @@ def _closed(
         ValueError: if two of the axes cannot be in one sharding.
     """
     kept = before.unreduced if unreduced is None else unreduced
-    after = TensorSharding.closed(before.mesh, axes_per_dim, kept)
+    after = TensorSharding.closed(before.mesh, axes_per_dim).with_unreduced(
+        kept, before.reduction
+    )
     for one, other in combinations(after.all_axes, 2):
         if one.overlaps(other) or not one.can_coexist(other):
             raise ValueError(f"axes {one} and {other} cannot both be used in {after}")

@@ -34,7 +34,6 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     Projection,
-    TensorFactors,
     project,
     unproject_tensor,
 )
@@ -402,7 +401,7 @@ def spread_overflow(
             for dim in mapping
             for factor in dim
         }
-        whole = TensorFactors(complete, tensor.replicated, tensor.unreduced)
+        whole = replace(tensor, factors=complete)
         built.append(unproject_tensor(mesh, mesh, rule, mapping, whole))
     return project(mesh, rule, built).common_axes(len(rule.factor_sizes))
 

@@ -7,6 +7,7 @@ Source: the compiler API document, "Manual Computation".
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
@@ -26,15 +27,16 @@ def without_manual_axes(
     """The sharding inside the body: the free axes only, openness as outside."""
     if not manual:
         return sharding
-    return TensorSharding(
+    free = TensorSharding(
         sharding.mesh,
         tuple(
             dim.with_axes(dim.axes[manual_prefix(dim.axes, manual) :])
             for dim in sharding.dims
         ),
         tuple(axis for axis in sharding.replicated if axis.name not in manual),
-        tuple(axis for axis in sharding.unreduced if axis.name not in manual),
     )
+    unreduced = tuple(axis for axis in sharding.unreduced if axis.name not in manual)
+    return free.with_unreduced(unreduced, sharding.reduction)
 
 
 def with_manual_axes(
@@ -53,4 +55,4 @@ def with_manual_axes(
         )
         for old, new in zip(outer.dims, inner.dims, strict=True)
     )
-    return TensorSharding(inner.mesh, dims, outer.replicated, outer.unreduced)
+    return replace(outer, mesh=inner.mesh, dims=dims)

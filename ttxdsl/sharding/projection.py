@@ -26,7 +26,7 @@ from ttxdsl.sharding.axes import (
 )
 from ttxdsl.sharding.factors import DimMapping, OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class TensorFactors:
     factors: dict[int, FactorSharding]
     replicated: Axes = ()
     unreduced: Axes = ()
+    reduction: ReductionKind = ReductionKind.SUM
 
     def expand(self, factor: int, axes: Axes) -> bool:
         """Shard a factor by `axes` if they go on from the axes it has.
@@ -143,7 +144,9 @@ def project_tensor(
     factors: dict[int, FactorSharding] = {}
     for dim, factors_of_dim in zip(sharding.dims, mapping, strict=True):
         _project_dim(mesh, rule.factor_sizes, factors_of_dim, dim, factors)
-    return TensorFactors(factors, sharding.replicated, sharding.unreduced)
+    return TensorFactors(
+        factors, sharding.replicated, sharding.unreduced, sharding.reduction
+    )
 
 
 def _project_dim(
@@ -218,7 +221,9 @@ def unproject_tensor(
     dims = tuple(
         _unproject_dim(mesh, rule.factor_sizes, dim, tensor.factors) for dim in mapping
     )
-    return TensorSharding(mesh_ref, dims, tensor.replicated, tensor.unreduced)
+    return TensorSharding(
+        mesh_ref, dims, tensor.replicated, tensor.unreduced, tensor.reduction
+    )
 
 
 def _unproject_dim(

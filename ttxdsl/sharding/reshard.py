@@ -543,7 +543,7 @@ def plan_reshard(
     mesh, target_mesh = meshes
     if source.rank != target.rank or not mesh.same_axes(target_mesh):
         raise ValueError(f"no reshard from {source} over {mesh} to {target}")
-    if source.unreduced != target.unreduced:
+    if not source.same_unreduced(target):
         raise ValueError(
             f"a reshard cannot change unreduced axes: {source} to {target}"
         )

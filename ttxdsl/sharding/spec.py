@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.mesh import Mesh
@@ -71,19 +72,38 @@ CLOSED_DIM = DimSharding()
 """Not sharded, and propagation may not shard it."""
 
 
+class ReductionKind(Enum):
+    """How what devices hold along unreduced axes makes the value.
+
+    In the order of the numbers of Shardy's `ReductionOp`; only jaxlib newer than 0.10
+    knows others than sums.
+    """
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether a value may be counted several times."""
+        return self is not ReductionKind.SUM
+
+
 @dataclass(frozen=True, slots=True)
 class TensorSharding:
     """How a tensor is laid out over a mesh, one `DimSharding` a dimension.
 
     `mesh` is the symbol name of an `sdy.mesh` or an inlined `Mesh`. Axes in
     `replicated` may not shard further; along axes in `unreduced` each device
-    holds a partial sum.
+    holds a part of the result of `reduction`, which is a sum where there are no such
+    axes.
     """
 
     mesh: str | Mesh
     dims: tuple[DimSharding, ...]
     replicated: tuple[AxisRef, ...] = ()
     unreduced: tuple[AxisRef, ...] = ()
+    reduction: ReductionKind = ReductionKind.SUM
 
     @staticmethod
     def fully_open(mesh: str | Mesh, rank: int) -> TensorSharding:
@@ -156,9 +176,13 @@ class TensorSharding:
             return self.is_replicated and other.is_replicated
         return (
             self.mesh == other.mesh
-            and self.unreduced == other.unreduced
+            and self.same_unreduced(other)
             and self.axes_per_dim == other.axes_per_dim
         )
+
+    def same_unreduced(self, other: TensorSharding) -> bool:
+        """Whether parts of results lie along the same axes, and join alike."""
+        return self.unreduced == other.unreduced and self.reduction is other.reduction
 
     def with_dim(self, index: int, dim: DimSharding) -> TensorSharding:
         """The same with one dimension replaced."""
@@ -176,14 +200,17 @@ class TensorSharding:
         """The same with other explicitly replicated axes."""
         return replace(self, replicated=axes)
 
-    def with_unreduced(self, axes: Axes) -> TensorSharding:
-        """The same with other unreduced axes."""
-        return replace(self, unreduced=axes)
+    def with_unreduced(
+        self, axes: Axes, reduction: ReductionKind | None = None
+    ) -> TensorSharding:
+        """The same with other unreduced axes, and perhaps another reduction."""
+        kept = (reduction or self.reduction) if axes else ReductionKind.SUM
+        return replace(self, unreduced=axes, reduction=kept)
 
     def closed_like(self) -> TensorSharding:
         """The same layout with every dimension closed and no replicated axes."""
         dims = tuple(dim.closed_like() for dim in self.dims)
-        return TensorSharding(self.mesh, dims, (), self.unreduced)
+        return replace(self, dims=dims, replicated=())
 
     def without_priorities(self) -> TensorSharding:
         """The same with no priorities."""
@@ -255,12 +282,13 @@ class TensorSharding:
         """Shardy's text, for example `<@mesh, [{"x"}, {?}], replicated={"y"}>`."""
         mesh = symbol(self.mesh) if isinstance(self.mesh, str) else f"mesh{self.mesh}"
         text = f"<{mesh}, [{', '.join(str(dim) for dim in self.dims)}]"
+        function = "" if self.reduction is ReductionKind.SUM else self.reduction.value
         for label, axes in (
-            ("replicated", self.replicated),
-            ("unreduced", self.unreduced),
+            ("replicated=", self.replicated),
+            (f"unreduced={function}", self.unreduced),
         ):
             if axes:
-                text += f", {label}={{{', '.join(str(axis) for axis in axes)}}}"
+                text += f", {label}{{{', '.join(str(axis) for axis in axes)}}}"
         return text + ">"
 
     def _check_rank(self, shape: Sequence[int]) -> None:

@@ -189,12 +189,16 @@ class FormReduceScatter(RewritePattern):
                 concatenate_merged(old, new, mesh)
                 for old, new in zip(before, scattered, strict=True)
             ],
-            out.unreduced,
-        ).with_replicated(out.replicated)
+        )
+        sharding = sharding.with_replicated(out.replicated).with_unreduced(
+            out.unreduced, out.reduction
+        )
         value = _insert(
             rewriter,
             op,
-            ReduceScatterOp(reduction.tensor, scattered, sharding),
+            ReduceScatterOp(reduction.tensor, scattered, sharding).by(
+                reduction.reduction
+            ),
             reduction,
         )
         if any(left):

@@ -7,7 +7,7 @@ Source: Shardy's dialect documentation and `ops.td`.
 
 from abc import ABC
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, TypeAlias, cast
+from typing import ClassVar, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     I32,
@@ -61,6 +61,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ttxdsl.dialects._sdy import syntax
 from ttxdsl.dialects._sdy.attributes import (
     AllToAllParamListAttr,
     AxisRefListAttr,
@@ -76,7 +77,7 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.sharding.step import PropagationDirection
 
 AnySharding: TypeAlias = TensorSharding | TensorShardingAttr
@@ -648,7 +649,8 @@ class CollectiveOp(SymbolUserOp, ABC):
         """Make one with the property `own`, if the op has one besides the sharding."""
         tensor = SSAValue.get(tensor)
         sharding = {"out_sharding": _sharding_attr(out_sharding)}
-        names = self.get_irdl_definition().properties.keys() - sharding.keys()
+        said = sharding.keys() | {"reduction_op"}
+        names = self.get_irdl_definition().properties.keys() - said
         IRDLOperation.__init__(
             self,
             operands=[tensor],
@@ -659,6 +661,51 @@ class CollectiveOp(SymbolUserOp, ABC):
 
 def _collective_format(axes: str) -> str:
     return f"{axes}$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"
+
+
+@irdl_custom_directive
+class _Combining(CustomDirective):
+    """The keyword of a `ReductionKind`, which sums do without."""
+
+    number: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        reduction = syntax.parse_optional_reduction(parser)
+        if reduction is not None and reduction is not ReductionKind.SUM:
+            self.number.set(state, _number_of(reduction))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        number = cast(IntegerAttr[I32] | None, self.number.get(op))
+        if number is not None and number.value.data:
+            state.print_whitespace(printer)
+            known = {at: one.value for at, one in enumerate(ReductionKind)}
+            printer.print_string(known.get(number.value.data, str(number)))
+            state.should_emit_space = True
+            state.last_was_punctuation = False
+
+
+def _number_of(reduction: ReductionKind) -> IntegerAttr[I32]:
+    return IntegerAttr(list(ReductionKind).index(reduction), i32)
+
+
+class CombiningOp(CollectiveOp, ABC):
+    """A collective that combines; by a sum where it says nothing, as in jaxlib 0.10."""
+
+    reduction_op = opt_prop_def(IntegerAttr[I32])
+
+    custom_directives = (_Combining,)
+
+    @property
+    def reduction(self) -> ReductionKind:
+        """How chunks are combined."""
+        number = 0 if self.reduction_op is None else self.reduction_op.value.data
+        return list(ReductionKind)[number]
+
+    def by(self, reduction: ReductionKind) -> Self:
+        """Itself, combining so from now on."""
+        is_sum = reduction is ReductionKind.SUM
+        self.reduction_op = None if is_sum else _number_of(reduction)
+        return self
 
 
 class _PerDimensionOp(CollectiveOp, ABC):
@@ -749,8 +796,8 @@ class CollectivePermuteOp(CollectiveOp):
 
 
 @irdl_op_definition
-class AllReduceOp(_PerTensorOp):
-    """Sums chunks along axes; each device along them gets the sum."""
+class AllReduceOp(CombiningOp, _PerTensorOp):
+    """Combines chunks along axes; each device along them gets the result."""
 
     name = "sdy.all_reduce"
 
@@ -758,12 +805,14 @@ class AllReduceOp(_PerTensorOp):
 
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
 
-    assembly_format = _collective_format("$reduction_axes ")
+    assembly_format = _collective_format(
+        "custom<_Combining>($reduction_op) $reduction_axes "
+    )
 
 
 @irdl_op_definition
-class ReduceScatterOp(_PerDimensionOp):
-    """Sums chunks along axes and scatters the sum along the same axes."""
+class ReduceScatterOp(CombiningOp, _PerDimensionOp):
+    """Combines chunks along axes and scatters the result along the same axes."""
 
     name = "sdy.reduce_scatter"
 
@@ -771,7 +820,9 @@ class ReduceScatterOp(_PerDimensionOp):
 
     ALLOWS_MISSING_INPUT_SHARDING: ClassVar[bool] = True
 
-    assembly_format = _collective_format("$reduce_scatter_axes ")
+    assembly_format = _collective_format(
+        "custom<_Combining>($reduction_op) $reduce_scatter_axes "
+    )
 
 
 @irdl_op_definition

@@ -32,7 +32,7 @@ from ttxdsl.sharding.factors import (
     parse_dim_mapping as factors_of_text,
 )
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 from ttxdsl.sharding.text import quoted
 
 _T = TypeVar("_T")
@@ -290,16 +290,12 @@ def parse_dim_sharding(parser: AttrParser) -> DimSharding:
     return DimSharding(tuple(axes), closed, int(match.group(1)))
 
 
-def _parse_reduction(parser: AttrParser) -> None:
-    """How unreduced values are to be combined; only by a sum, which need not be said."""
-    start = parser.pos
-    keyword = parser.parse_optional_identifier()
-    if keyword not in (None, "sum"):
-        parser.raise_error(
-            f"values unreduced by '{keyword}' are not supported, only by 'sum'",
-            start,
-            start + len(keyword),
-        )
+def parse_optional_reduction(parser: AttrParser) -> ReductionKind | None:
+    """`sum`, `max` or `min`, if it is said."""
+    for one in ReductionKind:
+        if parser.parse_optional_keyword(one.value) is not None:
+            return one
+    return None
 
 
 def _parse_sharding_body(parser: AttrParser) -> TensorSharding:
@@ -307,17 +303,18 @@ def _parse_sharding_body(parser: AttrParser) -> TensorSharding:
     parser.parse_punctuation(",")
     dims = _in_squares(parser, lambda: parse_dim_sharding(parser))
     axes: dict[str, tuple[AxisRef, ...]] = {}
+    reduction = None
     while parser.parse_optional_punctuation(",") is not None:
         left = [name for name in ("replicated", "unreduced") if name not in axes]
         name = parser.parse_keyword_in(left)
-        parser.parse_punctuation("=")
-        if name == "unreduced":
-            _parse_reduction(parser)
+        if name == "replicated":
+            parser.parse_punctuation("=")
+        elif parser.parse_optional_punctuation("=") is not None:
+            reduction = parse_optional_reduction(parser)
         with parser.in_braces():
             axes[name] = _comma_separated(parser, lambda: parse_axis_ref(parser))
-    return TensorSharding(
-        mesh, dims, axes.get("replicated", ()), axes.get("unreduced", ())
-    )
+    sharding = TensorSharding(mesh, dims, axes.get("replicated", ()))
+    return sharding.with_unreduced(axes.get("unreduced", ()), reduction)
 
 
 @_named("sharding")

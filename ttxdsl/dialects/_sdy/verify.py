@@ -28,7 +28,7 @@ from ttxdsl.sharding.axes import (
 from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import MOST_AXES, MOST_DEVICES, Mesh
-from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 from ttxdsl.sharding.text import quoted
 
 _SHOWN = 64
@@ -456,10 +456,18 @@ def reduces(
                 )
 
 
+def reduction_number(number: int) -> None:
+    """What combines chunks is one of the reductions, which are counted from 0."""
+    if not 0 <= number < len(ReductionKind):
+        raise VerifyException(f"unknown reduction: {number}")
+
+
 def becomes_unreduced(
     operand: TensorSharding, axes: Axes, result: TensorSharding, mesh: Mesh
 ) -> None:
     """The result is unreduced along the operand's unreduced axes and the op's axes."""
+    if operand.unreduced and result.reduction is not operand.reduction:
+        raise VerifyException("cannot change reduction_op of existing unreduced axes")
     expected = sort_and_merge(operand.unreduced + axes, mesh)
     if result.unreduced != expected:
         raise VerifyException(

@@ -44,6 +44,7 @@ from ttxdsl.dialects._sdy.ops import (
     AllToAllOp,
     CollectiveOp,
     CollectivePermuteOp,
+    CombiningOp,
     DataFlowEdgeOp,
     FuncDataFlowEdgeOp,
     ManualComputationOp,
@@ -58,9 +59,10 @@ from ttxdsl.dialects._sdy.values import EdgeNodeType, EdgeValueRef, PropagationS
 from ttxdsl.errors import source_position
 from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.sharding.spec import ReductionKind, TensorSharding
 from ttxdsl.sharding.step import PropagationDirection
 from ttxdsl.sharding.text import quoted, symbol
+from ttxdsl.sharding.unreduced import check_transition
 
 _EDGE_LISTS = ("sdy.result_propagation_edges", "sdy.block_arg_propagation_edges")
 
@@ -194,6 +196,11 @@ def verify_op(op: Operation) -> None:
     match op:
         case ShardingOp():
             _verify_at(op, op.sharding.data, op.result.type)
+            source = access.get_sharding(access.behind_barriers(op.input))
+            if source is not None:
+                verify_transition(
+                    op, [source], [op.sharding.data], ReductionKind, ReductionKind
+                )
         case CollectiveOp():
             _verify_collective(op)
         case DataFlowEdgeOp():
@@ -429,12 +436,14 @@ def _verify_collective(op: CollectiveOp) -> None:
         case ReduceScatterOp():
             lists = op.reduce_scatter_axes.data
             verify.slices(operand, lists, result, mesh, "reduce-scatter")
+            _verify_reducing(op, operand, result)
         case AllToAllOp():
             verify.all_to_all(operand, op.params.data, result, mesh)
         case CollectivePermuteOp():
             verify.permutes(operand, operand_mesh, result, mesh)
         case AllReduceOp():
             verify.reduces(operand, op.reduction_axes.data, result, mesh)
+            _verify_reducing(op, operand, result)
         case ShardedToUnreducedOp():
             lists = op.axes.data
             verify.gathers(operand, lists, result, mesh, "sharded-to-unreduced")
@@ -444,6 +453,37 @@ def _verify_collective(op: CollectiveOp) -> None:
             verify.replicated_to_unreduced(operand, op.axes.data, result, mesh)
         case _:
             return
+
+
+def _verify_reducing(
+    op: CombiningOp, operand: TensorSharding, result: TensorSharding
+) -> None:
+    if op.reduction_op is not None:
+        verify.reduction_number(op.reduction_op.value.data)
+    verify_transition(op, [operand], [result], removed=(op.reduction,))
+
+
+def verify_transition(
+    op: Operation,
+    operands: Sequence[TensorSharding | None],
+    results: Sequence[TensorSharding | None],
+    introduced: Collection[ReductionKind] = (),
+    removed: Collection[ReductionKind] = (),
+) -> None:
+    """Refuse an op that changes unreduced axes as it cannot; see `check_transition`.
+
+    Where the shardings are over several meshes nothing is checked, as in C++.
+    """
+    given = [one for one in (*operands, *results) if one]
+    if not any(one.unreduced for one in given):
+        return
+    meshes = {access.find_mesh(op, one.mesh) for one in given} - {None}
+    if len(meshes) != 1 or (mesh := meshes.pop()) is None:
+        return
+    try:
+        check_transition(operands, results, mesh, introduced, removed)
+    except ValueError as error:
+        raise VerifyException(str(error)) from error
 
 
 # Attributes on any op

@@ -1,7 +1,8 @@
 """How partial results join: what an all-reduce has to do after a sharded reduction.
 
-`sdy.all_reduce` does not say by which function it reduces; it follows from the op
-that made the partial results. A maximum of maxima is one, a sum of sums is one.
+By which function follows from the op that made the partial results: a maximum of maxima
+is one, a sum of sums is one. Shardings and `sdy.all_reduce` know sums, and of late maxima
+and minima.
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Operation, Region
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.sharding.spec import ReductionKind
 from ttxdsl.transforms.local.emitter import binary_region
 
 _NEUTRAL: dict[type[Operation], int] = {
@@ -49,6 +51,13 @@ class Combiner:
 
 
 SUM = Combiner(stablehlo.AddOp)
+
+COMBINERS = {
+    ReductionKind.SUM: SUM,
+    ReductionKind.MAX: Combiner(stablehlo.MaxOp),
+    ReductionKind.MIN: Combiner(stablehlo.MinOp),
+}
+"""How a sharding says that parts join."""
 
 
 def combiner_of(region: Region) -> Combiner | None:

@@ -16,7 +16,7 @@ from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.without import WITHOUT_RULE
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.layout import Layout, unreduced_axes
+from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import (
     Local,
     Localizer,
@@ -25,7 +25,7 @@ from ttxdsl.transforms.local.localizer import (
     local_type,
     sources,
 )
-from ttxdsl.transforms.local.summands import bring, summed
+from ttxdsl.transforms.local.summands import bring, unreduced_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class _Border:
         """What came across."""
         if self.layout is None:
             return Local(value, None)
-        axes = unreduced_axes(self.sharding, self.layout.mesh)
-        return Local(value, self.layout, summed(axes))
+        parts = unreduced_parts(self.sharding, self.layout.mesh)
+        return Local(value, self.layout, parts)
 
 
 def _rewrite_block(

@@ -10,6 +10,7 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding import collectives
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
 from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.transforms.local.combiner import COMBINERS, SUM
 from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.local.localizer import (
     Local,
@@ -18,7 +19,7 @@ from ttxdsl.transforms.local.localizer import (
     Table,
     is_barrier,
 )
-from ttxdsl.transforms.local.summands import as_summands, summed
+from ttxdsl.transforms.local.summands import as_parts, summed, unreduced_parts
 
 
 def _text(axes: Axes) -> str:
@@ -118,14 +119,23 @@ def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
     ctx.define(op.result, replace(local, value=moved.value, layout=target))
 
 
-def _to_combine(op: sdy.CollectiveOp, local: Local, axes: Axes) -> Axes:
+def _to_combine(op: sdy.CombiningOp, local: Local, axes: Axes) -> Axes:
     """Those of `axes` along which there still is something to combine.
 
     Nothing is where a sharding calls unreduced what is whole on every device.
 
     Raises:
-        CompileError: if along some of them nobody left partial results.
+        CompileError: if along some of them nobody left partial results, or such as
+            another function combines. Sums are not said: they may be what a program of
+            jaxlib 0.10 leaves to the op that made the parts.
     """
+    said = COMBINERS[op.reduction]
+    if said != SUM and local.partial and local.partial.combine != said:
+        raise CompileError(
+            f"it combines by {op.reduction.value} what"
+            f" '{local.partial.combine.op_class.name}' combines",
+            op,
+        )
     mesh = local.placed.mesh
     pending = subtract(axes, local.complete, mesh)
     partial = local.partial.axes if local.partial else ()
@@ -194,17 +204,25 @@ def replicated_to_unreduced(ctx: Localizer, op: sdy.ReplicatedToUnreducedOp) -> 
     """The first device along the axes keeps the value, the others hold zero."""
     local = _placed_operand(ctx, op)
     axes = without_trivial(op.axes.data, local.placed.mesh)
-    _finish(ctx, op, as_summands(ctx, local, axes))
+    combine = COMBINERS[op.out_sharding.data.reduction]
+    _finish(ctx, op, as_parts(ctx, local, Partial(axes, combine) if axes else None))
 
 
 def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
-    """Every device puts its shard at its place among zeros."""
+    """Every device puts its shard at its place among zeros.
+
+    Only sums have a number that changes nothing in every type: for maxima and minima
+    shards are gathered, since copies are parts of them.
+    """
     local = _placed_operand(ctx, op)
     mesh, emit = local.placed.mesh, ctx.emitter
     axes_per_dim = _per_dim(op.axes.data, mesh)
     layout = ctx.target(op.result)
     moved = tuple(axis for axes in axes_per_dim for axis in axes)
-    if moved and layout is not None:
+    parts = unreduced_parts(op.out_sharding.data, mesh)
+    if parts is not None and parts.combine.is_idempotent:
+        local = replace(ctx.reshard_to(local, layout), partial=parts)
+    elif moved and layout is not None:
         zeros = emit.splat(0, element_of(local.value), layout.local_shape)
         starts = [
             emit.scaled(

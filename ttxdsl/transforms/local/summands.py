@@ -1,6 +1,6 @@
-"""Values of which devices hold summands: made whole, and made of whole ones.
+"""Values of which devices hold parts to combine: made whole, and made of whole ones.
 
-A sharding calls the axes along which devices hold summands unreduced. What an op left
+A sharding calls the axes along which devices hold such parts unreduced. What an op left
 to be combined is `Local.partial`, whatever the sharding says; both meet where a value
 crosses the border of a body.
 """
@@ -14,7 +14,7 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, sort_and_merge
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import SUM, Combiner
+from ttxdsl.transforms.local.combiner import COMBINERS, SUM, Combiner
 from ttxdsl.transforms.local.layout import Layout, unreduced_axes
 from ttxdsl.transforms.local.localizer import Local, Localizer, Partial
 
@@ -22,6 +22,12 @@ from ttxdsl.transforms.local.localizer import Local, Localizer, Partial
 def summed(axes: Axes) -> Partial | None:
     """What is left to do where devices hold summands along the axes."""
     return Partial(axes, SUM) if axes else None
+
+
+def unreduced_parts(sharding: TensorSharding | None, mesh: Mesh) -> Partial | None:
+    """What is left to do where values are as a sharding says."""
+    axes = unreduced_axes(sharding, mesh)
+    return Partial(axes, COMBINERS[sharding.reduction]) if sharding and axes else None
 
 
 def on_first(
@@ -53,12 +59,17 @@ def counted_once(
     return Local(value, local.layout)
 
 
-def as_summands(ctx: Localizer, local: Local, axes: Axes) -> Local:
-    """The first device along the axes keeps a whole value, the others hold zero."""
-    if not axes:
+def as_parts(ctx: Localizer, local: Local, parts: Partial | None) -> Local:
+    """A whole value as parts that combine to it.
+
+    The first device along the axes keeps it and the others hold zero; maxima and
+    minima of copies are what was copied.
+    """
+    if parts is None:
         return local
-    value = on_first(ctx, local.value, local.placed.mesh, axes, 0)
-    return replace(local, value=value, partial=summed(axes))
+    mesh = local.placed.mesh
+    whole = counted_once(ctx, local, mesh, parts.axes, parts.combine)
+    return replace(local, value=whole.value, partial=parts)
 
 
 def bring(
@@ -79,13 +90,14 @@ def bring(
     local = ctx.local(value)
     if layout is None:
         return local
-    wanted = unreduced_axes(sharding, layout.mesh)
+    wanted = unreduced_parts(sharding, layout.mesh)
     if (
         local.partial is not None
-        and local.partial.combine == SUM
-        and sort_and_merge(local.partial.axes, local.placed.mesh) == wanted
+        and wanted is not None
+        and local.partial.combine == wanted.combine
+        and sort_and_merge(local.partial.axes, local.placed.mesh) == wanted.axes
         and local.placed.same_placement(layout)
     ):
         return local
     whole = ctx.reshard_to(ctx.operand(value, where), layout)
-    return as_summands(ctx, whole, wanted)
+    return as_parts(ctx, whole, wanted)

@@ -35,9 +35,8 @@ from ttxdsl.transforms.local.collectives import (
     first_free_channel,
 )
 from ttxdsl.transforms.local.emitter import Emitter
-from ttxdsl.transforms.local.layout import unreduced_axes
 from ttxdsl.transforms.local.localizer import Local, Localizer, is_barrier, local_type
-from ttxdsl.transforms.local.summands import bring, summed
+from ttxdsl.transforms.local.summands import bring, unreduced_parts
 from ttxdsl.transforms.local.table import localizer_of
 from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
@@ -120,7 +119,7 @@ def localize_wrapper(
         value = new.insert_arg(
             local_type(argument.type, layout), len(new.args), argument.location
         )
-        partial = summed(unreduced_axes(sharding, mesh))
+        partial = unreduced_parts(sharding, mesh)
         ctx.define(argument, Local(value, layout, partial))
 
     end = old.last_op

@@ -13,6 +13,8 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.spec import TensorSharding
 
+_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
+
 
 def _names_a_mesh(op: Operation) -> bool:
     for value in op.properties.values():
@@ -32,10 +34,14 @@ def _names_a_mesh(op: Operation) -> bool:
 class DropShardingAndMeshPass(ModulePass):
     """Remove every `sdy.mesh` and every `sdy.sharding` attribute.
 
-    Ops of the dialect that name a mesh have to be gone before.
+    Ops of the dialect that name a mesh have to be gone before. What the module itself says
+    of the shardings of arguments and results, for who runs it, is kept as jaxlib 0.10
+    keeps it; newer ones drop it unless `keep-module-sharding-metadata` is set.
     """
 
     name = "sdy-drop-sharding-and-mesh"
+
+    keep_module_sharding_metadata: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
@@ -51,6 +57,9 @@ class DropShardingAndMeshPass(ModulePass):
                     hint="lower constraints, reshards, collectives and computations of "
                     "the sdy dialect first",
                 )
+        if not self.keep_module_sharding_metadata:
+            for name in _METADATA:
+                op.attributes.pop(name, None)
         for inner in list(op.walk()):
             inner.attributes.pop(sdy.SHARDING, None)
             inner.attributes.pop(sdy.BLOCK_ARGUMENT_SHARDING, None)

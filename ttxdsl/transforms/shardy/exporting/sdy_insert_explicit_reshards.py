@@ -251,12 +251,22 @@ class ReshardInserter:
         if target is not None:
             self.expect_same_mesh(operand, sharding, target)
             expected = target.unreduced
+            if target.reduction is not sharding.reduction and lists_overlap(
+                sharding.unreduced, expected
+            ):
+                raise CompileError(
+                    f"operand {operand.index} is {sharding} and its user wants parts of"
+                    f" another reduction, {target}",
+                    operand.op,
+                )
         axes = subtract(sharding.unreduced, expected, mesh)
         if not axes:
             return sharding
         reduced = sharding.with_unreduced(subtract(sharding.unreduced, axes, mesh))
         self.replace_operand(
-            operand, sdy.AllReduceOp(operand.value, axes, reduced), point
+            operand,
+            sdy.AllReduceOp(operand.value, axes, reduced).by(sharding.reduction),
+            point,
         )
         return reduced
 

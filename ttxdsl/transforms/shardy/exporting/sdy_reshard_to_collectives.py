@@ -87,7 +87,7 @@ class ReshardToCollectives(RewritePattern):
         tensor = sdy.behind_barriers(op.input)
         given = sdy.get_sharding(tensor)
         source = given or TensorSharding.fully_open(target.mesh, target.rank)
-        if source.unreduced != target.unreduced:
+        if not source.same_unreduced(target):
             raise UnsupportedError(
                 f"reshard from {source} to {target} changes unreduced axes",
                 op,

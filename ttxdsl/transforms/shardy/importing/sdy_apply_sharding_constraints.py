@@ -117,7 +117,9 @@ def _apply(
     if sharding.unreduced:
         # Unreduced axes do not propagate, so the edge has to know them.
         edge = TensorSharding.fully_open(sharding.mesh, sdy.tensor_rank(value.type))
-        sdy.set_sharding(value, edge.with_unreduced(sharding.unreduced))
+        sdy.set_sharding(
+            value, edge.with_unreduced(sharding.unreduced, sharding.reduction)
+        )
     return False
 
 

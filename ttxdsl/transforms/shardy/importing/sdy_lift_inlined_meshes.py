@@ -29,10 +29,10 @@ STABLEHLO_MESH = "stablehlo.mesh"
 """Attribute of an `sdy.mesh` that says the same in builtin attributes."""
 
 
-def wanted_name(mesh: Mesh) -> str:
-    """What a new mesh is called if that name is free."""
+def wanted_name(mesh: Mesh, maximal: str = "maximal_mesh") -> str:
+    """What a new mesh is called if that name is free; one of one device by its device."""
     if mesh.is_maximal:
-        return f"maximal_mesh_{mesh.device_ids[0]}"
+        return f"{maximal}_{mesh.device_ids[0]}"
     return "mesh" if mesh.axes else "empty_mesh"
 
 
@@ -53,7 +53,8 @@ def mesh_dictionary(mesh: Mesh) -> DictionaryAttr:
 class _MeshNames:
     """One name for each mesh of a module; meshes declared twice lose a declaration."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, maximal: str):
+        self._maximal = maximal
         self.symbols = Symbols(module)
         self._module = module
         self._new_name: dict[str | Mesh, str] = {}
@@ -77,7 +78,9 @@ class _MeshNames:
             return name
         if isinstance(mesh, str):
             return mesh
-        name = self._new_name[mesh] = self.symbols.take(wanted_name(mesh))
+        name = self._new_name[mesh] = self.symbols.take(
+            wanted_name(mesh, self._maximal)
+        )
         declaration = MeshOp(name, mesh)
         if self._last is None:
             point = InsertPoint.at_start(self._module.body.block)
@@ -99,16 +102,21 @@ def _lift_in_replica_groups(op: Operation, names: _MeshNames) -> None:
 class LiftInlinedMeshesPass(ModulePass):
     """Name each distinct mesh by one `sdy.mesh`, and let shardings use the names.
 
-    Each mesh also gets an attribute `stablehlo.mesh` that repeats it.
+    Each mesh also gets an attribute `stablehlo.mesh` that repeats it. With
+    `use-single-device-mesh-names`, which jaxlib has after 0.10, the mesh of device 3 is
+    `@single_device_3`, else `@maximal_mesh_3`.
 
     Source: Shardy's sdy-lift-inlined-meshes.
     """
 
     name = "sdy-lift-inlined-meshes"
 
+    use_single_device_mesh_names: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        names = _MeshNames(op)
+        one = "single_device" if self.use_single_device_mesh_names else "maximal_mesh"
+        names = _MeshNames(op, one)
 
         def named(sharding: TensorSharding) -> TensorSharding:
             name = names.name_of(sharding.mesh)

@@ -32,11 +32,10 @@ def without_size_one_axes(sharding: TensorSharding, mesh: Mesh) -> TensorShardin
     def larger(axes: Iterable[AxisRef]) -> Axes:
         return _larger(axes, mesh)
 
-    return TensorSharding(
-        sharding.mesh,
-        tuple(dim.with_axes(larger(dim.axes)) for dim in sharding.dims),
-        larger(sharding.replicated),
-        larger(sharding.unreduced),
+    return (
+        sharding.with_dims([dim.with_axes(larger(dim.axes)) for dim in sharding.dims])
+        .with_replicated(larger(sharding.replicated))
+        .with_unreduced(larger(sharding.unreduced))
     )
 
 

@@ -4,7 +4,7 @@ Source: Shardy's propagation passes documentation and sharding representation do
 ("Priorities").
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ttxdsl.sharding.axes import sort_by_mesh
 from ttxdsl.sharding.mesh import Mesh
@@ -31,7 +31,7 @@ def hold_back(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
         for axis in dim.axes
     )
     replicated = sort_by_mesh((*sharding.replicated, *held), mesh)
-    return TensorSharding(sharding.mesh, dims, replicated, sharding.unreduced)
+    return replace(sharding, dims=dims, replicated=replicated)
 
 
 def release(
@@ -50,7 +50,7 @@ def release(
         for axis in dim.axes
     }
     replicated = tuple(axis for axis in current.replicated if axis not in axes)
-    return TensorSharding(current.mesh, dims, replicated, current.unreduced)
+    return replace(current, dims=dims, replicated=replicated)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,79 @@
+"""Options that jaxlib's passes have after 0.10: the answers of 0.12.0.1, and of the newest."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.differential.oracle import Oracle, OracleRejected
+from tests.transforms.run_pass import run_passes
+
+INLINED = """sdy.mesh @foo = <[], device_ids=[2]>
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<[], device_ids=[3]>, []>},
+                %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<[], device_ids=[2]>, []>},
+                %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) {
+  return
+}
+"""
+
+DESCRIBED = """module attributes {
+  mhlo.a = 1 : i32, sdy.b = 2 : i32,
+  sdy.parameters_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>,
+  sdy.output_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{}]>]>
+} {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+    return %a : tensor<8xf32>
+  }
+}
+"""
+
+CASES = {
+    "sdy-lift-inlined-meshes{use-single-device-mesh-names=true}": INLINED,
+    "sdy-lift-inlined-meshes{use-single-device-mesh-names=false}": INLINED,
+    "sdy-drop-sharding-and-mesh{keep-module-sharding-metadata=true}": DESCRIBED,
+    "sdy-drop-sharding-and-mesh{keep-module-sharding-metadata=false}": DESCRIBED,
+}
+
+
+@pytest.mark.parametrize("passes", CASES)
+def test_like_the_newest(newest: Oracle, passes: str):
+    ours = run_passes(CASES[passes], passes)
+    assert newest.run(ours) == newest.run(CASES[passes], passes)
+
+
+def test_names_of_meshes_of_one_device():
+    for said, name in (("true", "single_device_3"), ("false", "maximal_mesh_3")):
+        option = f"use-single-device-mesh-names={said}"
+        after = run_passes(INLINED, f"sdy-lift-inlined-meshes{{{option}}}")
+        assert f"sdy.mesh @{name} = <[], device_ids=[3]>" in after
+        assert "#sdy.sharding<@foo, []>" in after
+
+
+def test_what_a_module_says_of_its_shardings(oracle: Oracle):
+    """Kept unless told otherwise, as in jaxlib 0.10."""
+    name = "sdy-drop-sharding-and-mesh"
+    kept = run_passes(DESCRIBED, name)
+    assert oracle.run(kept) == oracle.run(DESCRIBED, name)
+    dropped = run_passes(DESCRIBED, f"{name}{{keep-module-sharding-metadata=false}}")
+    assert "parameters_shardings" in kept
+    assert "output_shardings" in kept
+    assert "_shardings" not in dropped
+    assert "sdy.b" in dropped
+
+
+SMALL = """sdy.mesh @m = <["a"=4, "b"=2, "c"=2]>
+func.func @main(%x: tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"a", "b", "c"}, {}]>})
+    -> (tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"c", "a"}, {"b"}]>}) {
+  %0 = sdy.collective_permute %x out_sharding=<@m, [{"c", "a", "b"}, {}]> : tensor<16x2xf32>
+  %1 = sdy.all_to_all [{"b"}: 0->1] %0 out_sharding=<@m, [{"c", "a"}, {"b"}]> : tensor<16x2xf32>
+  return %1 : tensor<16x2xf32>
+}
+"""
+
+
+def test_what_optimize_collectives_makes_uneven(newest: Oracle):
+    """The program of docs/evidence/differences.md: fine before the pass, not behind it."""
+    lower = "sdy-convert-global-to-local{replica-count=1 partition-count=16}"
+    newest.run(SMALL, lower)
+    with pytest.raises(OracleRejected, match="not divisible"):
+        newest.run(SMALL, f"func.func(sdy-optimize-collectives),{lower}")
