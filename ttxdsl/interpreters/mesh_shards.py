@@ -319,7 +319,7 @@ class MeshShards(MeshAxes):
             )
         if summands > 1:
             parts = parts.reshape((-1, summands, *parts.shape[1:]))
-            parts = _ADD(parts, (1,))[:, 0]
+            parts = _COMBINE[ReductionKind.SUM](parts, (1,))[:, 0]
         local = parts.shape[1:]
         spread = parts.reshape((*counts, *local))
         count = len(counts)
