@@ -75,6 +75,7 @@ def test_tt_mlir_takes_every_op(form: str):
 
 
 @needs_tt
+@pytest.mark.fuzz  # it asks about each op four times
 def test_the_page_of_verdicts_is_up_to_date():
     assert PAGE.read_text() == verdict_page(), (
         "run python -m tests.conversion.tt_verdicts"
