@@ -21,6 +21,9 @@ os.environ.setdefault(
     "XLA_FLAGS", f"--xla_force_host_platform_device_count=8 {XLA_FLAGS}"
 )
 
+# tables are as wide as they are where nobody says how wide
+os.environ.pop("COLUMNS", None)
+
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

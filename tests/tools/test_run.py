@@ -390,3 +390,13 @@ func.func @main(%x: tensor<64x513xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
     (result,) = json.loads(capsys.readouterr().out)["results"]
     assert result["ok"]
     assert result["rounded"]
+
+
+def test_columns_are_obeyed_in_pipes(
+    deep: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["run", str(deep)]) == 0
+    tables = capsys.readouterr().out.splitlines()[1:]
+    assert max(map(len, tables)) == 80
+    assert "…" not in "".join(tables)

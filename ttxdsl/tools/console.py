@@ -1,6 +1,7 @@
 """How the command speaks: tables on standard output, diagnostics on standard error."""
 
 import errno
+import os
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,11 +33,14 @@ _OF_OUTPUT = {
 
 
 def report_console(*, to_stderr: bool = False) -> "Terminal":
-    """Where reports go; wide enough for tables also in a file or pipe."""
+    """Where reports go; wide enough for tables also in a file or pipe.
+
+    `COLUMNS` says otherwise there, as on a terminal.
+    """
     from ttxdsl.terminal import Terminal
 
     console = Terminal(stderr=to_stderr)
-    if not console.is_terminal:
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         console.width = PLAIN_WIDTH
     return console
 
