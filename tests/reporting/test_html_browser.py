@@ -15,11 +15,11 @@ from playwright.sync_api import Browser, Page, expect
 import ttxdsl
 from tests.reporting.browser import chromium, open_page
 from ttxdsl.reporting.html.page import report_page
-from ttxdsl.reporting.picture import device_ranges
 from ttxdsl.reporting.trace.layouts import LayoutTable
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.sharding.units import number_ranges
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -125,7 +125,7 @@ def test_pictures_of_any_rank_on_any_mesh(report: Report):
               return [shards, devices].map((svg) =>
                 titles(svg).map((title) => title.textContent)); }}"""
         )
-        shards = {text: device_ranges(held) for text, held in expected.items()}
+        shards = {text: number_ranges(held) for text, held in expected.items()}
         # every shard with its devices, every device with its shard
         assert dict(one.split(" on ") for one in found[0]) == shards
         assert len(found[0]) == len(shards)

@@ -8,9 +8,10 @@ import pytest
 
 import ttxdsl
 from ttxdsl.reporting.boundary import TensorLayout
-from ttxdsl.reporting.picture import device_ranges, sharding_svg
+from ttxdsl.reporting.picture import sharding_svg
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.units import number_ranges
 
 X, Y = AxisRef("x"), AxisRef("y")
 MESH = Mesh((("x", 2), ("y", 4)))
@@ -40,8 +41,8 @@ def cells(layout: TensorLayout) -> dict[tuple[int, int], str]:
         ([3, 1, 2, 7], "1-3,7"),
     ],
 )
-def test_device_ranges(devices: list[int], text: str):
-    assert device_ranges(devices) == text
+def test_number_ranges(devices: list[int], text: str):
+    assert number_ranges(devices) == text
 
 
 def test_rows_and_columns():

@@ -35,6 +35,7 @@ from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.reporting.boundary import results_of
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import ReductionKind, TensorSharding
+from ttxdsl.sharding.units import number_ranges
 from ttxdsl.transforms.local.layout import without_trivial
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LOCAL_STAGE, RESHARDS_STAGE
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
@@ -57,12 +58,16 @@ class Judge:
     limits: Limits = NO_LIMITS
     names: tuple[str, ...] = ()
     reshards: Step | None = field(default=None)
-    _undecided: dict[str, None] = field(default_factory=dict[str, None])
+    _undecided: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """Results and trials that a step changed by no more than rounding may."""
-        return tuple(self._undecided)
+        """Results that a step changed by no more than rounding may, for each trial."""
+        return tuple(
+            f"result{'s' if len(found) > 1 else ''} {number_ranges(sorted(found))}"
+            f" on {trial}"
+            for trial, found in self._undecided.items()
+        )
 
     def take(self, step: Step, module: ModuleOp) -> Failure | None:
         """Take a step, changing the module in place; None if all is well.
@@ -146,7 +151,7 @@ class Judge:
                 runs = partial(trial.rounded, at)
                 comparison, beyond = hold(found, expected, trial.summed, runs)
                 if beyond and comparison.ok:
-                    self._undecided.setdefault(f"result {at} on {trial.name}")
+                    self._undecided.setdefault(trial.name, set()).add(at)
             if not comparison.ok:
                 first = comparison.first
                 assert first is not None, "there is one where arrays differ"

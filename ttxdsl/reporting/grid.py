@@ -19,8 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ttxdsl.reporting.boundary import TensorLayout
-from ttxdsl.reporting.picture import device_ranges
 from ttxdsl.sharding.mesh import mesh_positions
+from ttxdsl.sharding.units import number_ranges
 
 MOST_COLUMNS, MOST_ROWS, MOST_GRIDS = 12, 24, 8
 """What is drawn; the rest is counted."""
@@ -147,7 +147,7 @@ def _grid(
             cells.append(Text(_header(down, low), "bold"))
         for column in shown:
             devices = rows[row][column].devices
-            label = device_ranges(devices) if devices else "none"
+            label = number_ranges(devices) if devices else "none"
             cells.append(Text(f" {label} ", _style(min(devices, default=0), total)))
         if len(shown) < len(first):
             cells.append(Text("…"))

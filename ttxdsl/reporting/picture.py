@@ -14,26 +14,13 @@ from xdsl.dialects.func import FuncOp
 from ttxdsl.reporting import boundary
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.sharding.mesh import mesh_positions
+from ttxdsl.sharding.units import number_ranges
 
 _CELL_WIDTH, _CELL_HEIGHT = 66, 26
 _MOST_CELLS = 16
 """Cells along one side; more would be too small to read."""
 _MOST_VALUES = 24
 """Arguments and results that are drawn; the others are counted."""
-
-
-def device_ranges(devices: Sequence[int]) -> str:
-    """Device numbers with runs written short: `0-3,8`."""
-    ordered = sorted(devices)
-    parts: list[str] = []
-    start = 0
-    for at in range(1, len(ordered) + 1):
-        if at < len(ordered) and ordered[at] == ordered[at - 1] + 1:
-            continue
-        first, last = ordered[start], ordered[at - 1]
-        parts.append(str(first) if first == last else f"{first}-{last}")
-        start = at
-    return ",".join(parts)
 
 
 def _drawn(parts: Sequence[int]) -> tuple[int | None, int | None]:
@@ -84,7 +71,7 @@ def sharding_svg(layout: boundary.TensorLayout) -> str:
         held = cells.get((row, column), [])
         hue = round(360 * min(held, default=0) / total)
         x, y = 1 + column * _CELL_WIDTH, 1 + row * _CELL_HEIGHT
-        label = device_ranges(held)
+        label = number_ranges(held)
         shown = label if len(label) <= 9 else f"{label[:8]}…"
         lines.append(
             f"<g><title>{escape(f'devices {label}')}</title>"

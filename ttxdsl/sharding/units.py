@@ -1,6 +1,7 @@
-"""Bytes and seconds as people write them: `4MiB`, `1.5 ms`."""
+"""Bytes, seconds and lists of numbers as people write them: `4MiB`, `1.5 ms`, `0-3,8`."""
 
 import re
+from collections.abc import Sequence
 
 _UNITS = {
     "": 1,
@@ -50,3 +51,17 @@ def seconds_text(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds * 1e9:.1f} ns"
+
+
+def number_ranges(numbers: Sequence[int]) -> str:
+    """Numbers with runs written short: `0-3,8`."""
+    ordered = sorted(numbers)
+    parts: list[str] = []
+    start = 0
+    for at in range(1, len(ordered) + 1):
+        if at < len(ordered) and ordered[at] == ordered[at - 1] + 1:
+            continue
+        first, last = ordered[start], ordered[at - 1]
+        parts.append(str(first) if first == last else f"{first}-{last}")
+        start = at
+    return ",".join(parts)
