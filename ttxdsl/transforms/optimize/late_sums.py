@@ -7,8 +7,8 @@ So two sums that are added are added first and combined once.
 **Why it is right.** Let p_i be what device i of a group holds, s = sum of p_i. For f
 linear, f(s) = f(sum of p_i) = sum of f(p_i). f is linear in an operand if its other
 operands are the same number on every device of the group: `_linear` lists what f may be.
-A term w of a sum that all devices hold whole counts once if the first device adds w and
-the others zero. So every value between the old all_reduce and the new one is a sum over
+A term w of a sum that all devices hold whole, or that is combined before, counts once if
+the first device adds w and the others zero. So every value between the old all_reduce and the new one is a sum over
 the devices of what they hold of it, and the new one gives the same value as before to
 whoever used it. Integers wrap, which is linear too. Sums of floating-point numbers are
 rounded in another order, as every all_reduce may; a product or quotient with something
@@ -237,16 +237,20 @@ class LinearRegion:
 
         Args:
             vertex: the value; not one that is partial to begin with, but for all_reduces.
-            held: of the linear operands.
+            held: of the linear operands; what is missing is combined before, and whole:
+                it counts once.
         """
         op = vertex.op
         if not vertex.linear:
             return op.operands[0]
         operands = list(op.operands)
-        for index in vertex.linear:
-            operands[index] = held[operands[index]]
-        for index in vertex.masked:
-            operands[index] = self.program.on_first(operands[index], self.axes, op)
+        for index in (*vertex.linear, *vertex.masked):
+            operand = operands[index]
+            operands[index] = (
+                held[operand]
+                if operand in held
+                else self.program.on_first(operand, self.axes, op)
+            )
         return self.program.copy(op, operands)
 
 
