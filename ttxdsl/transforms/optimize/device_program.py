@@ -225,7 +225,8 @@ class DeviceProgram:
             if isinstance(op, Block):
                 known[one] = axis not in self._split.get(one, self._every)
                 continue
-            same = self._by_itself(op, axis)
+            follows = _FOLLOWING.get(type(op))  # most do
+            same = None if follows else self._by_itself(op, axis)
             if same is None:
                 same = True
                 for operand in read_by(op):
