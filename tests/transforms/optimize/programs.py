@@ -174,6 +174,20 @@ BEHIND_LOOPS = _function(
     ),
 )
 
+SMALL_IN_LOOPS = _function(
+    [_t("8x8", "", "y"), WHOLE],
+    WHOLE,
+    *_loop(
+        *TURN,
+        "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+        "%row = stablehlo.reduce(%now init: %i) applies stablehlo.add across"
+        f" dimensions = [1] : ({S}, tensor<f32>) -> tensor<8xf32>",
+        f"%rows = stablehlo.broadcast_in_dim %row, dims = [0] : (tensor<8xf32>) -> {S}",
+        f"%sum = stablehlo.add %c, %rows : {S}",
+    ),
+)
+"""What a turn sends is an eighth of what the loop carries on."""
+
 OUT_OF_BRANCHES = _function(
     [_t("8x8", "y", ""), WHOLE, _t("8x8", "", "y"), _t("8x8", "y", ""), "tensor<i1>"],
     WHOLE,
