@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import compare_xla  # noqa: E402
 from compare_xla import Moved, our_collectives, summary  # noqa: E402
 
 from tests.differential.corpus import programs  # noqa: E402
@@ -57,21 +59,17 @@ def _worker(folder: Path) -> None:
     import jax
 
     from ttxdsl.xla import worker
-    from ttxdsl.xla.hlo import list_hlo_collectives
 
     jax.config.update("jax_enable_x64", True)
     compile_text: Any = worker._compiled  # pyright: ignore[reportPrivateUsage]
     for path in sorted(folder.glob("*.mlir")):
         text = path.read_text()
         path.rename(path.with_suffix(".begun"))
-        moved: list[tuple[str, int, int]] | None
+        moved: list[tuple[Any, ...]] | None
         try:
             modules = compile_text(text, DEVICES).hlo_modules()
             hlo = "\n".join(module.to_string() for module in modules)
-            moved = [
-                (one.kind, one.group_size, one.bytes_per_device)
-                for one in list_hlo_collectives(hlo, DEVICES)
-            ]
+            moved = [astuple(one) for one in compare_xla.xla_collectives(hlo)]
         except Exception:
             moved = None
         print(json.dumps([path.stem, moved]), flush=True)
@@ -142,8 +140,8 @@ def page(
         "",
         f"{len(ours)} programs that JAX lowers, one or more an op, with random shardings of"
         f" arguments and results over {MESH} devices, through our thirteen stages and"
-        " through XLA with Shardy. Bytes that each device sends by the ring model, every"
-        " collective counted once.",
+        " through XLA with Shardy. Bytes that each device sends by the ring model, in a loop"
+        " as often as it turns.",
         "",
         f"- {kinds['same']} move as many bytes as XLA's, {kinds['less']} fewer,"
         f" {kinds['more']} more: those are in the table.",
@@ -179,7 +177,7 @@ def main() -> None:
         theirs = xla_collectives(texts)
         if options.cache:
             plain = {
-                name: None if m is None else [(x.kind, x.group, x.bytes) for x in m]
+                name: None if m is None else [astuple(x) for x in m]
                 for name, m in theirs.items()
             }
             options.cache.write_text(json.dumps(plain))

@@ -5,8 +5,8 @@
 
 The programs are the models of `tests/differential/sharded_models.py` and the JAX corpus
 with random shardings (`compare_xla_corpus.py`). Each goes through the first eleven stages
-once; bytes are what each device sends by the ring model (`ttxdsl.sharding.cost`), every
-collective counted once.
+once; bytes are what each device sends by the ring model (`ttxdsl.sharding.cost`), of
+every collective as often as it runs.
 """
 
 from __future__ import annotations
@@ -143,8 +143,7 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         f"{len(together)} programs with collectives, of the JAX corpus with random"
         " shardings over 2x4 devices and of the models: all optimizations together make"
         f" {changed} of them send less and {more} send more. Bytes that each device"
-        " sends by the ring model, every collective counted once, also in a loop: what moves"
-        " out of one shows nothing here.",
+        " sends by the ring model, in a loop as often as it turns.",
         "",
         "## Alone",
         "",

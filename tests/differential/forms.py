@@ -6,6 +6,7 @@ outcomes = compare_forms(module, arguments, oracle)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.run import entry_function, register_implementations, run_module
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
+from ttxdsl.reporting.collectives import list_collectives
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 Array = NDArray[Any]
@@ -244,3 +246,62 @@ def compare_forms(
         module.verify()
         run(TTNN)
     return outcomes
+
+
+OPTIMIZED, UNOPTIMIZED = "optimized", "not optimized"
+
+
+def compare_optimized(
+    module: ModuleOp, arguments: Sequence[Array], *, tagged: bool
+) -> list[Outcome]:
+    """Hold what devices compute with and without the optimizations against each other.
+
+    Args: see `compare_forms`.
+
+    Returns:
+        How each compares with the global program, how they do with one another, and
+        whether the optimizations found anything.
+
+    Raises:
+        AssertionError: one has another number.
+    """
+    try:
+        wanted = run_module(module, arguments)
+    except ReplicaMismatchError:
+        return [("global", f"{NOT_RUN}: calls values replicas that differ")]
+    except Exception as error:
+        return [("global", f"{NOT_RUN}: {reason_of(error)}")]
+    noise = cache(lambda: spread(module, arguments))
+    bits = any(op.name == "stablehlo.bitcast_convert" for op in module.walk())
+    outcomes: list[Outcome] = []
+
+    def hold(form: str, found: Sequence[Array], other: Sequence[Array]) -> None:
+        outcome = hold_against(form, found, other, noise, exactly=tagged, bits=bits)
+        outcomes.append((form, outcome))
+
+    results: dict[str, Sequence[Array]] = {}
+    sent: dict[str, int] = {}
+    for form in (UNOPTIMIZED, OPTIMIZED):
+        local = module.clone()
+        pipeline = TTStableHLOPipelinePass(optimize=form == OPTIMIZED)
+        with collect_remarks():
+            try:
+                pipeline.apply(make_context(), local)
+            except UnsupportedError as error:
+                return [*outcomes, (form, f"{REFUSED}: {reason_of(error)}")]
+        sent[form] = sum(one.bytes_per_device for one in list_collectives(local))
+        try:
+            results[form] = run_module(local, arguments)
+        except ReplicaMismatchError as error:
+            if not close(error.found, error.expected):
+                raise
+            outcomes.append((form, ROUNDED_REPLICAS))
+        else:
+            hold(form, results[form], wanted)
+    if len(results) == 2:
+        hold("one against the other", results[OPTIMIZED], results[UNOPTIMIZED])
+    difference = sent[OPTIMIZED] - sent[UNOPTIMIZED]
+    said = (
+        "sends less" if difference < 0 else "sends more" if difference else "the same"
+    )
+    return [*outcomes, ("bytes, optimized", said)]

@@ -15,7 +15,16 @@ import pytest
 
 from tests.differential.campaign import Outcome, run_campaign
 from tests.differential.corpus import programs
-from tests.differential.forms import STAGE_13, TTIR, TTNN, Array, compare_forms
+from tests.differential.forms import (
+    OPTIMIZED,
+    STAGE_13,
+    TTIR,
+    TTNN,
+    UNOPTIMIZED,
+    Array,
+    compare_forms,
+    compare_optimized,
+)
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.partitioning import (
     EQUAL,
@@ -61,6 +70,12 @@ def check_unreduced(seed: int, reduction: str = "") -> list[Outcome]:
     text = text.replace("unreduced=", f"unreduced={reduction}")
     module, arguments, tagged = case_of(text, seed)
     return compare_forms(module, arguments, None, tagged=tagged, every_form=True)
+
+
+def check_optimized(seed: int) -> list[Outcome]:
+    module, arguments, tagged = random_case(seed)
+    outcomes = compare_optimized(module, arguments, tagged=tagged)
+    return [*outcomes, ("inputs", "tagged with their indices" if tagged else "random")]
 
 
 UNSPECIFIED = ("reduce_custom", "rng_uniform")
@@ -159,6 +174,11 @@ def test_parts_of_maxima_and_minima() -> None:
     assert any(form == TTNN and said.startswith(REFUSED) for form, said in found)
 
 
+def test_the_optimizations_change_no_number() -> None:
+    found = Counter(outcome for seed in range(24) for outcome in check_optimized(seed))
+    assert found[OPTIMIZED, EQUAL] == found[UNOPTIMIZED, EQUAL] > 18
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_corpus(jax_results: JaxResults, block: int) -> None:
     """Every 40th pair of a program and a mesh."""
@@ -171,6 +191,11 @@ def test_corpus(jax_results: JaxResults, block: int) -> None:
 @pytest.mark.fuzz
 def test_many_random_programs(oracle: Oracle) -> None:
     run_campaign("numbers of random programs", lambda seed: check_random(oracle, seed))
+
+
+@pytest.mark.fuzz
+def test_many_optimized_programs() -> None:
+    run_campaign("optimized and unoptimized random programs", check_optimized)
 
 
 @pytest.mark.fuzz

@@ -174,6 +174,20 @@ BEHIND_LOOPS = _function(
     ),
 )
 
+SMALL_IN_LOOPS = _function(
+    [_t("8x8", "", "y"), WHOLE],
+    WHOLE,
+    *_loop(
+        *TURN,
+        "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+        "%row = stablehlo.reduce(%now init: %i) applies stablehlo.add across"
+        f" dimensions = [1] : ({S}, tensor<f32>) -> tensor<8xf32>",
+        f"%rows = stablehlo.broadcast_in_dim %row, dims = [0] : (tensor<8xf32>) -> {S}",
+        f"%sum = stablehlo.add %c, %rows : {S}",
+    ),
+)
+"""What a turn sends is an eighth of what the loop carries on."""
+
 OUT_OF_BRANCHES = _function(
     [_t("8x8", "y", ""), WHOLE, _t("8x8", "", "y"), _t("8x8", "y", ""), "tensor<i1>"],
     WHOLE,
@@ -278,8 +292,24 @@ ENDS = _function(
     f"return %r : {S}",
 )
 
+COMBINED_BEFORE = _function(
+    [_t("8x8", "", "y"), _t("8x8", "", "y"), _t("8x8", "y", "")],
+    "tensor<8x8xf32>, tensor<8xf32>",
+    "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+    "%0 = " + _SUM.format("%a"),
+    "%6 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> " + S,
+    f"%1 = stablehlo.maximum %6, %6 : {S}",
+    "%2 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> " + S,
+    _dot("3", "b", "c"),
+    f"%4 = stablehlo.add %2, %3 : {S}",
+    "%5 = " + _SUM.format("%4"),
+    f"return %1, %5 : {S}, tensor<8xf32>",
+)
+"""A sum that is needed whole behind a broadcast, and is a term of one that is combined later."""
+
 CHEAPER = {
-    "ends of branches": (ENDS, 768, 192),
+    "a term is combined before": (COMBINED_BEFORE, 432, 96),
+    "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),
     "corner": (CORNER, 192, 96),
     "pooled": (POOLED, 192, 0),

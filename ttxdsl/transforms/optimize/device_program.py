@@ -10,6 +10,7 @@ their index. A collective whose groups are none of that kind is left alone.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -24,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from ttxdsl.analysis.origins import optimized
+from ttxdsl.analysis.trip_counts import TripCounts
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, Elementwise
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
@@ -127,6 +129,7 @@ class DeviceProgram:
         self._writer = CollectiveWriter(
             self._scratch, self._prefix, slices, first_channel
         )
+        self._module = module
         self._count = devices_of(module)
         self._partitions = 1 if counts_replicas(module) else None
         self._every = frozenset(mesh.axis_names)
@@ -144,6 +147,11 @@ class DeviceProgram:
             split = {axis.name for dim in sharding.dims for axis in dim.axes}
             split |= {axis.name for axis in unreduced_axes(sharding, mesh)}
             self._split[argument] = frozenset(split)
+
+    @cached_property
+    def trip_counts(self) -> TripCounts:
+        """How often loops turn."""
+        return TripCounts(self._module)
 
     @property
     def next_channel(self) -> int:
@@ -225,7 +233,8 @@ class DeviceProgram:
             if isinstance(op, Block):
                 known[one] = axis not in self._split.get(one, self._every)
                 continue
-            same = self._by_itself(op, axis)
+            follows = _FOLLOWING.get(type(op))  # most do
+            same = None if follows else self._by_itself(op, axis)
             if same is None:
                 same = True
                 for operand in read_by(op):

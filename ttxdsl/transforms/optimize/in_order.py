@@ -17,7 +17,7 @@ class InOrder:
     Whoever iterates may follow more values; their users are behind them.
     """
 
-    def __init__(self, order: dict[Operation, int], values: Iterable[SSAValue]):
+    def __init__(self, order: dict[Operation, int], values: Iterable[SSAValue] = ()):
         self._order = order
         self._waiting: list[tuple[int, Operation]] = []
         self._seen: set[int] = set()

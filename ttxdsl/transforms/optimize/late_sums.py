@@ -7,8 +7,8 @@ So two sums that are added are added first and combined once.
 **Why it is right.** Let p_i be what device i of a group holds, s = sum of p_i. For f
 linear, f(s) = f(sum of p_i) = sum of f(p_i). f is linear in an operand if its other
 operands are the same number on every device of the group: `_linear` lists what f may be.
-A term w of a sum that all devices hold whole counts once if the first device adds w and
-the others zero. So every value between the old all_reduce and the new one is a sum over
+A term w of a sum that all devices hold whole, or that is combined before, counts once if
+the first device adds w and the others zero. So every value between the old all_reduce and the new one is a sum over
 the devices of what they hold of it, and the new one gives the same value as before to
 whoever used it. Integers wrap, which is linear too. Sums of floating-point numbers are
 rounded in another order, as every all_reduce may; a product or quotient with something
@@ -31,13 +31,12 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
-    IntegerType,
     i1,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_of, is_tensor
+from ttxdsl.ir.tensors import element_of
 from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM, combiner_of
@@ -107,18 +106,27 @@ class Vertex:
         linear: which operands of its op are partial; none for an all_reduce's result,
             nor for what else is partial to begin with.
         masked: which operands count on one device only.
+        ends: whether it is needed whole whatever else is.
+        others: uses by ops that are not linear in it, as far as is known.
     """
 
     value: SSAValue
     like: Operation
     linear: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
+    ends: bool = False
+    others: int = 0
 
     @property
     def op(self) -> Operation:
         """What makes the value."""
         assert isinstance(self.value, OpResult)
         return self.value.op
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether an op uses the value that is not linear in it."""
+        return self.ends or self.others > 0
 
 
 @dataclass(slots=True)
@@ -128,6 +136,15 @@ class LinearRegion:
     program: DeviceProgram
     axes: Axes
     vertices: dict[SSAValue, Vertex] = field(default_factory=dict[SSAValue, Vertex])
+    _prices: dict[int, int] = field(default_factory=dict[int, int])
+
+    def price(self, value: SSAValue) -> int:
+        """What its all_reduce sends; values of one type cost the same."""
+        found = self._prices.get(id(value.type))
+        if found is None:
+            found = self.program.bytes(Ring.ALL_REDUCE, value, self.axes)
+            self._prices[id(value.type)] = found
+        return found
 
     def add(self, value: SSAValue, like: Operation) -> Vertex:
         """A new vertex."""
@@ -135,26 +152,53 @@ class LinearRegion:
         self.vertices[value] = vertex
         return vertex
 
+    def stays(self, value: SSAValue) -> bool:
+        """Whether a sum plainly is combined best where it is, so that nobody need look.
+
+        One op after the other uses it, makes nothing smaller of it, and takes nothing
+        else that could be a sum: as a gradient on its way to the update.
+        """
+        price = self.price(value)
+        while value.has_one_use():
+            use = next(iter(value.uses))
+            op = use.operation
+            if type(op) not in _KINDS or len(op.results) != 1:
+                return True
+            others = (one for one in op.operands if one is not value)
+            if len(op.operands) > 1 and not all(map(_is_given, others)):
+                return False
+            value = op.results[0]
+            if self.price(value) < price:
+                return False
+        return not value.uses
+
     def grow(self, order: dict[Operation, int]) -> None:
         """Add every op of the block that is linear in what is there already."""
-        users = InOrder(order, (one for one in self.vertices if not self._ends(one)))
+        users, vertices = InOrder(order), self.vertices
+        for vertex in vertices.values():
+            self._follow(vertex, users)
         for op in users:
-            if len(op.results) != 1 or op.results[0] in self.vertices:
+            results = op.results
+            if len(results) != 1 or results[0] in vertices:
                 continue
+            operands = op.operands
             partial = [
-                index
-                for index, operand in enumerate(op.operands)
-                if operand in self.vertices
+                index for index, operand in enumerate(operands) if operand in vertices
             ]
             found = self._linear(op, partial)
             if found is None:
                 continue
             linear, masked = found
-            first = self.vertices[op.operands[linear[0]]]
-            vertex = self.add(op.results[0], first.like)
+            vertex = self.add(results[0], vertices[operands[linear[0]]].like)
             vertex.linear, vertex.masked = linear, masked
-            if not self._ends(vertex.value):
-                users.follow(vertex.value)
+            for index in linear:
+                vertices[operands[index]].others -= 1
+            self._follow(vertex, users)
+
+    def _follow(self, vertex: Vertex, users: InOrder) -> None:
+        vertex.ends = self._ends(vertex)
+        if not vertex.ends:
+            users.follow(vertex.value)
 
     def _same(self, op: Operation, *indices: int) -> bool:
         same, operands = self.program.same_along, op.operands
@@ -164,10 +208,6 @@ class LinearRegion:
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """In which operands an op is linear, and which count once; None if in none."""
-        result = op.results[0]
-        element = element_of(result) if is_tensor(result) else i1
-        if isinstance(element, IntegerType) and element == i1:
-            return None
         first, only = partial[0], tuple(partial)
         whole = [index for index in range(len(op.operands)) if index not in partial]
         linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
@@ -183,7 +223,8 @@ class LinearRegion:
                 fits = not alike and self._same(op, 1 - first)
                 return ((first,), ()) if fits else None
             case "divides":
-                fits = only == (0,) and isinstance(element, _FLOATS)
+                floats = isinstance(element_of(op.results[0]), _FLOATS)
+                fits = only == (0,) and floats
                 return linear if fits and self._same(op, 1) else None
             case "selects":
                 if 0 in partial or not self._same(op, *whole):
@@ -210,43 +251,38 @@ class LinearRegion:
         reduces = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
         return not reduces or sum_of(op) == SUM
 
-    def _ends(self, value: SSAValue) -> bool:
+    def _ends(self, vertex: Vertex) -> bool:
         """Whether a value is needed whole whatever else is: what follows has it so."""
         products: list[SSAValue] = []
-        for use in value.uses:
+        for use in vertex.value.uses:
             kind = _KINDS.get(type(use.operation))
             if kind is None:
                 return True
+            vertex.others += 1
             if kind == "multiplies":
                 products.append(use.operation.operands[1 - use.index])
         same = self.program.same_along
         return any(not same(other, self.axes) for other in products)
-
-    def is_needed(self, vertex: Vertex) -> bool:
-        """Whether an op uses the value that is not linear in it."""
-        for use in vertex.value.uses:
-            user = use.operation
-            result = user.results[0] if len(user.results) == 1 else None
-            taken = self.vertices.get(result) if result is not None else None
-            if taken is None or use.index not in taken.linear:
-                return True
-        return False
 
     def partly(self, vertex: Vertex, held: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """What a device holds of a value, made of what it holds of what that is made of.
 
         Args:
             vertex: the value; not one that is partial to begin with, but for all_reduces.
-            held: of the linear operands.
+            held: of the linear operands; what is missing is combined before, and whole:
+                it counts once.
         """
         op = vertex.op
         if not vertex.linear:
             return op.operands[0]
         operands = list(op.operands)
-        for index in vertex.linear:
-            operands[index] = held[operands[index]]
-        for index in vertex.masked:
-            operands[index] = self.program.on_first(operands[index], self.axes, op)
+        for index in (*vertex.linear, *vertex.masked):
+            operand = operands[index]
+            operands[index] = (
+                held[operand]
+                if operand in held
+                else self.program.on_first(operand, self.axes, op)
+            )
         return self.program.copy(op, operands)
 
 
@@ -276,6 +312,14 @@ def is_zero(value: SSAValue) -> bool:
         and held.is_splat()
         and not any(held.data.data)
     )
+
+
+def _is_given(value: SSAValue) -> bool:
+    """Whether a value is no sum: an argument, or a constant, maybe broadcast."""
+    op = value.owner
+    if isinstance(op, stablehlo.BroadcastInDimOp):
+        op = op.operand.owner
+    return isinstance(op, Block | stablehlo.ConstantOp)
 
 
 def _components(region: LinearRegion) -> list[list[Vertex]]:
@@ -315,8 +359,11 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
     for axes, sums in sums_in(program, block).items():
         region = LinearRegion(program, axes)
         for op in sums:
-            if op.parent is not None:  # sums along other axes may have taken it along
+            # sums along other axes may have taken it along
+            if op.parent is not None and not region.stays(op.results[0]):
                 region.add(op.results[0], op)
+        if not region.vertices:
+            continue
         order = order or places_in(block)
         region.grow(order)
         for component in _components(region):
@@ -331,9 +378,7 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
 def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
     """Find the cut of one component, and move its all_reduces there if it is cheaper."""
     program, axes = region.program, region.axes
-    prices = [
-        program.bytes(Ring.ALL_REDUCE, vertex.value, axes) for vertex in component
-    ]
+    prices = [region.price(vertex.value) for vertex in component]
     now = sum(
         price
         for vertex, price in zip(component, prices, strict=True)
@@ -349,7 +394,7 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
             graph.source(one)
         for index in vertex.linear:
             graph.edge(number[vertex.op.operands[index]], one)
-        if region.is_needed(vertex):
+        if vertex.is_needed:
             graph.sink(one)
     cut = graph.least_cut(near_sources=True)
     if cut.price >= now:
@@ -368,5 +413,5 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
             continue  # it is combined where it was
         reduced = program.all_reduce(part, vertex.like, axes, NAME)
         vertex.value.replace_all_uses_with(reduced)
-    erase_unused(vertex.value for vertex in reversed(component))
+    erase_unused(reversed(held))
     return True

@@ -16,12 +16,10 @@ f(c_i, p_1i, p_2i, …) sum up to f(c, s_1, s_2, …): by induction over the tur
 what devices carry at the end is what they carried before, if it was so at the start: there
 the first device has c and the others zero. Nothing else in the loop may look at c, nor at
 anything on the way. (Sums of floating-point numbers are rounded in another order then.)
+It is done where the carry sends no more once than the sums do in all turns together.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from operator import eq, ge, gt, le, lt, ne
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -39,50 +37,22 @@ from ttxdsl.transforms.optimize.device_program import (
 )
 from ttxdsl.transforms.optimize.in_order import places_in
 from ttxdsl.transforms.optimize.late_sums import LinearRegion, is_zero, sums_in
-from ttxdsl.transforms.solved.scalar_computations import constant_number
-
-_HOLDS: dict[str, Callable[[float, float], bool]] = {
-    "EQ": eq,
-    "NE": ne,
-    "GE": ge,
-    "GT": gt,
-    "LE": le,
-    "LT": lt,
-}
 
 AHEAD = "ahead-of-loops"
 BEHIND = "behind-loops"
 
 
-def _loop_of(block: Block) -> stablehlo.WhileOp | None:
+def _loop_of(program: DeviceProgram, block: Block) -> stablehlo.WhileOp | None:
     """The loop that a block is the body of, if that surely turns."""
     loop = block.parent_op()
     if not isinstance(loop, stablehlo.WhileOp) or block is not loop.body.blocks.first:
         return None
-    return loop if _turns(loop) else None
-
-
-def _turns(loop: stablehlo.WhileOp) -> bool:
-    """Whether the condition surely holds at first: a carry compared with a constant."""
-    decided = loop.cond.block.last_op
-    assert decided is not None
-    compared = decided.operands[0].owner
-    if not isinstance(compared, stablehlo.CompareOp):
-        return False
-    numbers: list[float] = []
-    for value in compared.operands:
-        if isinstance(value, BlockArgument) and value.owner is loop.cond.block:
-            value = loop.operands[value.index]
-        number = constant_number(value)
-        if number is None:
-            return False
-        numbers.append(number)
-    return _HOLDS[compared.comparison_direction.data](*numbers)
+    return loop if program.trip_counts.of(loop) else None
 
 
 def move_ahead(program: DeviceProgram, block: Block) -> bool:
     """Do collectives ahead of the loop that a block is the body of; whether any."""
-    loop = _loop_of(block)
+    loop = _loop_of(program, block)
     if loop is None:
         return False
     moving = [op for op in program.sending(block) if is_collective(op)]
@@ -163,7 +133,7 @@ class Unchanged:
 
 def move_behind(program: DeviceProgram, block: Block) -> bool:
     """Combine behind the loop what the body that a block is only accumulates."""
-    loop = _loop_of(block)
+    loop = _loop_of(program, block)
     sums = sums_in(program, block) if loop is not None else None
     if loop is None or not sums:
         return False
@@ -217,8 +187,9 @@ def _combine_behind(
                 return False
     program, axes = region.program, region.axes
     result = loop.results[index]
-    now = sum(program.bytes(Ring.ALL_REDUCE, one, axes) for one in sums)
-    if program.bytes(Ring.ALL_REDUCE, result, axes) > now:
+    each = sum(program.bytes(Ring.ALL_REDUCE, one, axes) for one in sums)
+    turns = program.trip_counts.of(loop) or 0
+    if program.bytes(Ring.ALL_REDUCE, result, axes) > turns * each:
         return False
     like = region.vertices[sums[0]].like
     held: dict[SSAValue, SSAValue] = {carry: carry}

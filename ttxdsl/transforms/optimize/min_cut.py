@@ -108,8 +108,10 @@ class VertexGraph:
                 other = self._to[edge]
                 if self._room[edge] > 0 and levels[other] < 0:
                     levels[other] = levels[node] + 1
+                    if other == self._SINK:  # what is further lies on no shortest way
+                        return levels
                     waiting.append(other)
-        return levels if levels[self._SINK] >= 0 else None
+        return None
 
     def _blocking_flow(self, levels: list[int]) -> int:
         total = 0

@@ -14,6 +14,7 @@ What is no collective stays where it is, for it costs nothing that is counted he
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -67,17 +68,15 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
 def _kind(op: Operation, block: Block) -> int:
     """A number that is the same for ops that do the same: by what is near them."""
     near: list[object] = []
-    waiting, looked_at = [op], 0
-    while looked_at < min(len(waiting), _NEAR):
-        one = waiting[looked_at]
-        looked_at += 1
+    waiting = [op]
+    for one in islice(waiting, _NEAR):
         near.append(type(one))
         for value in one.operands:
             owner = value.owner
-            if isinstance(owner, Block) or owner.parent is not block:
-                near.append(value)
-            else:
+            if isinstance(owner, Operation) and owner.parent is block:
                 waiting.append(owner)
+            else:
+                near.append(value)
     return hash(tuple(near))
 
 
