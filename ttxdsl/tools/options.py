@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -166,6 +167,17 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     add_stage_options(parser, *_HOW_TO_PARTITION)
     parser.add_argument(
         "--num-links", type=int, default=1, help="links of ttnn collectives (1)"
+    )
+
+
+def add_jobs_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`: processes that compile at once."""
+    parser.add_argument(
+        "--jobs",
+        type=count_of,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes to compile in when that pays (one a core)",
     )
 
 
