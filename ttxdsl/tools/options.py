@@ -194,7 +194,10 @@ def add_devices_option(parser: argparse.ArgumentParser) -> None:
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """Add what a program is run on."""
     parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
+        "--inputs",
+        type=Path,
+        metavar="NPZ",
+        help="arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
 
