@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.corpus import programs
 from tests.differential.forms import STAGE_13, TTIR, TTNN, Array, compare_forms
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
@@ -81,6 +81,10 @@ class JaxResults:
         if isinstance(found, str):
             raise OracleRejected(found)
         return found
+
+
+def _results_of_jax() -> JaxResults:
+    return JaxResults(Oracle())
 
 
 def arguments_of_program(which: int) -> list[Array]:
@@ -153,8 +157,8 @@ def test_corpus(jax_results: JaxResults, block: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_random_programs(oracle: Oracle) -> None:
-    run_campaign("numbers of random programs", lambda seed: check_random(oracle, seed))
+def test_many_random_programs() -> None:
+    run_campaign("numbers of random programs", partial(asking, Oracle, check_random))
 
 
 @pytest.mark.fuzz
@@ -163,10 +167,10 @@ def test_many_unreduced_values() -> None:
 
 
 @pytest.mark.fuzz
-def test_many_corpus_programs(jax_results: JaxResults) -> None:
+def test_many_corpus_programs() -> None:
     """By default every program on every mesh, once."""
     run_campaign(
         "numbers of the corpus",
-        lambda seed: check_corpus(jax_results, seed),
+        partial(asking, _results_of_jax, check_corpus),
         cases=len(programs()) * len(MESHES),
     )
