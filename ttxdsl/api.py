@@ -52,7 +52,10 @@ from ttxdsl.version import __version__
 # What compiling does not need is imported by the methods that do: it takes as long to
 # load as a small program takes to compile.
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ttxdsl.checking.check import CheckReport
+    from ttxdsl.doctoring.doctor import Diagnosis
     from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
     from ttxdsl.explaining.explain import Explainer
     from ttxdsl.on_jax.function import JaxFunction
@@ -533,6 +536,24 @@ class Program:
             )
         return history.origin or self, replace(pipeline, last_stage=LAST_STAGE)
 
+    @memory_errors()
+    def doctor(self, devices: int, **options: Any) -> Diagnosis:
+        """Which mesh of so many devices fits, by compiling the program for several.
+
+        It speaks of the program as it was loaded.
+
+        Args:
+            devices: at least 2.
+            options: of `ttxdsl.doctoring.doctor.diagnose`; with an `executor`, several
+                meshes are compiled at once, and what is found is the same.
+
+        Raises:
+            CompileError: the program cannot be analyzed, or no mesh can be tried.
+        """
+        from ttxdsl.doctoring.doctor import diagnose
+
+        return diagnose((self._history.origin or self)._module, devices, **options)
+
     def why(
         self,
         value: str | None = None,
@@ -543,6 +564,7 @@ class Program:
         machine: Machine = GENERIC,
         tries: int = 16,
         trip_count: int | None = None,
+        executor: Executor | None = None,
     ) -> WhySharding | WhyCollective | WhyProgram:
         """Where a sharding or a collective comes from; all collectives by default.
 
@@ -558,6 +580,7 @@ class Program:
             machine: what it runs on, for times.
             tries: how many changes to compile, at most.
             trip_count: how often loops turn of which the program does not say it.
+            executor: compiles the changes, several at once; the answer is the same.
 
         Raises:
             CompileError: there is no such thing, or several are asked for.
@@ -578,7 +601,7 @@ class Program:
                 tries=tries,
                 trip_count=trip_count,
             )
-        return self._explainers[key].answer(*asked)
+        return self._explainers[key].answer(*asked, executor=executor)
 
     def collectives(self, trip_count: int | None = None) -> list[CountedCollective]:
         """The collectives of the per-device program, in program order.

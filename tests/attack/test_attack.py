@@ -1,13 +1,12 @@
 """Nothing that is wrong makes the compiler wrong: a result, or one diagnostic.
 
-`make attack` runs all of it in processes of its own; `FUZZ`, `FUZZ_SEED` and
-`FUZZ_REPORT` are those of `make fuzz`, `FUZZ_JOBS` says how many processes. A program for
-each kind of finding is left in `build/attack`. `make test` runs the first seeds here.
+`make attack` runs all of it in processes of its own; `FUZZ`, `FUZZ_SEED`, `FUZZ_REPORT`
+and `FUZZ_JOBS` are those of `make fuzz`. A program for each kind of finding is left in
+`build/attack`. `make test` runs the first seeds here.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 
@@ -16,19 +15,18 @@ import pytest
 from tests.attack import commands, files, numbers, passes, terminals
 from tests.attack.isolation import outcomes_of, workers, writer_of_reproducers
 from tests.attack.mutants import jax_mutant_of, mutant_of
-from tests.differential.campaign import CASES, Check, run_campaign
+from tests.differential.campaign import CASES, Check, jobs, run_campaign
 from tests.differential.partitioning import EQUAL
 
 
 def attack(
     name: str, check: Check, text_of: Callable[[int], str], cases: int = CASES
 ) -> None:
-    jobs = int(os.environ.get("FUZZ_JOBS", os.cpu_count() or 1))
     run_campaign(
         name,
         check,
         cases,
-        runner=workers(jobs),
+        runner=workers(jobs()),
         on_failure=writer_of_reproducers(name, text_of),
     )
 

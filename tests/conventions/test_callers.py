@@ -24,6 +24,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 PUBLIC: dict[str, str] = {
     "api.Program._repr_html_": "notebooks call it",
+    "api.Program.doctor": "what users choose a mesh with",
     "api.Program.simulate": "what users run a program with",
     "api.Program.to_jax": "the same on devices",
     "budgets.pytest_plugin.pytest_addoption": "pytest calls it",

@@ -4,8 +4,9 @@
 each campaign adds one JSON line with its counts. `python -m tests.differential.campaign
 FILE…` adds such lines up and prints them as tables for `docs/evidence/campaigns.md`.
 
-A campaign checks its seeds one after the other in this process, or however its `runner`
-does: those of `tests/attack` have processes of their own.
+`FUZZ_JOBS` says how many processes check them, one a core by default; what is found and
+its order are the same for any number. Where a check may hang or end its process, as in
+`tests/attack`, the campaign has a `runner` with processes that may die.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from ttxdsl.processes import in_processes
 
 Outcome = tuple[str, str]
 """A pass, and what came of the comparison, such as `equal`."""
 
 Check = Callable[[int], Iterable[Outcome]]
-"""What came of a seed; raises if something is wrong."""
+"""What came of a seed; raises if something is wrong. A function of a module, or a
+`partial` of one, which other processes import."""
 
 Result = tuple[int, Sequence[Outcome] | str]
 """A seed with what came of it, or what is wrong; the first line says what it is called."""
@@ -31,6 +36,34 @@ Runner = Callable[[Check, Iterable[int]], Iterator[Result]]
 """Checks seeds, in any order."""
 
 CASES = 20_000
+
+_AT_ONCE = 20
+"""Seeds that a process gets at a time."""
+
+Asked = TypeVar("Asked")
+
+
+def jobs() -> int:
+    """How many processes a campaign has."""
+    return int(os.environ.get("FUZZ_JOBS", os.cpu_count() or 1))
+
+
+@cache
+def _made(make: Callable[[], Any]) -> Any:
+    return make()
+
+
+def asking(
+    make: Callable[[], Asked],
+    check: Callable[[Asked, int], Iterable[Outcome] | Outcome],
+    seed: int,
+) -> Iterable[Outcome]:
+    """What came of a seed when somebody is asked, whom each process makes once.
+
+    `partial(asking, Oracle, check)` is a `Check`.
+    """
+    found = check(_made(make), seed)
+    return [found] if isinstance(found, tuple) else found
 
 
 def one_by_one(check: Check, seeds: Iterable[int]) -> Iterator[Result]:
@@ -42,12 +75,27 @@ def one_by_one(check: Check, seeds: Iterable[int]) -> Iterator[Result]:
             yield seed, f"{type(error).__name__}: {error}"[:2000]
 
 
+def _some(check: Check, seeds: Sequence[int]) -> list[Result]:
+    return list(one_by_one(check, seeds))
+
+
+def in_jobs(check: Check, seeds: Iterable[int]) -> Iterator[Result]:
+    """The runner with as many processes as `FUZZ_JOBS` says; results come in order."""
+    if jobs() == 1:
+        yield from one_by_one(check, seeds)
+        return
+    left = list(seeds)
+    parts = [left[at : at + _AT_ONCE] for at in range(0, len(left), _AT_ONCE)]
+    for results in in_processes(jobs(), [partial(_some, check, one) for one in parts]):
+        yield from results
+
+
 def run_campaign(
     name: str,
     check: Check,
     cases: int = CASES,
     *,
-    runner: Runner = one_by_one,
+    runner: Runner = in_jobs,
     on_failure: Callable[[int, str], object] = lambda seed, message: None,
 ) -> None:
     """Check as many seeds as `FUZZ` says; a seed may have several outcomes.

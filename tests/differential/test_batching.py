@@ -6,10 +6,11 @@ Where C++ takes for counting what does not count, ours leaves the op as it is.
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.partitioning import arguments_of, assert_same
@@ -163,5 +164,5 @@ def test_random_batching(oracle: Oracle) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_random_batchings(oracle: Oracle) -> None:
-    run_campaign("batching", lambda seed: check_batching(oracle, seed))
+def test_many_random_batchings() -> None:
+    run_campaign("batching", partial(asking, Oracle, check_batching))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.random_modules import Features, random_module
@@ -250,5 +251,5 @@ def test_random_modules(oracle: Oracle) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_random_modules(oracle: Oracle) -> None:
-    run_campaign("import and export", lambda seed: check_seed(oracle, seed))
+def test_many_random_modules() -> None:
+    run_campaign("import and export", partial(asking, Oracle, check_seed))

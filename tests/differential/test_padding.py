@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.padded_programs import padded_program
@@ -72,5 +74,5 @@ def test_random_padding(oracle: Oracle) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_random_paddings(oracle: Oracle) -> None:
-    run_campaign("padding", lambda seed: check_padding(oracle, seed))
+def test_many_random_paddings() -> None:
+    run_campaign("padding", partial(asking, Oracle, check_padding))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.corpus import programs
 from tests.differential.forms import (
     OPTIMIZED,
@@ -103,6 +103,10 @@ class JaxResults:
         return found
 
 
+def _results_of_jax() -> JaxResults:
+    return JaxResults(Oracle())
+
+
 def arguments_of_program(which: int) -> list[Array]:
     module = parse_program(programs()[which].pretty)
     return arguments_of(module, which, tagged=only_moves(module))
@@ -163,12 +167,12 @@ def test_unreduced_values() -> None:
     assert found[TTNN, EQUAL] > 8
 
 
+def check_extremes(seed: int) -> list[Outcome]:
+    return check_unreduced(seed, ("max", "min")[seed % 2])
+
+
 def test_parts_of_maxima_and_minima() -> None:
-    found = Counter(
-        outcome
-        for seed in range(12)
-        for outcome in check_unreduced(seed, ("max", "min")[seed % 2])
-    )
+    found = Counter(outcome for seed in range(12) for outcome in check_extremes(seed))
     assert found[STAGE_13, EQUAL] > 4
     # only sums enter or leave in parts
     assert any(form == TTNN and said.startswith(REFUSED) for form, said in found)
@@ -189,8 +193,8 @@ def test_corpus(jax_results: JaxResults, block: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_random_programs(oracle: Oracle) -> None:
-    run_campaign("numbers of random programs", lambda seed: check_random(oracle, seed))
+def test_many_random_programs() -> None:
+    run_campaign("numbers of random programs", partial(asking, Oracle, check_random))
 
 
 @pytest.mark.fuzz
@@ -205,18 +209,14 @@ def test_many_unreduced_values() -> None:
 
 @pytest.mark.fuzz
 def test_many_parts_of_maxima_and_minima() -> None:
-    run_campaign(
-        "numbers of parts of maxima and minima",
-        lambda seed: check_unreduced(seed, ("max", "min")[seed % 2]),
-        2_000,
-    )
+    run_campaign("numbers of parts of maxima and minima", check_extremes, 2_000)
 
 
 @pytest.mark.fuzz
-def test_many_corpus_programs(jax_results: JaxResults) -> None:
+def test_many_corpus_programs() -> None:
     """By default every program on every mesh, once."""
     run_campaign(
         "numbers of the corpus",
-        lambda seed: check_corpus(jax_results, seed),
+        partial(asking, _results_of_jax, check_corpus),
         cases=len(programs()) * len(MESHES),
     )

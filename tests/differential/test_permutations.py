@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.padded_programs import MOVING_OPS, padded_program
@@ -41,5 +42,5 @@ def test_random_permutations(oracle: Oracle) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_random_permutations(oracle: Oracle) -> None:
-    run_campaign("permutations", lambda seed: check_permutations(oracle, seed))
+def test_many_random_permutations() -> None:
+    run_campaign("permutations", partial(asking, Oracle, check_permutations))

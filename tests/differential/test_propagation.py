@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
@@ -398,8 +399,8 @@ def test_random_program(oracle: Oracle, seed: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_random_programs(oracle: Oracle) -> None:
-    run_campaign("propagation", lambda seed: [check_random_case(oracle, seed)])
+def test_random_programs() -> None:
+    run_campaign("propagation", partial(asking, Oracle, check_random_case))
 
 
 RECORD = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
@@ -484,8 +485,8 @@ def test_every_axis_has_an_origin_and_a_path_to_it(oracle: Oracle, seed: int) ->
 
 
 @pytest.mark.fuzz
-def test_where_axes_came_from_in_random_programs(oracle: Oracle) -> None:
-    run_campaign("history", lambda seed: [check_history(oracle, seed)])
+def test_where_axes_came_from_in_random_programs() -> None:
+    run_campaign("history", partial(asking, Oracle, check_history))
 
 
 # ---- where the C++ passes are wrong --------------------------------------------------

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import ReturnOp
 from xdsl.utils.exceptions import VerifyException
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.equal_text import assert_answers, run_ours
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
 from tests.differential.random_programs import Options, random_program
@@ -113,8 +114,8 @@ def test_random_program(oracle: Oracle, seed: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_random_programs(oracle: Oracle) -> None:
-    run_campaign("reshards", lambda seed: check_random_program(oracle, seed))
+def test_random_programs() -> None:
+    run_campaign("reshards", partial(asking, Oracle, check_random_program))
 
 
 # ---- one reshard ---------------------------------------------------------------------
@@ -144,8 +145,8 @@ def check_one_reshard(oracle: Oracle, seed: int) -> list[Outcome]:
 
 
 @pytest.mark.fuzz
-def test_many_random_reshards(oracle: Oracle) -> None:
-    run_campaign("single reshards", lambda seed: check_one_reshard(oracle, seed))
+def test_many_random_reshards() -> None:
+    run_campaign("single reshards", partial(asking, Oracle, check_one_reshard))
 
 
 # ---- canonicalization ----------------------------------------------------------------
@@ -238,5 +239,5 @@ def test_random_canonicalize(oracle: Oracle, seed: int) -> None:
 
 
 @pytest.mark.fuzz
-def test_many_canonicalize(oracle: Oracle) -> None:
-    run_campaign("canonicalize", lambda seed: check_canonicalize(oracle, seed))
+def test_many_canonicalize() -> None:
+    run_campaign("canonicalize", partial(asking, Oracle, check_canonicalize))

@@ -41,6 +41,10 @@ def test_windows_over_shards() -> None:
     assert kinds["collective_permute"] > 10
 
 
+def check_seed(seed: int) -> list[Outcome]:
+    return [check(seed)]
+
+
 @pytest.mark.fuzz
 def test_many_windows_over_shards() -> None:
-    run_campaign("partitioned windows", lambda seed: [check(seed)])
+    run_campaign("partitioned windows", check_seed)

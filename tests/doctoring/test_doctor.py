@@ -272,7 +272,7 @@ def test_megatrons_mesh_is_a_candidate():
 def test_other_processes_find_the_same(monkeypatch: pytest.MonkeyPatch):
     module = parse_program(SHARDED)
     alone = diagnose(module, 8)
-    monkeypatch.setattr("ttxdsl.doctoring.doctor._WORTH_A_PROCESS", 0.0)
+    monkeypatch.setattr("ttxdsl.processes._WORTH_A_PROCESS", 0.0)
     steps: list[tuple[int, int]] = []
     several = diagnose(
         module, 8, jobs=2, on_step=lambda done, total: steps.append((done, total))

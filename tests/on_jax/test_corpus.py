@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.corpus import programs
 from tests.differential.forms import hold_against, spread
 from tests.differential.oracle import Oracle, OracleAborted, OracleRejected
@@ -90,14 +91,22 @@ def check(
         )
 
 
-@pytest.mark.fuzz
-def test_many_corpus_programs(devices: DevicesOfJax, oracle: Oracle):
-    """By default every program on every mesh, once."""
+def check_of_seed(workers: tuple[DevicesOfJax, Oracle], seed: int) -> Iterator[Outcome]:
+    """The program and the mesh of a number; the numbers go round all of them."""
     names = list(MESHES)
+    which, mesh = divmod(seed % (len(programs()) * len(names)), len(names))
+    return check(*workers, which, names[mesh])
 
-    def one(seed: int) -> Iterator[Outcome]:
-        which, mesh = divmod(seed % (len(programs()) * len(names)), len(names))
-        return check(devices, oracle, which, names[mesh])
 
-    cases = len(programs()) * len(names)
-    run_campaign("the corpus on JAX's devices", one, cases=cases)
+def _workers() -> tuple[DevicesOfJax, Oracle]:
+    return DevicesOfJax(), Oracle()
+
+
+@pytest.mark.fuzz
+def test_many_corpus_programs():
+    """By default every program on every mesh, once."""
+    run_campaign(
+        "the corpus on JAX's devices",
+        partial(asking, _workers, check_of_seed),
+        cases=len(programs()) * len(MESHES),
+    )

@@ -73,3 +73,11 @@ def test_a_jax_function_as_json(tmp_path: Path):
     # JAX's locations arrive on both sides
     assert row["ours"][0]["at"].startswith(f"{file}:10")
     assert row["xla"][0]["at"].startswith(f"{file}:10")
+
+
+def test_too_few_devices(capsys: pytest.CaptureFixture[str]):
+    """`--devices` is what it is for `run` and `bench`."""
+    step = ROOT / "examples" / "mlp_train_step.mlir"
+    assert main(["compare-xla", str(step), "--devices", "4"]) == 1
+    said = capsys.readouterr().err
+    assert "the program runs on 8 devices, and there are to be 4" in said

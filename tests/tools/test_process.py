@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ttxdsl.doctoring.processes import in_processes
 from ttxdsl.tools import main as entry
 from ttxdsl.tools.console import print_error
 from ttxdsl.tools.main import main
@@ -173,30 +172,3 @@ def test_interrupted_at_an_import(name: str):
     done = subprocess.run(command, capture_output=True, check=False, timeout=60)
     said = (done.returncode, done.stdout, done.stderr)
     assert said == (130, b"there\n", b"interrupted\n")
-
-
-# --- processes that we start --------------------------------------------------------
-
-
-def test_processes_start_clean_and_end_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """What lies in the current folder is not imported; waiting is not waited for."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("socket", "json", "pickle"):
-        Path(f"{name}.py").write_text("open('executed', 'w')")
-    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    questions = [
-        "__import__('os').getpid()",
-        "__import__('sys').flags.safe_path",
-        "2 in __import__('signal').pthread_sigmask(0, [])",
-        "__import__('time').sleep(600)",
-    ]
-    answers = in_processes(1, str, "", eval, questions)
-    pid = next(answers)
-    assert [next(answers), next(answers)] == [True, True]
-    answers.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
-    assert not Path("executed").exists()
-    assert "PYTHONSAFEPATH" not in os.environ

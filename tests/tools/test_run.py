@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.budgets.test_check import loop
 from tests.differential.oracle import Oracle
+from ttxdsl.interpreters.engine import Engine, run_on
+from ttxdsl.interpreters.run import Runner
+from ttxdsl.program import form_of
 from ttxdsl.tools.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -300,6 +304,32 @@ def test_devices_are_enough_and_of_an_engine(
     few = refused(capsys, "run", MLP, "--engine", "jax", "--devices", 4)
     assert "the program runs on 8 devices, and there are to be 4" in few
     assert "say --engine jax" in refused(capsys, "run", small, "--devices", 4)
+
+
+@pytest.mark.parametrize("form", ["stablehlo", "ttir", "ttnn"])
+def test_the_form_that_is_run(
+    form: str,
+    small: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    ran: list[str] = []
+    run = run_on
+
+    def watched(engine: Engine, inputs: list[np.ndarray]):
+        assert isinstance(engine, Runner)
+        module = engine.function.parent_op()
+        assert isinstance(module, ModuleOp)
+        ran.append(form_of(module))
+        return run(engine, inputs)
+
+    monkeypatch.setattr("ttxdsl.tools.run.run_on", watched)
+    assert main(["run", str(small), "--form", form]) == 0
+    assert "pass" in capsys.readouterr().out
+    assert ran == [form]
+    if form != "stablehlo":
+        said = refused(capsys, "run", small, "--engine", "jax", "--form", form)
+        assert f"--form {form}: JAX's devices run StableHLO" in said
 
 
 @pytest.mark.parametrize(

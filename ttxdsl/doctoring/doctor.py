@@ -7,16 +7,15 @@ Candidates are put in order by an estimate from the sharding rules, and then com
 many as `limit` says; every row was really compiled and counted.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from io import StringIO
+from functools import cache, lru_cache, partial
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.printer import Printer
 
 from ttxdsl.analysis.function_attributes import (
     argument_attributes,
@@ -40,10 +39,10 @@ from ttxdsl.doctoring.meshes import (
     resized,
     written_meshes,
 )
-from ttxdsl.doctoring.processes import in_processes
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.program import make_context, parse_program
+from ttxdsl.processes import spread
+from ttxdsl.program import make_context, parse_program, program_text
 from ttxdsl.reporting.memory import type_bytes
 from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.sharding.mesh import MOST_DEVICES
@@ -51,8 +50,6 @@ from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
 _SHARDING = "sdy.sharding"
-_WORTH_A_PROCESS = 6.0
-"""Seconds of compiling from which other processes are started; each takes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,54 +188,19 @@ def _candidates(
     return *_ordered(estimated, limit), most_axes
 
 
-# Compiling, in this process or in several
-
-_module: ModuleOp | None = None
+# Compiling elsewhere
 
 
-def _start_worker(text: str) -> None:
-    global _module
-    _module = parse_program(text)
+@lru_cache(maxsize=1)
+def _parsed(text: str) -> ModuleOp:
+    """The program that all candidates are of, read once in a process."""
+    return parse_program(text)
 
 
-def _in_worker(job: tuple[Candidate, Machine, int | None]) -> Measurement | str:
-    assert _module is not None
-    return compile_candidate(_module, *job)
-
-
-def _compiled(
-    module: ModuleOp,
-    candidates: Sequence[Candidate],
-    machine: Machine,
-    trip_count: int | None,
-    jobs: int,
-) -> Iterator[Measurement | str]:
-    """What each candidate costs, in order; long work goes to other processes."""
-    for at, candidate in enumerate(candidates):
-        start = time.perf_counter()
-        yield compile_candidate(module, candidate, machine, trip_count)
-        seconds = time.perf_counter() - start
-        rest = candidates[at + 1 :]
-        if jobs > 1 and len(rest) > 1 and seconds * len(rest) > _WORTH_A_PROCESS:
-            jobs_of = [(one, machine, trip_count) for one in rest]
-            yield from _in_processes(module, jobs_of, jobs)
-            return
-
-
-def _in_processes(
-    module: ModuleOp,
-    candidates: Sequence[tuple[Candidate, Machine, int | None]],
-    jobs: int,
-) -> Iterator[Measurement | str]:
-    stream = StringIO()
-    Printer(stream=stream).print_op(module)
-    yield from in_processes(
-        min(jobs, len(candidates)),
-        _start_worker,
-        stream.getvalue(),
-        _in_worker,
-        candidates,
-    )
+def _compiled_anew(
+    text: str, candidate: Candidate, machine: Machine, trip_count: int | None
+) -> Measurement | str:
+    return compile_candidate(_parsed(text), candidate, machine, trip_count)
 
 
 # The answer
@@ -286,6 +248,7 @@ def diagnose(
     ignore_shardings: bool = False,
     trip_count: int | None = None,
     jobs: int = 1,
+    executor: Executor | None = None,
     on_step: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
     """Try meshes of that many devices for a program and rank them.
@@ -299,6 +262,7 @@ def diagnose(
         ignore_shardings: whether to remove the program's own shardings first.
         trip_count: how often loops turn of which the program does not say it.
         jobs: processes to compile in when that pays.
+        executor: compiles them instead; what is found is the same.
         on_step: called with the number of candidates that are done, and of all.
 
     Raises:
@@ -340,9 +304,16 @@ def diagnose(
             entry_function(module),
             hint="choose a number of devices that shares a divisor with a dimension",
         )
+    text = cache(lambda: program_text(module))
     measured: list[tuple[Candidate, Measurement]] = []
     refused: list[Refusal] = []
-    results = _compiled(module, chosen, machine, trip_count, jobs)
+    results = spread(
+        chosen,
+        lambda one: compile_candidate(module, one, machine, trip_count),
+        lambda one: partial(_compiled_anew, text(), one, machine, trip_count),
+        jobs=jobs,
+        executor=executor,
+    )
     for done, (candidate, found) in enumerate(zip(chosen, results, strict=True), 1):
         if isinstance(found, str):
             refused.append(Refusal(candidate, found))

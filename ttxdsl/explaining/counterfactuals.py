@@ -6,14 +6,16 @@ caused a side could be another or none, a shared constant could be copied. Nothi
 said of a change that was not compiled.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
@@ -23,9 +25,11 @@ from ttxdsl.explaining.collectives import Found, WhyCollectives
 from ttxdsl.explaining.compiling import compile_plainly
 from ttxdsl.explaining.costs import measure
 from ttxdsl.explaining.places import Places, sharding_text
-from ttxdsl.explaining.recording import Demand, Recorded
+from ttxdsl.explaining.recording import Demand, PropagationName, Recorded
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.processes import spread
+from ttxdsl.program import parse_program, program_text
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.machines import Machine
@@ -104,6 +108,23 @@ def _constrain(value: SSAValue, sharding: TensorSharding) -> None:
     )
 
 
+def _figures(
+    changed: Callable[[], ModuleOp],
+    pipeline: TTStableHLOPipelinePass,
+    propagation: PropagationName,
+    machine: Machine,
+    trip_count: int | None,
+) -> Figures | None:
+    """What a program costs that is made here; None if it cannot be compiled."""
+    try:
+        module = changed()
+        module.verify()
+        compiled = compile_plainly(module, pipeline, propagation)
+    except (DiagnosticException, ParseError):
+        return None
+    return measure(compiled, machine, trip_count)
+
+
 class Counterfactuals:
     """Compiles changes of one program and remembers what came of them.
 
@@ -135,8 +156,15 @@ class Counterfactuals:
         self.base = measure(recorded.compiled, machine, trip_count)
         self._known: dict[Change, Figures | None] = {}
 
-    def of(self, found: Found) -> tuple[int, int, tuple[Counterfactual, ...]]:
+    def of(
+        self, found: Found, *, jobs: int = 1, executor: Executor | None = None
+    ) -> tuple[int, int, tuple[Counterfactual, ...]]:
         """The changes that would help a collective, best first.
+
+        Args:
+            found: the collective.
+            jobs: processes to compile changes in when that pays.
+            executor: compiles them instead; what is found is the same.
 
         Returns:
             How many were compiled, how many could not be, and those with which the
@@ -147,7 +175,20 @@ class Counterfactuals:
             edits.setdefault(edit.change, edit)
             if len(edits) == self.tries:
                 break
-        results = [(edit.change, self._figures(edit)) for edit in edits.values()]
+        original = self.recorded.original
+        new = [edit for change, edit in edits.items() if change not in self._known]
+        figures = spread(
+            new,
+            lambda edit: self._figures_of(partial(edit.apply, original))(),
+            lambda edit: self._figures_of(
+                partial(parse_program, program_text(edit.apply(original)))
+            ),
+            jobs=jobs,
+            executor=executor,
+        )
+        for edit, known in zip(new, figures, strict=True):
+            self._known[edit.change] = known
+        results = [(change, self._known[change]) for change in edits]
         compiled = [
             Counterfactual(change, self.base, figures)
             for change, figures in results
@@ -164,21 +205,18 @@ class Counterfactuals:
         )
         return len(compiled), len(results) - len(compiled), tuple(helping)
 
-    def _figures(self, edit: Edit) -> Figures | None:
-        if edit.change not in self._known:
-            try:
-                module = edit.apply(self.recorded.original)
-                module.verify()
-                compiled = compile_plainly(
-                    module, self.pipeline, self.recorded.propagation
-                )
-            except DiagnosticException:
-                self._known[edit.change] = None
-            else:
-                self._known[edit.change] = measure(
-                    compiled, self.machine, self.trip_count
-                )
-        return self._known[edit.change]
+    def _figures_of(
+        self, changed: Callable[[], ModuleOp]
+    ) -> Callable[[], Figures | None]:
+        """The call that compiles and measures the program with a change."""
+        return partial(
+            _figures,
+            changed,
+            self.pipeline,
+            self.recorded.propagation,
+            self.machine,
+            self.trip_count,
+        )
 
     # Candidates
 

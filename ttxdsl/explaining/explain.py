@@ -6,6 +6,7 @@ explainer.collective(3)
 explainer.program()
 """
 
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
 
@@ -98,8 +99,13 @@ class Explainer:
         argument: int | None = None,
         result: int | None = None,
         collective: int | None = None,
+        *,
+        jobs: int = 1,
+        executor: Executor | None = None,
     ) -> WhySharding | WhyCollective | WhyProgram:
         """What is asked, of which there is at most one; else all collectives.
+
+        Jobs and executor are those of `collective`.
 
         Raises:
             CompileError: there is no such thing.
@@ -110,7 +116,9 @@ class Explainer:
             return self.argument(argument)
         if result is not None:
             return self.result(result)
-        return self.program() if collective is None else self.collective(collective)
+        if collective is None:
+            return self.program()
+        return self.collective(collective, jobs=jobs, executor=executor)
 
     def value(self, name: str) -> WhySharding:
         """Why a value is sharded as it is.
@@ -139,11 +147,15 @@ class Explainer:
         """
         return self._shardings.result(index)
 
-    def collective(self, number: int) -> WhyCollective:
+    def collective(
+        self, number: int, *, jobs: int = 1, executor: Executor | None = None
+    ) -> WhyCollective:
         """Why a collective is there, and which single changes would help.
 
         Args:
             number: in the order of `Program.collectives()`, from 0.
+            jobs: processes to compile changes in when that pays.
+            executor: compiles them instead; the answer is the same.
 
         Raises:
             CompileError: there is no such collective.
@@ -159,7 +171,9 @@ class Explainer:
         found = self._collectives.of(number)
         if self._tries <= 0 or found.answer.cause == "written":
             return found.answer
-        tried, failed, helping = self._counterfactuals.of(found)
+        tried, failed, helping = self._counterfactuals.of(
+            found, jobs=jobs, executor=executor
+        )
         return replace(
             found.answer,
             tried=tried,

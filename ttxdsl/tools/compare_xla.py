@@ -109,6 +109,7 @@ def execute(options: argparse.Namespace) -> int:
         inputs,
         limits=limits,
         trip_count=options.trip_count,
+        virtual=options.devices,
         **flags.partition_options(options),
     )
     if options.json:
@@ -131,8 +132,9 @@ def add_command(commands: Any) -> None:
         help="results and collectives beside those of XLA's partitioner (needs JAX)",
         description=(
             "Compile and run a program with our pipeline and with XLA's SPMD"
-            " partitioner on as many virtual CPU devices: the shards of each result,"
-            " and the collectives with the bytes that a device sends, side by side."
+            " partitioner on the devices that JAX has, or makes: the shards of each"
+            " result, and the collectives with the bytes that a device sends, side by"
+            " side."
         ),
         epilog=(
             "examples:\n"
@@ -143,15 +145,8 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     flags.add_file_option(parser)
-    parser.add_argument(
-        "--devices",
-        type=flags.count_of,
-        dest="jax_devices",
-        default=argparse.SUPPRESS,
-        metavar="N",
-        help="the same as --jax-devices",
-    )
     flags.add_input_options(parser)
+    flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
     flags.add_limit_options(parser)
     flags.add_trip_count_option(parser)

@@ -1,7 +1,6 @@
 """`ttxdsl doctor`: which mesh fits a program, tried before anybody buys it."""
 
 import argparse
-import os
 from dataclasses import asdict
 from typing import Any
 
@@ -375,12 +374,6 @@ def add_command(commands: Any) -> None:
     )
     flags.add_machine_options(parser)
     flags.add_trip_count_option(parser)
-    parser.add_argument(
-        "--jobs",
-        type=flags.count_of,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="processes to compile in when that pays (one a core)",
-    )
+    flags.add_jobs_option(parser)
     flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

@@ -1,4 +1,4 @@
-"""Input values for a program, from an `.npz` file or random."""
+"""Input values for a program, from files or random."""
 
 import argparse
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.inputs import argument_types
 from ttxdsl.interpreters.limits import Limits
 from ttxdsl.interpreters.run import Runner
-from ttxdsl.tools.npz import Array, open_archive, shown
+from ttxdsl.tools.stored_arrays import Array, open_archive, shown
 
 _MOST_NAMED = 8
 """Arrays that a message names."""
@@ -33,11 +33,14 @@ def inputs_of(
 
 
 def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[Array]:
-    """Arrays from an `.npz` whose names are `arg0`, `arg1`, … or NumPy's `arr_0`, ….
+    """Arrays whose names are `arg0`, `arg1`, … or NumPy's `arr_0`, …, of an `.npz` or a folder.
+
+    A folder has a `.npy` file for each.
 
     Nothing is read of an array whose header says another shape or element type. With
-    `mapped`, arrays that lie in the file as they are in memory stay there until somebody
-    looks at them; nobody holds their checksums against them then.
+    `mapped`, and of a folder always, arrays that lie in the file as they are in memory
+    stay there until somebody looks at them. Nobody holds the checksums of an archive
+    against them then; a folder has none.
 
     Raises:
         CompileError: the file cannot be read, an array is missing or too many, no plain
@@ -60,7 +63,7 @@ def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[A
                 f"'{path}' has arrays that are no argument: {_some(other)}", function
             )
         return [
-            (archive.mapped if mapped else archive.read)(
+            (archive.mapped if mapped or path.is_dir() else archive.read)(
                 name, *type_, f"argument {index} of '@{function.sym_name.data}'"
             )
             for index, (name, type_) in enumerate(zip(names, types, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -169,6 +170,17 @@ def add_compiler_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_jobs_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`: processes that compile at once."""
+    parser.add_argument(
+        "--jobs",
+        type=count_of,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes to compile in when that pays (one a core)",
+    )
+
+
 def add_devices_option(parser: argparse.ArgumentParser) -> None:
     """Add `--devices`: how many virtual ones JAX is to have."""
     parser.add_argument(
@@ -182,7 +194,10 @@ def add_devices_option(parser: argparse.ArgumentParser) -> None:
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """Add what a program is run on."""
     parser.add_argument(
-        "--inputs", type=Path, metavar="NPZ", help="arrays arg0, arg1, …; else random"
+        "--inputs",
+        type=Path,
+        metavar="NPZ",
+        help="arrays arg0, arg1, … of an archive, or a folder of arg0.npy, …; else random",
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
 

@@ -294,7 +294,7 @@ def _engine(
         from ttxdsl.xla.execute import XlaProcess
 
         return XlaProcess(forms["stablehlo"], options.devices)
-    return Runner(forms["ttnn"].module, limits=limits)
+    return Runner(forms[options.form or "ttnn"].module, limits=limits)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -312,6 +312,8 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
     flags.require_outputs(options, options.output)
     if options.devices is not None and options.engine != "jax":
         raise CompileError("--devices is of an engine: say --engine jax")
+    if options.form not in (None, "stablehlo") and options.engine == "jax":
+        raise CompileError(f"--form {options.form}: JAX's devices run StableHLO")
     if options.json and options.emit and options.output is None:
         raise CompileError(
             "--json and --emit cannot both have standard output",
@@ -334,7 +336,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         if team is None:
             found = run_on(_engine(options, forms, limits), inputs)
         else:
-            found = team.run(forms["ttnn"].text, inputs)
+            found = team.run(forms[options.form or "ttnn"].text, inputs)
         simulation_seconds = time.perf_counter() - start
         if team is not None:
             simulation_seconds = max(use.seconds for use in team.uses)
@@ -402,8 +404,13 @@ def add_command(commands: Any) -> None:
         "--engine",
         choices=tuple(ENGINES),
         default="virtual",
-        help="what runs it: NumPy on a virtual mesh, as ttnn, the devices that JAX"
-        " has, as stage 13, or the processes that mpiexec started, as ttnn (virtual)",
+        help="what runs it: NumPy on a virtual mesh, the devices that JAX has, or the"
+        " processes that mpiexec started (virtual)",
+    )
+    parser.add_argument(
+        "--form",
+        choices=("stablehlo", "ttir", "ttnn"),
+        help="of the program per device that is run (ttnn; stablehlo with --engine jax)",
     )
     parser.add_argument(
         "--results",

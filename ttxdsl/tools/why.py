@@ -302,7 +302,13 @@ def execute(options: argparse.Namespace) -> int:
             tries=options.tries,
             keep=options.show,
             trip_count=options.trip_count,
-        ).answer(options.value, options.argument, options.result, options.collective)
+        ).answer(
+            options.value,
+            options.argument,
+            options.result,
+            options.collective,
+            jobs=options.jobs,
+        )
     if options.json:
         flags.print_json(_data(answer))
         return 0
@@ -401,6 +407,7 @@ def add_command(commands: Any) -> None:
     )
     flags.add_machine_options(parser)
     flags.add_trip_count_option(parser)
+    flags.add_jobs_option(parser)
     flags.add_compiler_options(parser)
     flags.add_json_option(parser)
     parser.set_defaults(execute=execute)

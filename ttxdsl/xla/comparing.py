@@ -162,6 +162,7 @@ def compare_with_xla(
     *,
     limits: Limits = NO_LIMITS,
     trip_count: int | None = None,
+    virtual: int | None = None,
     **partition: Any,
 ) -> XlaComparison:
     """Compile and run a program with both compilers.
@@ -171,10 +172,11 @@ def compare_with_xla(
         inputs: global arrays, one an argument; random ones if not given.
         limits: how far our runs may go; XLA's has none.
         trip_count: how often loops turn of which a program does not say it.
+        virtual: how many virtual CPU devices to make, see `run_with_xla`.
         partition: options of `Program.partition`.
 
     Raises:
-        CompileError: JAX is not installed, or one of the two refuses the program.
+        CompileError: JAX is not installed or has too few devices, or one of the two refuses the program.
     """
     if program.stages:
         raise CompileError(
@@ -196,7 +198,7 @@ def compare_with_xla(
         entry_function(shown),
         arrays,
         devices,
-        virtual=devices,
+        virtual=virtual,
     )
     summed = summed_numbers(program.module)
     rounded = RoundedRuns(original, arrays)

@@ -64,15 +64,15 @@ def test_numbers_of_an_unusual_program_stay(name: str):
     assert partition_and_compare(parse_program(UNUSUAL[name]), 0)[0] == EQUAL
 
 
+def check_seed(seed: int) -> list[tuple[str, str]]:
+    pairs = [(form, mesh) for form in FORMS for mesh in MESHES]
+    form, mesh = pairs[seed % len(pairs)]
+    return [check(form, mesh, seed)]
+
+
 @pytest.mark.fuzz
 def test_many_shardings_of_all_forms():
-    pairs = [(form, mesh) for form in FORMS for mesh in MESHES]
-
-    def one(seed: int) -> list[tuple[str, str]]:
-        form, mesh = pairs[seed % len(pairs)]
-        return [check(form, mesh, seed)]
-
-    run_campaign("partitioned forms", one)
+    run_campaign("partitioned forms", check_seed)
 
 
 def compiled(text: str):

@@ -1,4 +1,4 @@
-"""Arrays of an `.npz` archive, each looked at before it is read.
+"""Arrays of an `.npz` archive or a folder of `.npy` files, each looked at before it is read.
 
 The archive is somebody else's: what a member says of itself (its name, its size, the
 shape and the element type in its `.npy` header) is held against what is expected of it
@@ -11,8 +11,9 @@ import stat
 import struct
 import warnings
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, KeysView
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from errno import EINVAL
 from lzma import LZMAError
@@ -67,30 +68,35 @@ class _Header:
     dtype: DType
 
 
-class Archive:
-    """An open `.npz` archive.
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A member to be read from its start, and its size in bytes."""
+
+    stream: IO[bytes]
+    size: int
+
+
+class Archive(ABC):
+    """Arrays with names, in one file or several.
 
     Attributes:
-        names: of its arrays, without `.npy`.
+        path: of the file or folder.
     """
 
-    def __init__(self, path: Path, file: ZipFile) -> None:
-        """Look at the names of all members, and at none of them inside."""
-        self._path = path
-        self._file = file
-        self._members: dict[str, ZipInfo] = {}
-        for info in file.infolist():
-            name = info.filename.removesuffix(_SUFFIX)
-            if name == info.filename:
-                raise self._wrong(name, "is no array: its name does not end in .npy")
-            if name in self._members:
-                raise self._wrong(name, "is there twice")
-            self._members[name] = info
+    path: Path
 
     @property
+    @abstractmethod
     def names(self) -> KeysView[str]:
-        """Of the arrays, in the order of the archive."""
-        return self._members.keys()
+        """Of the arrays, without `.npy`."""
+
+    @abstractmethod
+    def _open(self, name: str) -> AbstractContextManager[_Opened]:
+        """A member, as what holds it has it."""
+
+    @abstractmethod
+    def _place(self, name: str) -> tuple[Path, int] | None:
+        """The file in which a member lies as it is, and where; None if in none."""
 
     def read(self, name: str, shape: tuple[int, ...], dtype: DType, what: str) -> Array:
         """The array `name`, of `shape` and `dtype`; `what` is who expects these.
@@ -114,30 +120,27 @@ class Archive:
         Raises:
             CompileError: as `read`.
         """
-        info = self._members[name]
-        if info.compress_type != ZIP_STORED or dtype == BOOL or 0 in shape:
+        with self._reading(name):
+            place = self._place(name)
+        if place is None or dtype == BOOL or 0 in shape:
             return self.read(name, shape, dtype, what)
         with self._member(name, shape, dtype, what) as (stream, header):
             before = stream.tell()
         if header.dtype.kind != "V" and header.dtype != dtype:
             return self.read(name, shape, dtype, what)
-        # of the file's own head only the lengths of two fields are of interest
-        with self._reading(name), self._path.open("rb") as file:
-            file.seek(info.header_offset)
-            *_, names, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-            start = info.header_offset + _LOCAL_HEADER.size + names + extra + before
-            order = "F" if header.fortran_order else "C"
-            return np.memmap(file, dtype, "r", start, shape, order)
+        path, start = place
+        order = "F" if header.fortran_order else "C"
+        with self._reading(name):
+            file = np.memmap(path, dtype, "r", start + before, shape, order)
+        return file.view(np.ndarray)
 
     @contextmanager
     def _member(
         self, name: str, shape: tuple[int, ...], dtype: DType, what: str
     ) -> Generator[tuple[IO[bytes], _Header]]:
         """A member behind its header, which says what is expected of it."""
-        info = self._members[name]
-        if info.flag_bits & _ENCRYPTED:
-            raise self._wrong(name, "is encrypted")
-        with self._reading(name), self._file.open(info) as stream:
+        with self._reading(name), self._open(name) as opened:
+            stream = opened.stream
             header = self._header(stream, name)
             if header.shape != shape:
                 raise self._wrong(
@@ -148,7 +151,7 @@ class Archive:
                     name, f"has element type {header.dtype}, but {what} has {dtype}"
                 )
             size = prod(shape) * dtype.itemsize
-            held = info.file_size - stream.tell()
+            held = opened.size - stream.tell()
             if held != size:
                 raise self._wrong(
                     name, f"is damaged: an array of {size} bytes, and {held} are there"
@@ -184,12 +187,76 @@ class Archive:
             ) from error
 
     def _wrong(self, name: str, reason: str) -> CompileError:
-        return CompileError(f"'{shown(name)}' in '{self._path}' {reason}")
+        return CompileError(f"'{shown(name)}' in '{self.path}' {reason}")
+
+
+class _Zip(Archive):
+    """An open `.npz` archive; names are in its order."""
+
+    def __init__(self, path: Path, file: ZipFile) -> None:
+        """Look at the names of all members, and at none of them inside."""
+        self.path = path
+        self._file = file
+        self._members: dict[str, ZipInfo] = {}
+        for info in file.infolist():
+            name = info.filename.removesuffix(_SUFFIX)
+            if name == info.filename:
+                raise self._wrong(name, "is no array: its name does not end in .npy")
+            if name in self._members:
+                raise self._wrong(name, "is there twice")
+            self._members[name] = info
+
+    @property
+    def names(self) -> KeysView[str]:
+        return self._members.keys()
+
+    @contextmanager
+    def _open(self, name: str) -> Generator[_Opened]:
+        info = self._members[name]
+        if info.flag_bits & _ENCRYPTED:
+            raise self._wrong(name, "is encrypted")
+        with self._file.open(info) as stream:
+            yield _Opened(stream, info.file_size)
+
+    def _place(self, name: str) -> tuple[Path, int] | None:
+        info = self._members[name]
+        if info.compress_type != ZIP_STORED:
+            return None
+        # of the file's own head only the lengths of two fields are of interest
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset)
+            *_, names, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+        return self.path, info.header_offset + _LOCAL_HEADER.size + names + extra
+
+
+class _Folder(Archive):
+    """A folder with `.npy` files, and whatever else, which is not looked at."""
+
+    def __init__(self, path: Path) -> None:
+        """Look at the names."""
+        self.path = path
+        found = sorted(one for one in path.iterdir() if one.suffix == _SUFFIX)
+        self._files = {one.stem: one for one in found}
+
+    @property
+    def names(self) -> KeysView[str]:
+        return self._files.keys()
+
+    @contextmanager
+    def _open(self, name: str) -> Generator[_Opened]:
+        file = self._files[name]
+        if not file.is_file():  # one that is no file may never end
+            raise self._wrong(name, "is no regular file")
+        with file.open("rb") as stream:
+            yield _Opened(stream, file.stat().st_size)
+
+    def _place(self, name: str) -> tuple[Path, int] | None:
+        return self._files[name], 0
 
 
 @contextmanager
 def open_archive(path: Path) -> Generator[Archive]:
-    """An `.npz` archive, open as long as it is needed.
+    """An `.npz` archive or a folder of `.npy` files, open as long as it is needed.
 
     Raises:
         CompileError: it cannot be read or is none.
@@ -199,6 +266,9 @@ def open_archive(path: Path) -> Generator[Archive]:
         return CompileError(f"cannot read inputs from '{path}': {reason}")
 
     try:
+        if path.is_dir():
+            yield _Folder(path)
+            return
         if not stat.S_ISREG(path.stat().st_mode):
             raise refused("it is no regular file")
         with path.open("rb") as file:
@@ -206,13 +276,15 @@ def open_archive(path: Path) -> Generator[Archive]:
             if not start:
                 raise refused("it is empty")
             if start == npy.MAGIC_PREFIX:
-                raise refused("it is a single array (.npy); write it with numpy.savez")
+                raise refused(
+                    "it is a single array (.npy); give its folder, or use numpy.savez"
+                )
             try:
                 archive = ZipFile(file)
             except (*_DAMAGED, NotImplementedError) as error:
                 raise refused(_NO_ARCHIVE) from error
             with archive:
-                yield Archive(path, archive)
+                yield _Zip(path, archive)
     except OSError as error:
         # a place in the file that cannot be is an invalid argument of a seek
         reason = None if error.errno == EINVAL else error.strerror

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import struct
 import tracemalloc
@@ -17,10 +18,12 @@ import numpy as np
 import pytest
 from numpy.lib import format as npy
 
+import ttxdsl
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import parse_program
 from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.tools.main import main as command
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 FLAGS = np.array([True, False, True, True, False])
@@ -96,7 +99,7 @@ def longer_than_it_is() -> bytes:
     [
         (b"", "it is empty"),
         (b"hello", "it is no .npz archive"),
-        (saved(X), "it is a single array (.npy); write it with numpy.savez"),
+        (saved(X), "it is a single array (.npy); give its folder, or use numpy.savez"),
         (GOOD[: len(GOOD) // 2], "it is no .npz archive"),
         (GOOD[:40] + b"\0\0\0\0" + GOOD[44:], "'arg0' in"),
         (encrypted(), "is encrypted"),
@@ -144,7 +147,7 @@ def test_what_is_no_archive_of_arrays(tmp_path: Path, archive: bytes, reason: st
 def test_a_file_that_is_none(tmp_path: Path):
     for path, reason in (
         (tmp_path / "no.npz", "No such file"),
-        (tmp_path, "it is no regular file"),
+        (tmp_path, "has no array 'arg0'; it has nothing"),
         (Path("/dev/zero"), "it is no regular file"),
     ):
         with pytest.raises(CompileError, match=reason):
@@ -218,3 +221,65 @@ def test_flipped_bytes_are_found(tmp_path: Path):
             continue
         assert np.array_equal(x, X)
         assert np.array_equal(flags, FLAGS)
+
+
+# --- folders ------------------------------------------------------------------------
+
+
+def test_a_folder_stays_in_its_files(tmp_path: Path):
+    """Raw bytes are bfloat16; predicates and other byte orders are read."""
+    wide = np.arange(6, dtype=">i4")
+    half = np.array([1.5, -2], ml_dtypes.bfloat16)
+    named: list[tuple[str, Any]] = [
+        ("arg0", np.asfortranarray(X)),
+        ("arr_1", FLAGS),
+        ("arg2", wide),
+        ("arg3", half.view("V2")),
+    ]
+    for name, value in named:
+        np.save(tmp_path / f"{name}.npy", value)
+    (tmp_path / "README").write_text("no array, and not looked at")
+    main = function("3x4xf32", "5xi1", "6xi32", "2xbf16")
+    found = load_inputs(tmp_path, main)
+    for x, wanted in zip(found, (X, FLAGS, wide, half), strict=True):
+        assert np.array_equal(x, wanted)
+        assert type(x) is np.ndarray
+    assert found[2].dtype == np.int32
+    with (tmp_path / "arg0.npy").open("r+b") as file:
+        file.seek(-4, io.SEEK_END)
+        file.write(np.float32(99).tobytes())
+    assert found[0][-1, -1] == 99
+    with pytest.raises(ValueError, match="read-only"):
+        found[0][0, 0] = 1
+
+
+def test_a_folder_is_refused_as_an_archive_is(tmp_path: Path):
+    def refuses(reason: str) -> None:
+        with pytest.raises(CompileError, match=reason):
+            load_inputs(tmp_path, MAIN)
+
+    refuses("has no array 'arg0'; it has nothing")
+    np.save(tmp_path / "arg0.npy", X)
+    os.mkfifo(tmp_path / "arg1.npy")
+    refuses("'arg1' in '.*' is no regular file")
+    (tmp_path / "arg1.npy").unlink()
+    (tmp_path / "arg1.npy").write_bytes(saved(FLAGS)[:-1])
+    refuses("'arg1' in '.*' is damaged: an array of 5 bytes, and 4 are there")
+    np.save(tmp_path / "arg1.npy", FLAGS)
+    np.save(tmp_path / "other.npy", FLAGS)
+    refuses("arrays that are no argument: other")
+    (tmp_path / "other.npy").unlink()
+    (tmp_path / "arg0.npy").write_bytes(b"")
+    refuses("'arg0' in '.*' is damaged")
+    np.save(tmp_path / "arg0.npy", X.T)
+    refuses(r"has shape \(4, 3\), but argument 0")
+
+
+def test_commands_take_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    main_of = Path(__file__).parents[2] / "examples" / "mlp_data_tensor_parallel.mlir"
+    program = ttxdsl.load(main_of)
+    inputs = program.random_inputs(1)
+    for at, value in enumerate(inputs):
+        np.save(tmp_path / f"arg{at}.npy", value)
+    assert command(["run", str(main_of), "--inputs", str(tmp_path)]) == 0
+    assert "FAIL" not in capsys.readouterr().out
