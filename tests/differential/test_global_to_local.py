@@ -37,9 +37,10 @@ RESHARDED = (
     f"{FULL},sdy-resolve-permutation-factors,{COLLECTIVES},sdy-pad-for-divisibility"
 )
 PROPAGATED = (
-    "sdy-propagation-pipeline,sdy-explicit-gather-scatter-batching,"
-    f"sdy-sink-data-flow-edges,sdy-constant-or-scalar-merger,{RESHARDED}"
+    "sdy-propagation-pipeline,sdy-sink-data-flow-edges,sdy-constant-or-scalar-merger,"
+    f"{RESHARDED}"
 )
+BATCHING = "sdy-explicit-gather-scatter-batching"
 COMPUTED = tuple(name for name in FAMILIES if name not in ("calls", "linear_algebra"))
 
 
@@ -73,7 +74,7 @@ def whole_program(seed: int) -> tuple[str, str]:
                 numbers=True,
                 families=COMPUTED,
             )
-            return random_program(seed, options), PROPAGATED
+            return random_program(seed, options), f"{BATCHING},{PROPAGATED}"
         case _:
             return reshard_of_argument(seed), COLLECTIVES
 

@@ -33,3 +33,12 @@ func.func @calls(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>
   return %0 : tensor<8xf32>
 }
 func.func private @declared(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>})
+
+// C++ keeps the sizes of the whole.
+
+// CHECK: func.func @row
+// CHECK: stablehlo.dynamic_slice {{.*}}, sizes = [1, 2] {{.*}} : (tensor<4x2xf32>
+func.func @row(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}) {
+  %0 = stablehlo.dynamic_slice %x, %i, %j, sizes = [1, 8] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"a"}]>]>} : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+  return %0 : tensor<1x8xf32>
+}

@@ -9,7 +9,7 @@ from ttxdsl.sharding.axes import total_size
 from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.devices import shard_index_of_device
-from ttxdsl.transforms.local.emitter import int_attr
+from ttxdsl.transforms.local.emitter import dims_attr, int_attr
 from ttxdsl.transforms.local.reduction import is_constant_number
 from ttxdsl.transforms.shardy.per_device.literal import LiteralEmitter
 from ttxdsl.transforms.shardy.per_device.planning import (
@@ -102,6 +102,20 @@ def slice_(program: WholeProgram, op: stablehlo.SliceOp) -> Rewrite | None:
         limits.append(shards[dim] if split else limit)
     starts = op.start_indices.get_values()
     return lambda emit: emit.slice(op.operand, starts, limits, strides)
+
+
+def dynamic_slice(
+    program: WholeProgram, op: stablehlo.DynamicSliceOp
+) -> Rewrite | None:
+    """Split dimensions are taken whole, wherever the slice is to start."""
+    sizes = program.local_tensor(op.result, op).get_shape()
+    if sizes == op.slice_sizes.get_values():
+        return None
+
+    def written(emit: LiteralEmitter) -> None:
+        op.properties["slice_sizes"] = dims_attr(sizes)
+
+    return written
 
 
 def pad(program: WholeProgram, op: stablehlo.PadOp) -> Rewrite | None:
@@ -262,6 +276,7 @@ PLANNERS: dict[type[Operation], Planner] = {
     stablehlo.ConstantOp: constant,
     stablehlo.ReduceOp: reduce,
     stablehlo.SliceOp: slice_,
+    stablehlo.DynamicSliceOp: dynamic_slice,
     stablehlo.PadOp: pad,
     stablehlo.ConvolutionOp: convolution,
     stablehlo.ReduceWindowOp: windows,
