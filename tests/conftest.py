@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.differential.newest import newest_python as find_newest_python
+from tests.differential.newest import newest_oracle, newest_python as find_newest_python
 from tests.differential.oracle import XLA_FLAGS, Oracle
 from tests.differential.stored import ANSWERS
 
@@ -99,9 +99,6 @@ def newest_python() -> str:
 @pytest.fixture(scope="session")
 def newest(newest_python: str) -> Iterator[Oracle]:
     """The C++ side of the newest JAX, whose answers are not kept."""
-    # it no longer knows all flags that ours is given
-    worker = Oracle(
-        python=newest_python, xla_flags="--xla_backend_optimization_level=0"
-    )
+    worker = newest_oracle()
     yield worker
     worker.close()

@@ -11,6 +11,8 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 
+from tests.differential.oracle import Oracle
+
 ASK = "import jax; print(jax.__version__)"
 
 
@@ -31,3 +33,13 @@ def newest_python() -> str | None:
         if not done.returncode and _numbers(done.stdout) > _numbers(version("jax")):
             return path
     return None
+
+
+def newest_oracle() -> Oracle:
+    """The C++ side of the newest JAX, whose answers are not kept.
+
+    It no longer knows all flags that ours is given.
+    """
+    python = newest_python()
+    assert python is not None, "whoever asks has found one"
+    return Oracle(python=python, xla_flags="--xla_backend_optimization_level=0")

@@ -35,7 +35,7 @@ p.mlir:2:1: error: 'func.func' op: dimension 0 of argument 0 has size 6, which i
 divisible by 4, the product of its axes {"x"=4}
   2 | func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<6xf32> {
     | ^^^^^^^^^
-  hint: a size of 4 or 8 would work, or axes whose product divides 6
+  hint: a size of 4 or 8 would work, or axes whose product divides 6; sdy-update-non-divisible-input-output-shardings keeps it whole
 """,
     ),
     "recursion": (

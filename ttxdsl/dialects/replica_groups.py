@@ -138,7 +138,12 @@ def _axes(groups: stablehlo.ReplicaGroupMeshAxesAttr, mesh: Mesh) -> Axes:
         ValueError: the mesh has no such axis or part of one, or two overlap.
     """
     axes: list[AxisRef] = []
-    for one in cast("Iterable[stablehlo.AxisRefAttr]", groups.axes.data):
+    for one in cast(
+        "Iterable[stablehlo.AxisRefAttr | sdy.AxisRefAttr]", groups.axes.data
+    ):
+        if isinstance(one, sdy.AxisRefAttr):  # as sdy-convert-global-to-local says it
+            axes.append(one.data)
+            continue
         sub, size = one.data.sub_axis_info, mesh.axis_size(one.data.name)
         if sub is None:
             axes.append(AxisRef(one.data.name))

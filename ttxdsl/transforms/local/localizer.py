@@ -607,9 +607,17 @@ def captured_values(op: Operation) -> list[SSAValue]:
 
 
 def uneven_error(
-    layout: Layout, dim: int, where: Operation, what: str = ""
+    layout: Layout, dim: int, where: Operation, what: str = "", otherwise: str = ""
 ) -> UnsupportedError:
-    """The refusal of a dimension that its axes do not divide."""
+    """The refusal of a dimension that its axes do not divide.
+
+    Args:
+        layout: how the value lies.
+        dim: the dimension.
+        where: the op to blame.
+        what: the value's name in the message.
+        otherwise: more that would help.
+    """
     size, shards = layout.shape[dim], layout.shards(dim)
     axes = ", ".join(f"{axis}={axis.size_in(layout.mesh)}" for axis in layout.axes[dim])
     below, above = size // shards * shards, -(-size // shards) * shards
@@ -618,5 +626,6 @@ def uneven_error(
         f"dimension {dim}{f' of {what}' if what else ''} has size {size}, which is "
         f"not divisible by {shards}, the product of its axes {{{axes}}}",
         where,
-        hint=f"a size of {fitting} would work, or axes whose product divides {size}",
+        hint=f"a size of {fitting} would work, or axes whose product divides {size}"
+        + otherwise,
     )

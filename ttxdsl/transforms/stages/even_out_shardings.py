@@ -70,14 +70,22 @@ def find_uneven_dimension(
     return None
 
 
+_WHOLE = "; sdy-update-non-divisible-input-output-shardings keeps it whole"
+
+
 def _require_even(
-    sharding: TensorSharding, type_: Attribute, mesh: Mesh, where: Operation, what: str
+    sharding: TensorSharding,
+    type_: Attribute,
+    mesh: Mesh,
+    where: Operation,
+    what: str,
+    otherwise: str = "",
 ) -> None:
     """Refuse a value that is split by axes that do not divide it."""
     dim = find_uneven_dimension(sharding, type_, mesh)
     if dim is not None and isinstance(type_, TensorType):
         layout = Layout.of(sharding, mesh, type_.get_shape())
-        raise uneven_error(layout, dim, where, what)
+        raise uneven_error(layout, dim, where, what, otherwise)
 
 
 def _element_bytes(type_: TensorType[Attribute]) -> int:
@@ -299,7 +307,8 @@ def check_boundary_shardings(module: ModuleOp) -> None:
             if sharding is None:
                 continue
             mesh = mesh_of(sharding)
-            _require_even(sharding, type_, mesh, function, f"{kind} {index}")
+            name = f"{kind} {index}"
+            _require_even(sharding, type_, mesh, function, name, _WHOLE)
 
     for function in entry_functions(module):
         type_ = function.function_type

@@ -19,3 +19,14 @@ func.func @reverse(%x: tensor<7xf32>) -> tensor<7xf32> {
   %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<7xf32>
   return %2 : tensor<7xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK: cannot pad 'stablehlo.reshape': dimension 0 of an operand
+func.func @scalar(%x: tensor<1xf32>) -> tensor<f32> {
+  %0 = sdy.all_slice [{"x"}] %x out_sharding=<@mesh, [{"x"}]> : tensor<1xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} : (tensor<1xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}

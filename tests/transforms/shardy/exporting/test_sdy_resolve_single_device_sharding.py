@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from random import Random
 
 import numpy as np
 import pytest
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
+from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle
 from tests.interpreters.reference import run
 from tests.transforms.run_pass import run_passes
@@ -99,8 +101,9 @@ def test_random_programs_like_the_newest(newest: Oracle):
 
 
 @pytest.mark.fuzz
-def test_many_programs_like_the_newest(newest: Oracle):
-    run_campaign(NAME, lambda seed: check(newest, seed), 1_000)
+@pytest.mark.usefixtures("newest_python")
+def test_many_programs_like_the_newest():
+    run_campaign(NAME, partial(asking, newest_oracle, check), 1_000)
 
 
 def as_devices_run_it(text: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
-from tests.differential.campaign import Outcome, run_campaign
+from tests.differential.campaign import Outcome, asking, run_campaign
+from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.unreduced_programs import unreduced_program
 from tests.transforms.run_pass import run_passes
@@ -45,5 +47,6 @@ def test_random_programs_like_the_newest(newest: Oracle):
 
 
 @pytest.mark.fuzz
-def test_many_programs_like_the_newest(newest: Oracle):
-    run_campaign("unreduced axes", lambda seed: check(newest, seed), 2_000)
+@pytest.mark.usefixtures("newest_python")
+def test_many_programs_like_the_newest():
+    run_campaign("unreduced axes", partial(asking, newest_oracle, check), 2_000)

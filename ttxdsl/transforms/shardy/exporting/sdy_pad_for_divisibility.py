@@ -277,6 +277,9 @@ class _Padder:
                 passes = rule.is_pass_through(factor) or (
                     summed and factor in rule.reduction
                 )
+                # a reshape drops dimensions of one element only
+                kept = any((factor,) in result for result in rule.results)
+                passes &= kept or not isinstance(op, stablehlo.ReshapeOp)
                 if others or not passes or rule.factor_sizes[factor] != before[dim]:
                     raise _refusal(op, f"dimension {dim} of an operand")
                 if sizes.setdefault(factor, shape[dim]) != shape[dim]:
