@@ -24,7 +24,7 @@ import argparse  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 from collections.abc import Callable, Sequence  # noqa: E402
-from dataclasses import dataclass, field, replace  # noqa: E402
+from dataclasses import dataclass, field  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -34,16 +34,12 @@ import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from xdsl.dialects.builtin import StringAttr  # noqa: E402
-
-from ttxdsl.dialects import sdy  # noqa: E402
 from ttxdsl.doctoring.doctor import diagnose  # noqa: E402
 from ttxdsl.doctoring.meshes import Candidate, apply_candidate  # noqa: E402
 from ttxdsl.errors import CompileError  # noqa: E402
-from ttxdsl.handing_over import text_of  # noqa: E402
 from ttxdsl.interpreters.run import entry_function  # noqa: E402
-from ttxdsl.program import make_context, parse_program  # noqa: E402
-from ttxdsl.reporting.boundary import arguments_of, results_of  # noqa: E402
+from ttxdsl.on_jax.for_xla import for_xla  # noqa: E402
+from ttxdsl.program import make_context, parse_program, program_text  # noqa: E402
 from ttxdsl.reporting.timeline import timeline  # noqa: E402
 from ttxdsl.sharding.machines import Machine, machine_of  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
@@ -173,32 +169,12 @@ def per_device(text: str, candidate: Candidate) -> Any:
     return module
 
 
-def for_xla(module: Any) -> str:
-    """A program of one device as XLA takes it: its shardings at the function."""
-    function = entry_function(module)
-    values = arguments_of(function), results_of(function)
-    function.arg_attrs = function.res_attrs = None
-    meshes = [op for op in module.ops if isinstance(op, sdy.MeshOp)]
-    for mesh in meshes:
-        mesh.attributes.clear()
-        said = [
-            [
-                one.layout and replace(one.layout.sharding, mesh=mesh.sym_name.data)
-                for one in side
-            ]
-            for side in values
-        ]
-        sdy.set_func_shardings(function, *said)
-    function.sym_name = StringAttr("main")
-    module.attributes.clear()
-    return text_of(module)
-
-
 def runner(module: Any) -> Callable[[], Any]:
     """Runs a program of one device on JAX's devices, inputs in their places."""
     function = entry_function(module)
     types = [one.type for one in function.body.block.args]
-    executable = worker._compiled(for_xla(module), DEVICES)  # pyright: ignore[reportPrivateUsage]
+    text = program_text(for_xla(module).module)
+    executable = worker._compiled(text, DEVICES)  # pyright: ignore[reportPrivateUsage]
     chance = np.random.default_rng(0)
     values = [
         chance.standard_normal(one.get_shape(), dtype=np.float32) / 16 for one in types

@@ -7,7 +7,6 @@ decorate a function that answers with a lowered computation with `@model`.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -18,16 +17,7 @@ from tests.differential.made_by_jax import EIGHT_DEVICES, made_by_jax
 @cache
 def sharded_models() -> dict[str, str]:
     """The text of every model by name, made in a process of its own."""
-    return {name: text for name, text, _ in _models()}
-
-
-def compiled_models() -> dict[str, tuple[str, str]]:
-    """The text of every model, and the HLO that XLA partitions it into."""
-    return {name: (text, hlo) for name, text, hlo in _models("--compiled")}
-
-
-def _models(*options: str) -> list[tuple[str, str, str]]:
-    return [tuple(one) for one in made_by_jax(__name__, *options, **EIGHT_DEVICES)]
+    return dict(made_by_jax(__name__, **EIGHT_DEVICES))
 
 
 MODELS = (
@@ -250,9 +240,7 @@ def _main() -> None:
 
     assert tuple(made) == MODELS, tuple(made)
     for name, make in made.items():
-        lowered = make()
-        hlo = lowered.compile().as_text() if "--compiled" in sys.argv else ""
-        print(json.dumps([name, lowered.as_text(), hlo]))
+        print(json.dumps([name, make().as_text()]))
 
 
 if __name__ == "__main__":

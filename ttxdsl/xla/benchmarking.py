@@ -8,7 +8,7 @@ the partitioning differs. Nothing is donated, since the inputs are used again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from statistics import median
 from typing import Any
@@ -64,6 +64,8 @@ class Benchmark:
     xla: Measured
     results: tuple[Comparison, ...]
     """Ours against XLA's."""
+    runs: tuple[XlaRun, ...] = field(default=(), repr=False)
+    """What the numbers are of: ours, XLA's."""
 
     @property
     def agree(self) -> bool:
@@ -111,7 +113,7 @@ def benchmark(
         (prod(size for _, size in one.axes) for one in mesh_table(theirs).values()),
         default=1,
     )
-    runs = run_with_xla(
+    ours_run, their_run = runs = run_with_xla(
         [program_text(one, locations=True) for one in (ours.module, theirs)],
         entry_function(theirs),
         arrays,
@@ -124,14 +126,14 @@ def benchmark(
         [whole_of(at, shards) for at, shards in enumerate(run.results)] for run in runs
     )
     pairs = zip(found, expected, strict=True)
-    our_side, their_side = (_measured(run, devices) for run in runs)
     return Benchmark(
         program.source,
         devices,
         rounds,
-        our_side,
-        their_side,
+        _measured(ours_run, devices),
+        _measured(their_run, devices),
         tuple(compare(*pair, reduction_length=summed) for pair in pairs),
+        (ours_run, their_run),
     )
 
 

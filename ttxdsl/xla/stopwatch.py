@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 LONG, SHORT = 9, 1
+TURNS = 4
 _ATTEMPTS = 5
 """To get beyond the noise."""
 SIZES = tuple(1 << power for power in (8, 12, 15, 17, 19, 21))
@@ -40,6 +41,17 @@ def seconds(run: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
+def row_of(step: Step, count: int) -> Step:
+    """So many steps one after the other, of which none is moved or left out."""
+
+    def row(x: Any) -> Any:
+        for _ in range(count):
+            x = lax.optimization_barrier(step(x))
+        return x
+
+    return row
+
+
 def seconds_of(
     step: Step, mesh: Any, shape: tuple[int, ...], repeats: int
 ) -> float | None:
@@ -56,13 +68,7 @@ def seconds_of(
     array = jax.device_put(array, jax.sharding.NamedSharding(mesh, spec))
     rows: list[Callable[[], Any]] = []
     for count in (LONG, SHORT):
-
-        def row(x: Any, count: int = count) -> Any:
-            for _ in range(count):
-                # nothing is joined, moved or left out
-                x = lax.optimization_barrier(step(x))
-            return x
-
+        row = row_of(step, count)
         local = jax.shard_map(
             row, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False
         )
@@ -97,15 +103,29 @@ def collective_steps(size: int) -> dict[str, Step]:
     }
 
 
+def read_and_written(x: Any) -> Any:
+    """All of an array, `TURNS` times."""
+
+    def turn(_: Any, x: Any) -> Any:
+        return x + 1.0
+
+    return lax.fori_loop(0, TURNS, turn, x)
+
+
 def local_steps() -> list[tuple[str, int, tuple[int, ...], Step]]:
-    """What devices do by themselves: what, how much, shape, step."""
+    """What devices do by themselves: what, how much, shape, step.
+
+    XLA joins elementwise ops across barriers: nine exponentials are one op that computes
+    nine times as much, but nine additions are one that reads and writes once. It joins no
+    turns of a loop, and no products, of which the smallest does nothing but start.
+    """
     steps: list[tuple[str, int, tuple[int, ...], Step]] = []
     for n in (64, 128, 256, 384):
         steps.append(("product", n**3, (n, n), lambda x: x @ x))
     for n in (1 << 14, 1 << 17, 1 << 20):
         steps.append(("function", n, (n,), jnp.exp))
-        steps.append(("memory", 8 * n, (n,), lambda x: x + 1.0))
-    steps.append(("op", 1, (4,), lambda x: x + 1.0))
+        steps.append(("memory", TURNS * 8 * n, (n,), read_and_written))
+    steps.append(("op", 1, (2, 2), lambda x: x @ x))
     return steps
 
 
