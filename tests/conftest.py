@@ -21,9 +21,6 @@ os.environ.setdefault(
     "XLA_FLAGS", f"--xla_force_host_platform_device_count=8 {XLA_FLAGS}"
 )
 
-# tables are as wide as they are where nobody says how wide
-os.environ.pop("COLUMNS", None)
-
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -62,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    # tables are as wide as they are where nobody says how wide; workers of xdist do
+    os.environ.pop("COLUMNS", None)
     # campaigns ask millions of questions, each once
     ANSWERS.keeping = item.get_closest_marker("fuzz") is None
 
