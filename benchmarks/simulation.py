@@ -48,14 +48,9 @@ LAYERS = 4
 RATIO = 1.5
 """What every ratio should not exceed."""
 
-SIZES = {"BATCH": 16, "LENGTH": 64, "WIDTH": 512, "HEADS": 16, "VOCABULARY": 1024}
+SIZES = models.Sizes(batch=16, length=64, width=512, heads=16, vocabulary=1024)
 SMALL_MESH = '["data"=2, "model"=4]'
 LARGE_MESH = '["data"=16, "model"=16]'
-
-
-def _use_sizes() -> None:
-    for name, size in SIZES.items():
-        setattr(models, name, size)
 
 
 def inputs_of(module: ModuleOp) -> list[Array]:
@@ -65,7 +60,7 @@ def inputs_of(module: ModuleOp) -> list[Array]:
     for type in entry_function(module).function_type.inputs:
         shape, dtype = tensor_of(type)
         if dtype.kind in "iu":
-            made.append(rng.integers(0, SIZES["VOCABULARY"], shape).astype(dtype))
+            made.append(rng.integers(0, SIZES.vocabulary, shape).astype(dtype))
         else:
             made.append((rng.standard_normal(shape) * 0.05).astype(dtype))
     return made
@@ -76,8 +71,7 @@ def inputs_of(module: ModuleOp) -> list[Array]:
 
 def _serve() -> None:
     """Write the program's text; then for each line read, run it and say how long."""
-    _use_sizes()
-    lowered = models.lower(LAYERS, "forward")
+    lowered = models.lower(LAYERS, "forward", SIZES)
     import jax
 
     text = lowered.as_text()
@@ -272,7 +266,6 @@ def figures(rounds: int) -> dict[str, Any]:
     Times are medians in seconds by the clock, and in `cpu` of the processes that
     compute; memory is in bytes.
     """
-    _use_sizes()
     peer = _Peer()
     try:
         module = lowered_program(peer.text, SMALL_MESH)
