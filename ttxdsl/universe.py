@@ -120,6 +120,8 @@ PASSES: dict[str, str] = {
     "open-computations": f"{_SOLVED}.open_computations:OpenComputationsPass",
     "open-forms": f"{_SOLVED}.open_forms:OpenFormsPass",
     "mark-borders": f"{_SOLVED}.mark_borders:MarkBordersPass",
+    # per-device programs for XLA
+    "join-collectives": f"{_SOLVED}.join_collectives:JoinCollectivesPass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",

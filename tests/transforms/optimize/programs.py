@@ -307,7 +307,20 @@ COMBINED_BEFORE = _function(
 )
 """A sum that is needed whole behind a broadcast, and is a term of one that is combined later."""
 
+BIAS = _function(
+    [_t("8x8", "y", ""), _t("8", "y")],
+    _t("8x8", "y", ""),
+    "%0 = stablehlo.negate %b : tensor<8xf32>",
+    "%1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> " + S,
+    f"%2 = stablehlo.exponential %1 : {S}",
+    f"%3 = stablehlo.maximum %2, %1 : {S}",
+    f"%4 = stablehlo.add %a, %3 : {S}",
+    f"return %4 : {S}",
+)
+"""A vector that is split as the rows of what it is added to are."""
+
 CHEAPER = {
+    "a bias": (BIAS, 48, 24),
     "a term is combined before": (COMBINED_BEFORE, 432, 96),
     "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),

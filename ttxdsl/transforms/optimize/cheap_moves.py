@@ -44,6 +44,7 @@ from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 from ttxdsl.transforms.optimize.positions import is_numbered, number_all
+from ttxdsl.transforms.optimize.repeated_exchanges import gather_repeated
 
 GATHERS = "cheap-gathers"
 EXCHANGES = "cheap-exchanges"
@@ -557,6 +558,7 @@ def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -
 def gather_cheaply(program: DeviceProgram, block: Block) -> bool:
     """Move the all_gathers of one block; whether any moved."""
     take_slices_apart(program, block)
+    gather_repeated(program, block, GATHERS)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
 
 
