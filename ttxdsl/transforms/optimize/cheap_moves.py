@@ -538,8 +538,8 @@ def _moves(
     for op in program.sending(block):
         if isinstance(op, kind):
             axes = program.axes(op)
-            dims = _dims_of(op) if axes is not None and len(axes) == 1 else ()
-            if axes is not None and dims and len(set(dims)) == len(dims):
+            dims = _dims_of(op)
+            if axes and len(op.operands) == 1 and len(set(dims)) == len(dims):
                 found.setdefault(axes, []).append(op)
     return found
 
