@@ -45,6 +45,10 @@ READ = {
     "xdsl.irdl:IRDLOperation.__hash__": "5d525e8c9c30",
     "xdsl.irdl:IRDLOperation.__eq__": "42a1bc532c98",
     "xdsl.ir:Operation.operands.fget": "628aa27aa9c8",
+    # compat/cloning.py
+    "xdsl.ir:Operation.clone": "79c23b97d830",
+    "xdsl.ir:Operation.clone_without_regions": "09f5f815d25a",
+    "xdsl.ir:Region.clone_into": "7b429dcf9781",
     # compat/scopes.py
     "xdsl.parser:Parser.parse_optional_region": "916f50e31ade",
     # compat/types.py
@@ -62,6 +66,8 @@ READ = {
     "xdsl.ir:Operation.walk": "3f4d2b10c043",
     "xdsl.ir:Block.walk": "82efe713adda",
     "xdsl.ir:Region.walk": "b101b6485383",
+    "xdsl.ir.core:BlockOps": "75a33b917725",
+    "xdsl.ir.core:_BlockOpsReverseIterator": "a63546fb09be",
     "xdsl.ir.core:_BlockOpsIterator": "062c5b387c7e",
     # compat/linear.py
     "xdsl.traits:SymbolTable.lookup_symbol": "82e0e8ad6186",
