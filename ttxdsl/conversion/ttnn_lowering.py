@@ -57,7 +57,7 @@ class TTNNLowering:
             UnsupportedError: it is for tt-mlir, which has no such op.
         """
         op.location = self.location
-        if self.vocabulary == Vocabulary.TT_MLIR:
+        if self.vocabulary is Vocabulary.TT_MLIR:
             write_for_tt_mlir(op)
             if isinstance(op, ttnn.ConstantOp) and device_mesh_name(op.result.type):
                 op.operands = [self.device_of(op)]
@@ -77,7 +77,7 @@ class TTNNLowering:
     ) -> SSAValue:
         """An op with these operands and properties, and one result of that type."""
         made = op.create(
-            operands=operands, result_types=[result], properties=dict(properties)
+            operands=operands, result_types=[result], properties=properties
         )
         return self.add(made).results[0]
 

@@ -73,14 +73,13 @@ _WHO_ELSE = "use_global_device_ids", "channel_handle"
 _BLOCKS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
 """Ops whose regions are programs, of several values on all devices."""
 
-_FOLLOWING: dict[type[Operation] | type[Block], bool | None] = {}
+_FOLLOWING: dict[type[Operation], bool | None] = {}
 
 
-def _class_follows(kind: type[Operation] | type[Block]) -> bool | None:
+def _class_follows(kind: type[Operation]) -> bool | None:
     """The answer for a class; None where each op has its own."""
-    if not issubclass(kind, Operation) or issubclass(
-        kind,
-        stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp,
+    if issubclass(
+        kind, stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp
     ):
         return False
     if issubclass(kind, (*_COLLECTIVES, stablehlo.CompositeOp)):
@@ -232,10 +231,10 @@ class DeviceProgram:
             if one in known:
                 waiting.pop()
                 continue
-            op = one.owner
-            if isinstance(op, Block):
+            if type(one) is not OpResult:
                 known[one] = axis not in self._split.get(one, self._every)
                 continue
+            op = one.op
             follows = _FOLLOWING.get(type(op))  # most do
             same = None if follows else self._by_itself(op, axis)
             if same is None:
@@ -270,16 +269,13 @@ class DeviceProgram:
             return True if whole else None
         return False if any(one.name == axis for one in axes) else None
 
-    def _follows(self, op: Operation | Block) -> bool:
+    def _follows(self, op: Operation) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
         kind = type(op)
         if kind not in _FOLLOWING:
             _FOLLOWING[kind] = _class_follows(kind)
         found = _FOLLOWING[kind]
-        if found is None:
-            assert isinstance(op, Operation)
-            return self.axes(op) is not None
-        return found
+        return self.axes(op) is not None if found is None else found
 
     # Prices
 
