@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from xdsl.context import Context
-from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
@@ -21,7 +20,7 @@ from ttxdsl.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
-from ttxdsl.universe import DIALECTS, PASSES, load
+from ttxdsl.universe import PASSES, dialects, load
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -48,14 +47,15 @@ _COMMENT = re.compile(r"//.*$", re.MULTILINE)
 
 
 def make_context() -> Context:
-    """A context with xDSL's dialects and ours, each loaded when first met."""
+    """A context with xDSL's dialects, plug-ins' and ours, each loaded when first met.
+
+    Raises:
+        CompileError: a plug-in that is installed cannot be loaded.
+    """
     mend_xdsl()
     context = Context()
-    for name, factory in get_all_dialects().items():
-        if name not in DIALECTS:
-            context.register_dialect(name, factory)
-    for name, target in DIALECTS.items():
-        context.register_dialect(name, lambda target=target: load(target))
+    for name, factory in dialects().items():
+        context.register_dialect(name, factory)
     return context
 
 

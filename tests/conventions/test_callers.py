@@ -29,6 +29,7 @@ PUBLIC: dict[str, str] = {
     "api.Program.to_jax": "the same on devices",
     "budgets.pytest_plugin.pytest_addoption": "pytest calls it",
     "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
+    "conversion.lowering.lowers": "the decorator for lowerings of plug-ins",
     "frontends.jax.from_jax": "what users of JAX make a program with",
     "ir.data_flow.register_data_flow": "for ops of another dialect",
     "ir.data_flow.unregister_data_flow": "takes that back",
@@ -37,7 +38,6 @@ PUBLIC: dict[str, str] = {
     "sharding.spec.TensorSharding.shard_slices": "what a sharding means, which tests ask",
     "sharding.spec.TensorSharding.without_priorities": "how user priorities end",
     "tt.compiler.parse_text": "what users ask tt-mlir's verifiers with",
-    "universe.UNIVERSE": "the entry point that xDSL loads",
 }
 """What only users call, by `module.Class.method`, and why it is there."""
 

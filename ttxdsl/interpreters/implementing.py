@@ -4,10 +4,12 @@
     def _transpose(_: Interpreter, op: stablehlo.TransposeOp, args: Values) -> Values:
         return (kernels.transpose(args[0], op.permutation.get_values()),)
 
-A function gets the values of the operands and answers with those of the results.
+A function gets the values of the operands and answers with those of the results. What is
+added last is what runs; a plug-in may add at any time.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from xdsl.interpreter import (
@@ -39,6 +41,7 @@ def implements(
 
     def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
         _RUNS.update(dict.fromkeys(op_classes, run))
+        implementations.cache_clear()
         return run
 
     return add
@@ -47,7 +50,7 @@ def implements(
 def implement_by_kernels(kernels: Mapping[type[Operation], Kernel]) -> None:
     """Ops of these classes are run by functions of their operands' arrays alone."""
     for op_class, kernel in kernels.items():
-        _RUNS[op_class] = lambda _, op, args, kernel=kernel: (kernel(*args),)
+        implements(op_class)(lambda _, op, args, kernel=kernel: (kernel(*args),))
 
 
 def implement_returns(*op_classes: type[Operation]) -> None:
@@ -55,6 +58,7 @@ def implement_returns(*op_classes: type[Operation]) -> None:
     _RETURNS.extend(op_classes)
 
 
+@cache
 def implementations() -> type[InterpreterFunctions]:
     """The table as xDSL's interpreter takes it."""
     found: dict[str, Any] = {"__doc__": "Every op of the table."}
