@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.api import Program, load, program_of
 from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
 from ttxdsl.errors import CompileError
+from ttxdsl.printed import Printed
 from ttxdsl.program import parse_program, read_text, split_programs
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
@@ -50,6 +51,15 @@ class Finding:
     def found_text(self) -> str:
         """What was found, bytes with their unit."""
         return bytes_text(self.found) if self.limit.is_bytes else str(self.found)
+
+
+class Findings(tuple[Finding, ...], Printed):
+    """All limits of a program, each with what was found."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all limits hold."""
+        return all(finding.ok for finding in self)
 
 
 class BudgetExceededError(AssertionError):
