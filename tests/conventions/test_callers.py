@@ -30,6 +30,7 @@ PUBLIC: dict[str, str] = {
     "budgets.pytest_plugin.pytest_addoption": "pytest calls it",
     "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
     "commands.Commands.compare_xla": "the command as a method",
+    "commands.Commands.interpret": "the command as a method",
     "conversion.lowering.lowers": "the decorator for lowerings of plug-ins",
     "frontends.jax.from_jax": "what users of JAX make a program with",
     "ir.data_flow.register_data_flow": "for ops of another dialect",
