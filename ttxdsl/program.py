@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ttxdsl.artifacts.reading import artifact_text, not_readable
 from ttxdsl.compat import mend_xdsl
 from ttxdsl.compat.faults.dominance import DominanceError, verify_dominance
+from ttxdsl.compat.faults.locations import PositionPrinter
 from ttxdsl.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
@@ -228,15 +229,22 @@ def read_program(path: Path, *, sizes: Mapping[str, int] | None = None) -> Modul
 
 
 @without_collections()
-def program_text(module: ModuleOp, *, locations: bool = False) -> str:
+def program_text(
+    module: ModuleOp, *, locations: bool = False, positions: bool = False
+) -> str:
     """A module as MLIR text, which the C++ tools parse too; the last line ends.
 
     Args:
         module: the program.
         locations: whether its ops say where they come from.
+        positions: the same, and of those that do not say it where their text stood.
     """
     stream = StringIO()
-    Printer(stream=stream, print_debuginfo=locations).print_op(module)
+    if positions:
+        printer = PositionPrinter(stream=stream, print_debuginfo=True)
+    else:
+        printer = Printer(stream=stream, print_debuginfo=locations)
+    printer.print_op(module)
     return stream.getvalue() + "\n"
 
 
