@@ -206,11 +206,16 @@ def check_text(text: str, source: str, trip_count: int | None = None) -> list[Fi
             program = program_of(parse_program(part, source), source)
             findings.extend(check_budget(program, budget, source, trip_count))
     if not findings:
-        raise CompileError(
-            f"'{source}' has no budget",
-            hint="write limits as a comment: // COMM: all_gather<=2, bytes<=4MiB",
-        )
+        raise no_budget(source)
     return findings
+
+
+def no_budget(source: str) -> CompileError:
+    """The error about a file without limits."""
+    return CompileError(
+        f"'{source}' has no budget",
+        hint="write limits as a comment: // COMM: all_gather<=2, bytes<=4MiB",
+    )
 
 
 def assert_budget(
