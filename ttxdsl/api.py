@@ -181,6 +181,7 @@ class Program:
         strict: bool = False,
         version: str = DESIGN,
         optimize: bool = True,
+        pad_borders: bool = True,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
@@ -196,6 +197,8 @@ class Program:
             strict: refuse what would be computed replicated with a warning.
             version: of tt-mlir's pipeline, `design` or `2026`.
             optimize: let collectives send less than the shardings ask for.
+            pad_borders: pad arguments and results that their shardings do not divide;
+                callers give and get the shapes of the program all the same.
             on_stage: called after each stage.
 
         Raises:
@@ -213,6 +216,7 @@ class Program:
             strict=strict,
             version=version,
             optimize=optimize,
+            pad_borders=pad_borders,
         )
         return self._partitioned(pipeline, on_stage)
 
@@ -528,6 +532,7 @@ class Program:
         if pipeline is None:
             if "mesh" in options:
                 options["mesh_shape"] = tuple(options.pop("mesh"))
+            options.setdefault("pad_borders", True)
             pipeline = TTStableHLOPipelinePass(**options)
         elif options:
             raise CompileError(

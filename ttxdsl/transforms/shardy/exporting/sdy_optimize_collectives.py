@@ -11,7 +11,7 @@ dimension at once; here such chains stay as they are. It also leaves parts of an
 apart that become neighbours.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -32,9 +32,7 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.reshard import cut_alike
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.shardy.canonicalize import share_constants
-from ttxdsl.transforms.shardy.meshes import mesh_lookup
-
-MeshOf = Callable[[TensorSharding], Mesh]
+from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 
 @dataclass(frozen=True, slots=True)
