@@ -18,13 +18,14 @@ from functools import partial
 from itertools import pairwise
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, i1
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import argument_attributes
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.boundary import unpadded_shape
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
@@ -94,6 +95,7 @@ def for_xla(module: ModuleOp) -> ForXla:
         for at, entry in enumerate(argument_attributes(function))
         if any(name in entry for name in DONATED)
     ]
+    _leave_surplus_inside(function)
     function.arg_attrs = function.res_attrs = None
     meshes = [one for one in ops_of_type(module, sdy.MeshOp) if one.mesh.data.axes]
     mesh = meshes[0].mesh.data if meshes else Mesh(())
@@ -118,6 +120,32 @@ def for_xla(module: ModuleOp) -> ForXla:
     function.sym_name = StringAttr("main")
     module.attributes.clear()
     return ForXla(module, mesh, numbers, arguments, results, donated)
+
+
+def _leave_surplus_inside(function: FuncOp) -> None:
+    """Pad arguments and cut results in the program: JAX's are what callers know."""
+    block = function.body.block
+    end = block.last_op
+    assert end is not None
+    before, behind = (Emitter(Block(), function.location) for _ in range(2))
+    for at, argument in enumerate(list(block.args)):
+        shape = unpadded_shape(function.arg_attrs, at)
+        if shape is None:
+            continue
+        element, grown = element_of(argument), shape_of(argument)
+        own = block.insert_arg(TensorType(element, list(shape)), at)
+        own.name_hint = argument.name_hint
+        high = [new - old for new, old in zip(grown, shape, strict=True)]
+        padded = before.pad(own, before.number(0, element), [0] * len(high), high)
+        argument.replace_all_uses_with(padded)
+        block.erase_arg(argument)
+    for at, value in enumerate(list(end.operands)):
+        shape = unpadded_shape(function.res_attrs, at)
+        if shape is not None:
+            end.operands[at] = behind.slice(value, [0] * len(shape), shape)
+    _insert(before, InsertPoint.at_start(block))
+    _insert(behind, InsertPoint.before(end))
+    function.update_function_type()
 
 
 def _said(mesh: str, values: Sequence[BoundaryValue]) -> list[TensorSharding | None]:
