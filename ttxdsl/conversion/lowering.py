@@ -3,13 +3,13 @@
 A rule is a function from one StableHLO op to the ttir values that replace its results.
 It reads its operands through the `Lowering`, writes ops with the builder, and is found
 by the op's name in a table. Rules are in files by family (`lower_*.py`), each with its
-table at the foot.
+table at the foot; those of other packages are registered with `lowers`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, TensorType
 from xdsl.dialects.func import FuncOp
@@ -33,6 +33,42 @@ Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
 
 Rule: TypeAlias = "Callable[[Lowering, Any], Lowered]"
 """Writes the ttir of one op; docs/reference/lowering.md is what was seen written."""
+
+
+_RuleT = TypeVar("_RuleT", bound=Rule)
+
+_registered: dict[type[Operation] | str, Rule] = {}
+
+
+def lowers(what: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
+    """Decorator, for plug-ins: the function writes the ttir of ops of another dialect.
+
+        @lowers(SoftCapOp)
+        def soft_cap(low: Lowering, op: SoftCapOp) -> SSAValue: ...
+
+    It comes before a rule of ours.
+
+    Args:
+        what: the class of the ops, or the target of custom calls.
+    """
+
+    def register(rule: _RuleT) -> _RuleT:
+        _registered[what] = rule
+        return rule
+
+    return register
+
+
+def registered_lowerings() -> dict[str, Rule]:
+    """What `lowers` was told of ops, by their names."""
+    return {
+        what.name: rule for what, rule in _registered.items() if isinstance(what, type)
+    }
+
+
+def lowering_of_call(target: str) -> "Rule | None":
+    """What `lowers` was told of custom calls."""
+    return _registered.get(target)
 
 
 def as_results(lowered: Lowered) -> Sequence[SSAValue]:

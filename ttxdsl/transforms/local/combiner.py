@@ -109,3 +109,12 @@ def selects(region: Region) -> bool:
         if chosen != candidates:
             return False
     return True
+
+
+def reduction_of(op: Operation) -> ReductionKind | None:
+    """How partial results of an op join, None if shardings have no name for it."""
+    if not op.regions:
+        return ReductionKind.SUM
+    combiner = combiner_of(op.regions[0])
+    known = (kind for kind, one in COMBINERS.items() if one == combiner)
+    return next(known, None)

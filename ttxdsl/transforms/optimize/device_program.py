@@ -11,6 +11,7 @@ their index. A collective whose groups are none of that kind is left alone.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice, permutations
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -214,9 +215,11 @@ class DeviceProgram:
                 )
             except ValueError:
                 groups = ()
-            axes = axes_of_groups(self.mesh, groups) if groups else None
-            if axes is not None and groups_along(self.mesh, axes) != groups:
-                axes = None
+            found = axes_of_groups(self.mesh, groups) if groups else None
+            orders = () if found is None else islice(permutations(found), 24)
+            axes = next(
+                (one for one in orders if groups_along(self.mesh, one) == groups), None
+            )
             self._named[key] = axes, groups_said
         return self._named[key][0]
 
