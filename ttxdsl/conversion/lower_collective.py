@@ -7,6 +7,7 @@ itself. That moves more data than the groups need, but exactly computes their re
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
@@ -63,9 +64,12 @@ def _regular(
     groups: Groups, devices: DeviceGrid, *, any_order: bool
 ) -> tuple[int, ...] | None:
     """The axes, major to minor, that the groups run along; None if they are no axes."""
-    if any_order:
-        groups = tuple(tuple(sorted(group)) for group in groups)
-    return ordered_axes(groups, devices.shape)
+    listed = (tuple(sorted(group) if any_order else group) for group in groups)
+    return _ordered_axes(tuple(listed), devices.shape)
+
+
+_ordered_axes = lru_cache(maxsize=256)(ordered_axes)
+"""A program has few different groups, and many collectives among them."""
 
 
 # --- tables: what differs by device -----------------------------------------

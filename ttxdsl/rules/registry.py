@@ -169,15 +169,17 @@ class Signatures:
         """
         if SHARDING_RULE in op.attributes:
             return self._find(op)
-        properties = op.properties
-        objects: list[Attribute] = [result.type for result in op.results]
-        objects += [operand.type for operand in op.operands]
+        properties, results = op.properties, op.results
+        objects: list[Attribute] = [
+            value.type
+            for value in (*results, *op._operands)  # pyright: ignore[reportPrivateUsage]  # no call
+        ]
         objects += properties.values()
-        start = type(op), len(op.results), *properties
         # objects that were met before, nearly always
-        identities = start, *map(id, objects)
+        identities = (type(op), len(results), *properties, *map(id, objects))
         known = self._known_by_id.get(identities)
         if known is None:
+            start = type(op), len(results), *properties
             key = start, *map(self._number, objects)
             known = self._known.get(key)
             if known is None:

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, cf, func, scf, test
 from xdsl.dialects.builtin import UNKNOWN_LOC, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Block, Operation, Region
@@ -99,6 +100,14 @@ def test_fields_are_those_that_xdsl_fills_in():
     for ours, theirs in zip(mended, json.loads(alone.stdout), strict=True):
         # what xDSL leaves to the class's default is the same when it is asked for
         assert ours == theirs
+
+
+def test_implicit_builders_get_what_is_made():
+    mend_xdsl()
+    block = Block()
+    with ImplicitBuilder(block):
+        made = [test.TestOp(), stablehlo.ReturnOp.create()]
+    assert list(block.ops) == made
 
 
 def test_ops_and_values_are_themselves():

@@ -14,6 +14,7 @@ from tests.transforms.optimize.programs import (
     SMALL_IN_LOOPS,
     gradient,
 )
+from tests.work import calls
 from ttxdsl.analysis.origins import optimizations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import CompileError
@@ -253,3 +254,26 @@ def test_axes_that_do_not_fit_are_not_apart():
         return %0 : tensor<8x8xf32>
       }"""
     assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
+
+
+def test_functions_do_not_wait_for_each_other() -> None:
+    """What the module says of its devices is looked up once, not for each function."""
+
+    def work(count: int) -> int:
+        functions = [
+            f"""func.func @f{number}(%a: tensor<4xf32>) -> tensor<4xf32> {{
+              %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{{}}]>]
+                  out_shardings=[<@m, [{{}}]>] manual_axes={{"x"}}
+                  (%b: tensor<4xf32>) {{ sdy.return %b : tensor<4xf32> }}
+                  : (tensor<4xf32>) -> tensor<4xf32>
+              return %0 : tensor<4xf32>
+            }}"""
+            for number in range(count)
+        ]
+        module = parse_program("\n".join(['sdy.mesh @m = <["x"=2]>', *functions]))
+        optimize = OptimizeCollectivesPass()
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    work(1)
+    once, twice = work(60), work(120)
+    assert twice - once < 1.1 * once

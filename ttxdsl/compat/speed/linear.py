@@ -50,6 +50,15 @@ def _known_symbol(table: Operation, name: str) -> Operation | None:
     return fresh.get(name)
 
 
+def _feeds(op: Operation, users: set[Operation]) -> bool:
+    """Whether an op makes what some of other ops use."""
+    for result in op.results:
+        for use in result.uses:
+            if use.operation in users:
+                return True
+    return False
+
+
 def mend() -> None:
     """Look up, report and look for what is dead in linear time."""
     look_up = SymbolTable.lookup_symbol
@@ -77,11 +86,11 @@ def mend() -> None:
         emit_error(self, message, underlying_error)
 
     def propagate_uses_first(self: LiveSet, op: Operation) -> None:
-        if not self.is_live(op) and any(
-            self.is_live(use.operation) for result in op.results for use in result.uses
-        ):
+        live = self._live_ops  # pyright: ignore[reportPrivateUsage]  # no calls
+        if op not in live and _feeds(op, live):
             self.set_live(op)
-        propagate(self, op)
+        if op.regions or op not in live:
+            propagate(self, op)
 
     def is_ancestor_with_regions(self: Operation, op: IRNode) -> bool:
         return is_ancestor(self, op) if self.regions else op is self

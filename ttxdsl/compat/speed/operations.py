@@ -116,7 +116,6 @@ def _create(
 
 def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Given, _Given]:
     """Properties, then attributes, that a definition gives to ops without them."""
-    assert op_class.name, "what xDSL asks of every op that is made"
     definition = op_class.get_irdl_definition()
 
     def given(fields: Mapping[str, Any]) -> _Given:
@@ -143,6 +142,7 @@ def _fill_defaults(op: IRDLOperation) -> None:
         op.properties.setdefault(name, value)
     for name, value in attributes:
         op.attributes.setdefault(name, value)
+    super(IRDLOperation, op).__post_init__()  # xDSL's implicit builders listen there
 
 
 _item_of_tuple = cast(Any, tuple).__getitem__

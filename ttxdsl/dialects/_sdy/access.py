@@ -71,6 +71,13 @@ def is_of_sdy(name: str) -> bool:
     return name.startswith("sdy.")
 
 
+def without_sdy(entries: dict[str, Attribute]) -> dict[str, Attribute]:
+    """Attributes without the dialect's."""
+    if not entries:  # as most ops have none
+        return entries
+    return {name: value for name, value in entries.items() if not is_of_sdy(name)}
+
+
 def tensor_rank(type: Attribute) -> int:
     """The rank of a shaped type, 0 for every other type."""
     return type.get_num_dims() if isinstance(type, ShapedType) else 0

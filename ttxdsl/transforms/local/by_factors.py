@@ -9,7 +9,7 @@ An op that works on any part of its operands needs no more than this; what depen
 the device (an attribute that holds sizes, an offset, a mask) is the caller's to write.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Operation
@@ -50,6 +50,7 @@ class Plan:
         results: one layout a result, before it is sliced.
         axes: the axes of each local factor.
         partial: the axes along which results are partial.
+        complete: axes of reduced factors along which operands are gathered instead.
     """
 
     mesh: Mesh | None
@@ -57,6 +58,7 @@ class Plan:
     results: tuple[Layout | None, ...]
     axes: Mapping[int, Axes]
     partial: Axes
+    complete: Axes = ()
 
     @property
     def made(self) -> Layout:
@@ -87,6 +89,14 @@ def _kept(parts: DimParts, replicated: Collection[int]) -> Axes:
             break
         kept.append(axes)
     return tuple(axis for axes in kept for axis in axes)
+
+
+def _keeping(
+    layout: Layout, parts: Sequence[DimParts], replicated: Collection[int]
+) -> Layout:
+    """A layout less the axes of replicated factors; the same object if it has none."""
+    kept = layout.with_axes(_kept(part, replicated) for part in parts)
+    return layout if kept == layout else kept
 
 
 def _also_replicated(all_parts: Sequence[DimParts], replicated: set[int]) -> bool:
@@ -140,6 +150,7 @@ def _plan(
     operands: Sequence[Layout | None],
     results: Sequence[Layout | None],
     local: frozenset[int],
+    reduced: tuple[int, ...] = (),
 ) -> Plan:
     """Decide how each operand and result of an op lies while it is computed.
 
@@ -152,15 +163,19 @@ def _plan(
         operands: the layout of each operand.
         results: the layout wanted of each result.
         local: the factors that can be split without communication.
+        reduced: factors that are reduced, beside those that the rule calls so.
 
     Raises:
         CompileError: if a local factor is split differently in two places.
     """
     known_by: tuple[object, ...] = (division, *operands, *results)
-    key = (local, *map(id, known_by))
+    key = (local, reduced, *map(id, known_by))
     known = ctx.plans.get(key)
     if known is None:
         found = _find_plan(op, division.rule, operands, results, local)
+        reductions = {*division.rule.reduction, *reduced}
+        complete = _complete_axes(division.rule, operands, found, reductions)
+        found = replace(found, complete=complete)
         known = ctx.plans.keep(key, found, *known_by)
     return known
 
@@ -195,9 +210,7 @@ def _find_plan(
         if axes is None:
             continue
         kept = [
-            None
-            if layout is None
-            else layout.with_axes(_kept(part, replicated) for part in parts)
+            None if layout is None else _keeping(layout, parts, replicated)
             for layout, parts in zip(layouts, parts_of, strict=True)
         ]
         after = kept[len(operands) :]
@@ -337,10 +350,10 @@ def localize_by_factors(
     op: Operation,
     division: Division | None = None,
     *,
-    whole: Iterable[int] = (),
+    whole: Collection[int] = (),
     operands: Sequence[Local] | None = None,
     combine: Combiner | None = None,
-    reduced: Iterable[int] = (),
+    reduced: tuple[int, ...] = (),
     write: Callable[[list[Local], Plan], Sequence[Local]] | None = None,
     planned: Sequence[Layout | None] | None = None,
 ) -> None:
@@ -360,17 +373,17 @@ def localize_by_factors(
         planned: how the results lie while the op runs, if they are sliced after it.
     """
     division = division or division_of(ctx, op)
-    rule, local = division.rule, division.local.difference(whole)
+    local = division.local.difference(whole) if whole else division.local
     operands = ctx.operands(op) if operands is None else operands
     wanted = [ctx.target(result) for result in op.results]
     layouts = [operand.layout for operand in operands]
-    decided = _plan(ctx, op, division, layouts, planned or wanted, local)
+    decided = _plan(ctx, op, division, layouts, planned or wanted, local, reduced)
     if planned and lists_overlap(decided.partial, _sliced_after(planned, wanted)):
         # not partial along axes that the result is sliced by: nothing is left to sum
-        made = {f for mapping in rule.results for dim in mapping for f in dim}
-        decided = _plan(ctx, op, division, layouts, planned, local & made)
+        made = {f for mapping in division.rule.results for dim in mapping for f in dim}
+        decided = _plan(ctx, op, division, layouts, planned, local & made, reduced)
     gathered = [
-        _to_layout(ctx, operand, layout)
+        operand if operand.layout is layout else _to_layout(ctx, operand, layout)
         for operand, layout in zip(operands, decided.operands, strict=True)
     ]
     if write is None:
@@ -378,13 +391,15 @@ def localize_by_factors(
     else:
         results = write(gathered, decided)
     partial = Partial(decided.partial, combine) if decided.partial and combine else None
-    complete = _complete_axes(rule, layouts, decided, {*rule.reduction, *reduced})
+    complete = decided.complete
     if combine is None:
         complete += decided.partial
     for result, made, layout in zip(op.results, results, wanted, strict=True):
         if partial or complete:
             made = replace(made, partial=partial, complete=complete)
-        ctx.define(result, _from_layout(ctx, made, layout))
+        if made.layout is not layout:
+            made = _from_layout(ctx, made, layout)
+        ctx.define(result, made)
 
 
 def _complete_axes(

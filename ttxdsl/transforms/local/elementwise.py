@@ -22,6 +22,7 @@ def elementwise(ctx: Localizer, op: Operation) -> None:
     if first is None or any(
         layout is None or (layout.shape and not layout.same_placement(first))
         for layout in layouts
+        if layout is not first
     ):
         # also those that Shardy has no rule for, such as quantizations
         shapes = Shapes.of(op)
@@ -42,10 +43,12 @@ def sum_of_partials(ctx: Localizer, op: Operation) -> None:
     locals_ = ctx.parts(op)
     first = locals_[0]
     partial = first.partial
+    if partial is None:
+        elementwise(ctx, op)
+        return
     target = ctx.target(op.results[0])
     if (
-        partial is None
-        or partial.combine != SUM
+        partial.combine != SUM
         or target is None
         or any(local.partial != partial for local in locals_)
         or any(not local.placed.same_placement(target) for local in locals_)

@@ -330,11 +330,7 @@ class Localizer:
                 for result, layout in zip(op.results, layouts, strict=True)
             ],
             {**op.properties, **properties} if properties else op.properties,
-            {
-                name: value
-                for name, value in op.attributes.items()
-                if not sdy.is_of_sdy(name)
-            },
+            sdy.without_sdy(op.attributes),
             self.copy_regions(op) if regions is None else regions,
         )
         return [
@@ -364,8 +360,7 @@ class Localizer:
             region.clone_into(copy, value_mapper=dict(captured))
             for inner in copy.walk():
                 # propagation also writes on the scalars of a reduction
-                for name in [*filter(sdy.is_of_sdy, inner.attributes)]:
-                    del inner.attributes[name]
+                inner.attributes = sdy.without_sdy(inner.attributes)
             copies.append(copy)
         return copies
 

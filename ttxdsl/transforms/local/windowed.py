@@ -156,7 +156,7 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
         whole=gathered,
         operands=[served.operands[0], operands[1]],
         combine=SUM,
-        reduced=[*gathered, *in_window],
+        reduced=(*gathered, *in_window),
         write=write,
         planned=served.planned,
     )

@@ -104,6 +104,19 @@ class ToldApart:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class NumberedDevices:
+    """How a module numbers devices, see `device_groups`."""
+
+    count: int
+    partitions: int | None
+
+    @classmethod
+    def of(cls, module: ModuleOp) -> "NumberedDevices":
+        """Those of a module, for all its functions."""
+        return cls(devices_of(module), 1 if counts_replicas(module) else None)
+
+
 class DeviceProgram:
     """One wrapped function body with local shapes.
 
@@ -121,6 +134,7 @@ class DeviceProgram:
         mesh: Mesh,
         slices: SliceFunctions,
         first_channel: int,
+        devices: NumberedDevices,
     ):
         self.block: Block = wrapper.body.block
         self.mesh = mesh
@@ -130,8 +144,7 @@ class DeviceProgram:
             self._scratch, self._prefix, slices, first_channel
         )
         self._module = module
-        self._count = devices_of(module)
-        self._partitions = 1 if counts_replicas(module) else None
+        self._devices = devices
         self._every = frozenset(mesh.axis_names)
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
@@ -197,7 +210,9 @@ class DeviceProgram:
         key = type(op), id(groups_said), *others
         if key not in self._named:
             try:
-                groups = device_groups(op, self._count, self._partitions)
+                groups = device_groups(
+                    op, self._devices.count, self._devices.partitions
+                )
             except ValueError:
                 groups = ()
             found = axes_of_groups(self.mesh, groups) if groups else None

@@ -35,7 +35,7 @@ from ttxdsl.transforms.optimize import (
     small_sums,
     turned_products,
 )
-from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.device_program import DeviceProgram, NumberedDevices
 
 Optimization = Callable[[DeviceProgram, Block], bool]
 """Changes a block of the per-device program; whether it did."""
@@ -104,13 +104,14 @@ class OptimizeCollectivesPass(ModulePass):
         names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
         slices = SliceFunctions(names)
         channel = first_free_channel(op)
+        devices = NumberedDevices.of(op)
         for wrapper in wrappers:
             manual = set(wrapper.manual_axes.data)
             if {str(getattr(one, "data", one)) for one in manual} < set(
                 mesh.axis_names
             ):
                 continue
-            program = DeviceProgram(op, wrapper, mesh, slices, channel)
+            program = DeviceProgram(op, wrapper, mesh, slices, channel, devices)
             _optimize(program, chosen)
             channel = program.next_channel
         _keep_used_slices(op, slices)

@@ -169,11 +169,12 @@ class _Evener:
         """Change the shardings that one op holds."""
         results = op.results
         if len(results) == 1 and sdy.IS_PLAIN[type(op)]:
-            written, type_ = op.attributes.get(sdy.SHARDING), results[0].type
+            written = op.attributes.get(sdy.SHARDING)
+            if written is None:
+                return
+            type_ = results[0].type
             key = id(written), id(type_)
-            if written is not None and key not in self.even_already:
-                if self._change_results(op):
-                    return
+            if key not in self.even_already and not self._change_results(op):
                 self.even_already.keep(key, True, written, type_)
             return
         match op:

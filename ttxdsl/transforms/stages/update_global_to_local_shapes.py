@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.function_attributes import (
@@ -41,17 +41,13 @@ from ttxdsl.transforms.local.table import localizer_of
 from ttxdsl.transforms.stages.wrap_under_manual_computation import wrapper_of
 
 
-def _without_sdy(entry: dict[str, Attribute]) -> dict[str, Attribute]:
-    return {name: value for name, value in entry.items() if not sdy.is_of_sdy(name)}
-
-
 def drop_boundary_shardings(function: FuncOp) -> None:
     """Remove what sdy says of a function's arguments and results."""
     set_argument_attributes(
-        function, [_without_sdy(e) for e in argument_attributes(function)]
+        function, [sdy.without_sdy(e) for e in argument_attributes(function)]
     )
     set_result_attributes(
-        function, [_without_sdy(e) for e in result_attributes(function)]
+        function, [sdy.without_sdy(e) for e in result_attributes(function)]
     )
 
 
@@ -180,7 +176,7 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
             UnsupportedError: if axes do not divide a dimension.
         """
         for one in (op, *op.ops):
-            one.attributes = _without_sdy(one.attributes)
+            one.attributes = sdy.without_sdy(one.attributes)
         meshes = sdy.mesh_table(op)
         names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
         slices = SliceFunctions(names)

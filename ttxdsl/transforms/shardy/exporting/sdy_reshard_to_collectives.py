@@ -186,7 +186,13 @@ def check_collectives(module: ModuleOp) -> None:
     Raises:
         UnsupportedError: naming the collective and what is wrong.
     """
+    checked: set[tuple[object, ...]] = set()
     for op in ops_of_type(module, sdy.CollectiveOp):
+        # layers repeat what they move
+        given, made = sdy.get_sharding(op.tensor), op.result.type
+        said = type(op), op.parent, given, made, *op.properties.items()
+        if said in checked:
+            continue
         try:
             sdy.verify_op(op)
         except VerifyException as error:
@@ -196,6 +202,7 @@ def check_collectives(module: ModuleOp) -> None:
                 hint="shard what the collective takes, or leave the collective out and"
                 " let the reshards make it",
             ) from error
+        checked.add(said)
 
 
 def check_reshards(module: ModuleOp) -> None:
