@@ -11,7 +11,7 @@ as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, cast
 
@@ -166,15 +166,20 @@ def _shape_attr(sizes: tuple[int, ...]) -> ttnn.ShapeAttr:
 
 def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
     """ttnn's op of the same declaration, with device and links if it takes them."""
-    ours, theirs = (
-        op.get_irdl_definition().properties.items() for op in (source, target)
-    )
-    constraints = {name: one.constr for name, one in ours}
-    written = {
-        name: _writer(one.constr)
-        for name, one in theirs
-        if constraints.get(name, one.constr) != one.constr
-    }
+
+    @cache
+    def written() -> dict[str, Callable[[Any], Attribute]]:
+        """How properties are written that ttnn writes otherwise, by name."""
+        ours, theirs = (
+            op.get_irdl_definition().properties.items() for op in (source, target)
+        )
+        constraints = {name: one.constr for name, one in ours}
+        return {
+            name: _writer(one.constr)
+            for name, one in theirs
+            if constraints.get(name, one.constr) != one.constr
+        }
+
     on_device = issubclass(target, ttnn.OnDevice)
     segmented = issubclass(target, While)
     linked = issubclass(target, ttnn.Linked)
@@ -185,7 +190,7 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
         properties = dict(op.properties)
         if not segmented:
             properties.pop("operandSegmentSizes", None)
-        for name, write in written.items():
+        for name, write in written().items():
             if name in properties:
                 properties[name] = write(properties[name])
         if linked:

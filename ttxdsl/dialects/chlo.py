@@ -30,7 +30,6 @@ from xdsl.irdl import (
     AttrSizedResultSegments,
     BaseAttr,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -92,6 +91,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 _ANY = AnyTensorOf(Kind.ANY_PER_AXIS)
 _PRED = AnyTensorOf(Kind.PRED)
@@ -814,7 +814,7 @@ Chlo = Dialect(
             one
             for one in tuple(globals().values())
             if isinstance(one, type)
-            and issubclass(one, StableHLOOp)
+            and StableHLOOp in one.__mro__
             and one.__module__ == __name__
             and "name" in vars(one)
         ),

@@ -30,7 +30,6 @@ from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -73,6 +72,7 @@ from ttxdsl.dialects._sdy.attributes import (
 )
 from ttxdsl.dialects._sdy.registry import CHECKS, REWRITES
 from ttxdsl.ir.data_flow import DataFlowTrait, Operand, returned
+from ttxdsl.ir.definitions import irdl_op_definition
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.manual import without_manual_axes

@@ -5,11 +5,12 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import AnyTensorTypeConstr, TensorType
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.ttcore import device_mesh_name
+from ttxdsl.ir.definitions import irdl_op_definition
 from ttxdsl.ir.tensors import Tensor, tensor_type
 from ttxdsl.ir.verify_once import VerifiedOnce
 

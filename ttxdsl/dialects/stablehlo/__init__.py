@@ -21,18 +21,20 @@ from ttxdsl.dialects.stablehlo.tuples import *
 from ttxdsl.dialects.stablehlo.types import *
 from ttxdsl.dialects.stablehlo.windowed import *
 
+# by the classes that they are derived from: `issubclass` asks every op of xDSL whether
+# it is a base
 _defined = [
     one
     for one in list(globals().values())
     if isinstance(one, type)
     and one.__module__.startswith(__name__)
-    and issubclass(one, Operation | Attribute)
+    and {Operation, Attribute} & {*one.__mro__}
     and "name" in vars(one)
 ]
 
 StableHLO = Dialect(
     "stablehlo",
-    [one for one in _defined if issubclass(one, Operation)],
-    [one for one in _defined if issubclass(one, Attribute)],
+    [one for one in _defined if Operation in one.__mro__],
+    [one for one in _defined if Attribute in one.__mro__],
 )
 """Whatever the modules of this package define."""

@@ -27,7 +27,6 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.irdl import (
     AnyOf,
     BaseAttr,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     traits_def,
@@ -53,6 +52,7 @@ from ttxdsl.dialects.stablehlo._base import (
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo.attributes import OutputOperandAliasAttr
 from ttxdsl.dialects.stablehlo.types import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
+from ttxdsl.ir.definitions import irdl_op_definition
 from ttxdsl.ir.verify_once import looks_around
 
 _FALSE = BoolAttr.from_bool(False)

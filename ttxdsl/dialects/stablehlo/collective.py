@@ -26,7 +26,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
     VerificationContext,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -71,6 +70,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.cost import Ring
 

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     BaseAttr,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -63,6 +62,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 
 def parse_precision(parser: Parser) -> Attribute:

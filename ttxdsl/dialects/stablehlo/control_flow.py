@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ArrayAttr, TensorType, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
-    irdl_op_definition,
     operand_def,
     region_def,
     result_def,
@@ -50,6 +49,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
 )
 from ttxdsl.ir.data_flow import PositionalDataFlow
+from ttxdsl.ir.definitions import irdl_op_definition
 
 
 @irdl_op_definition

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -70,6 +69,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 
 class ConstantFolds(HasFolder):

@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     BaseAttr,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -61,6 +60,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 _FLOAT_COMPLEX_QUANT = TensorOf(Kind.FLOAT | Kind.COMPLEX | Kind.QUANT)
 _FLOAT_QUANT = TensorOf(Kind.FLOAT | Kind.QUANT)

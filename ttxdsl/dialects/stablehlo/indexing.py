@@ -7,7 +7,6 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.irdl import (
     BaseAttr,
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -39,6 +38,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_element,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 FALSE = BoolAttr.from_bool(False)
 

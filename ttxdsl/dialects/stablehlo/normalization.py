@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     VerificationContext,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -27,6 +26,7 @@ from ttxdsl.dialects.stablehlo.types import (
     shape_of,
     with_shape,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, LocationAttr, TensorTyp
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     SameVariadicOperandSize,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     region_def,
@@ -40,6 +39,7 @@ from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo.control_flow import ReturnOp
 from ttxdsl.dialects.stablehlo.elementwise import ElementwiseBinaryOp
 from ttxdsl.dialects.stablehlo.types import TENSOR, element_of, scalar_of, with_shape
+from ttxdsl.ir.definitions import irdl_op_definition
 
 
 def single_op_of(region: Region) -> Operation | None:

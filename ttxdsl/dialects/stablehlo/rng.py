@@ -8,7 +8,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.irdl import (
     BaseAttr,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -30,6 +29,7 @@ from ttxdsl.dialects.stablehlo.types import (
     element_of,
     shape_of,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 _RNG_BOUND = TensorOf(Kind.PRED | Kind.INT | Kind.FLOAT, rank=0)
 

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import IntegerAttr, TupleType, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     BaseAttr,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -27,6 +26,7 @@ from ttxdsl.dialects.stablehlo._infer import require_type
 from ttxdsl.dialects.stablehlo._shapes import require
 from ttxdsl.dialects.stablehlo._syntax import Types
 from ttxdsl.dialects.stablehlo.types import TUPLE_PART, TokenType
+from ttxdsl.ir.definitions import irdl_op_definition
 
 
 @irdl_op_definition

@@ -20,7 +20,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import (
     BaseAttr,
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -76,6 +75,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
+from ttxdsl.ir.definitions import irdl_op_definition
 
 PadAmounts = Sequence[tuple[int, int]]
 """What is added before and after each dimension; negative cuts."""
