@@ -48,6 +48,7 @@ class Terminal(Console):
         width: in columns; the terminal's by default.
         soft_wrap: leave long lines to the terminal.
         plain: no colours, wherever it goes.
+        record: keep what is printed, to be exported.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Terminal(Console):
         width: int | None = None,
         soft_wrap: bool = False,
         plain: bool = False,
+        record: bool = False,
     ):
         super().__init__(
             stderr=stderr,
@@ -68,6 +70,7 @@ class Terminal(Console):
             markup=False,
             emoji=False,
             highlight=False,
+            record=record,
         )
 
     def print_table(self, table: Table, drop: Sequence[str] = ()) -> None:

@@ -109,7 +109,7 @@ CASES = {
     ),
     "constant that two ops share": Case(
         programs.SHARED_CONSTANT,
-        "all_to_all",
+        "all_gather",
         "operand",
         "stablehlo.add",
         (0, 1),

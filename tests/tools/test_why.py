@@ -42,7 +42,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_all_collectives(capsys: pytest.CaptureFixture[str], shared: Path):
     out = run(capsys, shared)
     assert "links 12.5 GB/s, 1 us" in out
-    assert "all_to_all" in out
+    assert "all_gather" in out
     assert "1 in all" in out
     data = as_json(capsys, shared)
     assert data["figures"]["bytes"] == 64
@@ -67,10 +67,10 @@ def test_arguments_and_results(capsys: pytest.CaptureFixture[str], shared: Path)
 def test_a_collective(capsys: pytest.CaptureFixture[str], shared: Path):
     out = run(capsys, shared, "--collective", "0")
     assert "%c is shared by 2 ops" in out
-    assert "with a copy of %c for %second: 1 all_to_all less, 64 B less" in out
+    assert "with a copy of %c for %second: 1 all_gather less, 64 B less" in out
     data = as_json(capsys, shared, "--collective", "0", "--show", "1")
     (first,) = data["counterfactuals"]
-    assert first["text"].startswith("with a copy of %c for %second: 1 all_to_all less")
+    assert first["text"].startswith("with a copy of %c for %second: 1 all_gather less")
     assert first["figures"]["bytes"] == first["base"]["bytes"] - 64
 
 

@@ -44,6 +44,7 @@ from ttxdsl.doctoring.schemes import schemes
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.printed import Printed
 from ttxdsl.processes import spread
 from ttxdsl.program import make_context, parse_program, program_text
 from ttxdsl.reporting.memory import argument_name, type_bytes
@@ -79,7 +80,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Printed):
     """What `diagnose` finds.
 
     Attributes:

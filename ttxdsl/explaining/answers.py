@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ttxdsl.analysis.runs import ONCE, Times
+from ttxdsl.printed import Printed
 from ttxdsl.sharding.machines import GENERIC, Machine
 
 
@@ -184,7 +185,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class WhySharding:
+class WhySharding(Printed):
     """How a value is sharded after propagation, dimension by dimension.
 
     Attributes:
@@ -391,7 +392,7 @@ class Party:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyCollective:
+class WhyCollective(Printed):
     """Why a collective of the per-device program is there.
 
     Attributes:
@@ -452,7 +453,7 @@ class WhyCollective:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyProgram:
+class WhyProgram(Printed):
     """All collectives of a program and what they cost together."""
 
     source: str

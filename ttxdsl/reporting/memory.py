@@ -47,6 +47,7 @@ from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.ir.tensors import element_bits
+from ttxdsl.printed import Printed
 from ttxdsl.sharding.cost import tensor_bytes
 
 Kind = Literal["argument", "constant", "result", "value"]
@@ -109,7 +110,7 @@ class MemoryPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryProfile:
+class MemoryProfile(Printed):
     """The bytes that are there at each op of the entry computation, in program order.
 
     `peak` is the index of the first point with `peak_bytes`; `peak_values` are the

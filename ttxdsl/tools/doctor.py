@@ -175,9 +175,10 @@ def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
     return [*numbered[:top], *front[:_MOST_OFF_TOP]]
 
 
-def _print(
+def print_diagnosis(
     console: Terminal, diagnosis: Diagnosis, options: argparse.Namespace
 ) -> None:
+    """Groups of dimensions, and the meshes that were compiled."""
     shapes = ", ".join("x".join(map(str, shape)) for shape in diagnosis.shapes)
     head = heading(
         str(options.file),
@@ -354,7 +355,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_json(diagnosis))
     else:
-        _print(console, diagnosis, options)
+        print_diagnosis(console, diagnosis, options)
     return 0 if any(row.fits for row in diagnosis.rows) else 1
 
 

@@ -17,7 +17,7 @@ from ttxdsl.program import parse_program
 from ttxdsl.reporting.alike import unfolded
 from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
-from ttxdsl.terminal import styled
+from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.programs import read_input
@@ -28,6 +28,8 @@ _STEPS_SHOWN = 6
 
 
 # --- numbers ----------------------------------------------------------------------
+
+Answer = answers.WhySharding | answers.WhyCollective | answers.WhyProgram
 
 
 def _changed(more: float, text: str) -> str:
@@ -298,6 +300,30 @@ def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
     return table
 
 
+def print_answer(
+    console: Terminal, answer: Answer, machine: Machine, *, whole: bool = False
+) -> None:
+    """An answer of any kind, with all its rows if it is to be whole."""
+    match answer:
+        case answers.WhySharding():
+            console.print(sharding_tree(answer, whole=whole))
+        case answers.WhyCollective():
+            console.print(collective_tree(answer, machine, whole=whole))
+        case answers.WhyProgram():
+            meshes = ", ".join(answer.meshes) or "none"
+            head = visible(
+                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
+            )
+            console.print(styled(head), soft_wrap=True)
+            for note in answer.notes:
+                console.print(styled(note))
+            if answer.collectives:
+                console.print(_program_table(answer, whole=whole))
+                console.print("--collective N tells more, and what would help")
+            else:
+                console.print("no collectives: nothing has to be sent")
+
+
 # --- the command ------------------------------------------------------------------
 
 
@@ -328,31 +354,11 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_data(answer))
         return 0
-    console = report_console()
-    match answer:
-        case answers.WhySharding():
-            console.print(sharding_tree(answer, whole=options.all))
-        case answers.WhyCollective():
-            console.print(collective_tree(answer, machine, whole=options.all))
-        case answers.WhyProgram():
-            meshes = ", ".join(answer.meshes) or "none"
-            head = visible(
-                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
-            )
-            console.print(styled(head), soft_wrap=True)
-            for note in answer.notes:
-                console.print(styled(note))
-            if answer.collectives:
-                console.print(_program_table(answer, whole=options.all))
-                console.print("--collective N tells more, and what would help")
-            else:
-                console.print("no collectives: nothing has to be sent")
+    print_answer(report_console(), answer, machine, whole=options.all)
     return 0
 
 
-def _data(
-    answer: answers.WhySharding | answers.WhyCollective | answers.WhyProgram,
-) -> dict[str, Any]:
+def _data(answer: Answer) -> dict[str, Any]:
     """The answer as JSON has it; counterfactuals say in words what they do."""
     data = asdict(answer)
     if isinstance(answer, answers.WhyCollective):
