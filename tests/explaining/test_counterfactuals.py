@@ -14,13 +14,13 @@ from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import operations_of
 from ttxdsl.explaining.answers import Change, Figures
 from ttxdsl.explaining.explain import Explainer
-from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.collectives import device_runs
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.timeline import timeline
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.machines import Machine
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -100,11 +100,16 @@ def figures(text: str) -> Figures:
 
 
 def explainer(
-    text: str, propagation: PropagationName = "aggressive", *, tries: int = 16
+    text: str, propagation: str | None = None, *, tries: int = 16
 ) -> Explainer:
     module = parse_program(text, "p.mlir")
     return Explainer(
-        module, text, propagation=propagation, machine=ALONE, keep=1000, tries=tries
+        module,
+        text,
+        pipeline=TTStableHLOPipelinePass(propagation=propagation),
+        machine=ALONE,
+        keep=1000,
+        tries=tries,
     )
 
 
@@ -179,7 +184,7 @@ def test_tries_are_bounded_and_may_be_none():
 
 
 def test_user_priorities_are_compiled_as_such():
-    answer = explainer(programs.PRIORITY, "user-priority").collective(0)
+    answer = explainer(programs.PRIORITY, "sdy-user-priority-propagate").collective(0)
     assert answer.failed == 0
     assert answer.counterfactuals
 
