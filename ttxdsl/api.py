@@ -183,13 +183,14 @@ class Program(Commands):
         version: str = DESIGN,
         optimize: bool = True,
         pad_borders: bool = True,
+        propagation: str | None = None,
+        reshards: str | None = None,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
 
         Args:
-            mesh: devices for a program without shardings, `(1, 8)`: it is split along
-                its batch over the last axis.
+            mesh: for a program without shardings, `(1, 8)`: its batch over the last axis.
             argument_types: `main=input,parameter,constant` (stage 2).
             automatic_arg_analysis: find the batch where no argument types say it.
             result_presharded: one 0 or 1 a result; 1 stays on the devices (stage 3).
@@ -200,11 +201,11 @@ class Program(Commands):
             optimize: let collectives send less than the shardings ask for.
             pad_borders: pad arguments and results that their shardings do not divide;
                 callers give and get the shapes of the program all the same.
+            propagation, reshards: registered passes that are stages 6 and 8.
             on_stage: called after each stage.
 
         Raises:
-            CompileError: the program cannot be partitioned; the message says which op,
-                which line, and what to do.
+            CompileError: the program cannot be partitioned.
         """
         pipeline = TTStableHLOPipelinePass(
             mesh_shape=tuple(mesh),
@@ -218,6 +219,8 @@ class Program(Commands):
             version=version,
             optimize=optimize,
             pad_borders=pad_borders,
+            propagation=propagation,
+            reshards=reshards,
         )
         return self._partitioned(pipeline, on_stage)
 
@@ -584,8 +587,7 @@ class Program(Commands):
             value: why it is sharded so: `%42`, as the loaded program's `text` has it.
             argument: the same of an argument.
             result: the same of a result.
-            collective: why one of `collectives()` is there, by its index, and which
-                single changes, really compiled, would help.
+            collective: why `collectives()[K]` is there, and what would help.
             machine: what it runs on, for times.
             tries: how many changes to compile, at most.
             trip_count: how often loops turn of which the program does not say it.

@@ -4,14 +4,27 @@ All that we print through `rich` goes through a `Terminal`, so that no caller ha
 remember to escape: strings are no markup, and what a terminal would obey is shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from ttxdsl.visible import visible, visible_lines
+
+_WORDS = 12
+"""Columns that text needs which may wrap."""
+
+
+def shortened(text: str, most: int) -> str:
+    """A long word without its middle: `embedding_0+b…heads+kernel_0`."""
+    if len(text) <= most:
+        return text
+    left = (most - 1) // 2
+    return f"{text[:left]}…{text[len(text) - (most - 1 - left) :]}"
 
 
 def styled(text: str, style: str = "") -> Text:
@@ -59,6 +72,34 @@ class Terminal(Console):
             highlight=False,
             record=record,
         )
+
+    def print_table(self, table: Table, drop: Sequence[str] = ()) -> None:
+        """Print a table whose figures are whole, however narrow the terminal is.
+
+        Args:
+            table: figures are in columns that do not wrap.
+            drop: headers of columns to leave out where they do not fit, the first first.
+        """
+        for header in drop:
+            if self._least_width(table) <= self.width:
+                break
+            table.columns = [one for one in table.columns if one.header != header]
+        self.print(table)
+
+    def _least_width(self, table: Table) -> int:
+        """Where whatever does not wrap is whole, and the rest has room for words."""
+        options = self.options.update(max_width=1 << 16)
+        total = 1
+        for column in table.columns:
+            cells = (column.header, *column.cells)
+            sizes = [Measurement.get(self, options, cell) for cell in cells]
+            if column.no_wrap:
+                needed = max(size.maximum for size in sizes)
+            else:
+                widest = max(size.maximum for size in sizes)
+                needed = min(widest, column.min_width or _WORDS)
+            total += needed + 3
+        return total
 
     def render_str(self, text: str, **options: Any) -> Text:
         """A string as text, before its width is measured."""

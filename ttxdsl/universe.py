@@ -11,13 +11,15 @@ from typing import Any
 
 from xdsl.dialects import get_all_dialects
 from xdsl.ir import Dialect
-from xdsl.passes import ModulePass
+from xdsl.passes import ModulePass, PassPipeline
 from xdsl.transforms import get_all_passes
 from xdsl.universe import Universe
+from xdsl.utils.exceptions import ArgSpecParseError
 
 from ttxdsl import compat
 from ttxdsl.errors import CompileError
 from ttxdsl.plugins import installed_universes, universes
+from ttxdsl.visible import visible
 
 DIALECTS: dict[str, str] = {
     "check": "ttxdsl.dialects.check:Check",
@@ -154,6 +156,26 @@ def dialects() -> dict[str, Callable[[], Dialect]]:
 def passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Every pass by name, as `dialects`."""
     return {**get_all_passes(), **_of_plugins("all_passes"), **_ours(PASSES)}
+
+
+def named_pass(text: str) -> ModulePass:
+    """A pass by its name and options, as `xdsl-opt -p` takes it, a plug-in's too.
+
+    Args:
+        text: `sdy-op-priority-propagate`, `NAME{option=value}`.
+
+    Raises:
+        CompileError: there is no such pass or option, or several are named.
+    """
+    try:
+        (found,) = PassPipeline.parse_spec(passes(), text).passes
+    except (ArgSpecParseError, ValueError, TypeError) as error:
+        near = [name for name in PASSES if text.partition("{")[0] in name]
+        raise CompileError(
+            f"'{visible(text)}' is not one pass: {error}",
+            hint=f"did you mean {', '.join(near[:4])}?" if near else None,
+        ) from error
+    return found
 
 
 def _ours(table: dict[str, str]) -> dict[str, Callable[[], Any]]:

@@ -51,6 +51,21 @@ def layers(p: list[Array], x: Array) -> Array:
     return x
 
 
+def _as_it_is(product: Array) -> Array:
+    return product
+
+
+def scanned(
+    p: dict[str, Array], x: Array, kept: Callable[[Array], Array] = _as_it_is
+) -> Array:
+    """Layers stacked along the first dimension, one a turn of a loop."""
+
+    def layer(x: Array, w: dict[str, Array]) -> tuple[Array, None]:
+        return x + kept(jnp.tanh(kept(x @ w["up"])) @ w["down"]), None
+
+    return jax.lax.scan(layer, x, p)[0]
+
+
 def _array(*shape: int) -> Any:
     return jax.ShapeDtypeStruct(shape, jnp.float32)
 
@@ -84,6 +99,10 @@ MODELS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
             },
             _array(4, 64),
         ),
+    ),
+    "scanned": (
+        scanned,
+        ({"up": _array(8, 64, 256), "down": _array(8, 256, 64)}, _array(16, 64)),
     ),
     "layers": (layers, ([_array(64, 64)] * 4, _array(12, 64))),
 }

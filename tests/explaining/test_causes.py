@@ -16,7 +16,6 @@ from ttxdsl.explaining.answers import Conflict, Obstacle, WhyCollective, WhyShar
 from ttxdsl.explaining.compiling import compile_and_record, compile_plainly
 from ttxdsl.explaining.costs import measure
 from ttxdsl.explaining.explain import Explainer
-from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -24,12 +23,14 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def ask(
-    text: str, propagation: PropagationName = "aggressive", tries: int = 0
-) -> Explainer:
+def ask(text: str, propagation: str | None = None, tries: int = 0) -> Explainer:
     module = parse_program(text, "p.mlir")
     return Explainer(
-        module, text, source="p.mlir", propagation=propagation, tries=tries
+        module,
+        text,
+        source="p.mlir",
+        pipeline=TTStableHLOPipelinePass(propagation=propagation),
+        tries=tries,
     )
 
 
@@ -61,7 +62,7 @@ class Case:
     dims: tuple[int, ...]
     reason: str
     origins: tuple[str, ...]
-    propagation: PropagationName = "aggressive"
+    propagation: str | None = None
 
 
 CASES = {
@@ -109,7 +110,7 @@ CASES = {
     ),
     "constant that two ops share": Case(
         programs.SHARED_CONSTANT,
-        "all_to_all",
+        "all_gather",
         "operand",
         "stablehlo.add",
         (0, 1),
@@ -139,7 +140,7 @@ CASES = {
             'argument 0 (%x) is annotated [{"a"}p1, {?}]',
             'argument 1 (%w) is annotated [{?}, {"a"}p0]',
         ),
-        "user-priority",
+        "sdy-user-priority-propagate",
     ),
     "smaller tensor loses": Case(
         programs.LARGER,
@@ -338,7 +339,7 @@ def test_backward_chain_from_a_result():
 
 
 def test_priorities_are_named_in_steps():
-    answer = ask(programs.PRIORITY, "user-priority").value("%out")
+    answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").value("%out")
     (cause,) = answer.dims[1].causes
     assert cause.steps[0].priority.startswith("user priority p0, op priority 2")
     plain = ask(programs.PRIORITY).argument(0)
@@ -456,7 +457,7 @@ def test_the_larger_tensor_wins():
 
 
 def test_the_user_priority_wins():
-    answer = ask(programs.PRIORITY, "user-priority").value("%out")
+    answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").value("%out")
     conflict = only_conflict(answer, 0)
     assert "%w" in conflict.winner and "%x" in conflict.loser
     assert "user priority p0" in conflict.rule

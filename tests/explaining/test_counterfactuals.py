@@ -14,13 +14,13 @@ from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import operations_of
 from ttxdsl.explaining.answers import Change, Figures
 from ttxdsl.explaining.explain import Explainer
-from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.collectives import device_runs
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.timeline import timeline
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.machines import Machine
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -100,11 +100,16 @@ def figures(text: str) -> Figures:
 
 
 def explainer(
-    text: str, propagation: PropagationName = "aggressive", *, tries: int = 16
+    text: str, propagation: str | None = None, *, tries: int = 16
 ) -> Explainer:
     module = parse_program(text, "p.mlir")
     return Explainer(
-        module, text, propagation=propagation, machine=ALONE, keep=1000, tries=tries
+        module,
+        text,
+        pipeline=TTStableHLOPipelinePass(propagation=propagation),
+        machine=ALONE,
+        keep=1000,
+        tries=tries,
     )
 
 
@@ -157,12 +162,17 @@ def test_best_first():
 def test_a_copied_constant():
     first = explainer(programs.SHARED_CONSTANT).collective(0).counterfactuals[0]
     assert first.text == "a copy of %c for %second"
-    assert first.figures.difference(first.base) == (("all_to_all", -1),)
+    assert first.figures.difference(first.base) == (("all_gather", -1),)
 
 
 def test_nothing_helps():
-    text = (EXAMPLES / "mlp_train_step.mlir").read_text()
-    answer = explainer(text, tries=4).collective(0)
+    """Of two wide layers: what is summed is smaller than what could be gathered."""
+    wide = programs.TWO_LAYERS
+    for old, new in (("8x256", "8x16"), ("256x8", "16x64"), ("8x8", "8x64")):
+        wide = wide.replace(old, new)
+    wide = wide.replace("%down: tensor<8x16", "%down: tensor<64x16")
+    wide = wide.replace("8x64xf32>, tensor<8x16xf32>)", "8x64xf32>, tensor<64x16xf32>)")
+    answer = explainer(wide, tries=4).collective(0)
     assert answer.counterfactuals == ()
     assert answer.tried == 4 + 4  # as many pairs
 
@@ -174,7 +184,7 @@ def test_tries_are_bounded_and_may_be_none():
 
 
 def test_user_priorities_are_compiled_as_such():
-    answer = explainer(programs.PRIORITY, "user-priority").collective(0)
+    answer = explainer(programs.PRIORITY, "sdy-user-priority-propagate").collective(0)
     assert answer.failed == 0
     assert answer.counterfactuals
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import ttxdsl
+from tests.explaining import programs
 from ttxdsl.tools.main import main
 
 PROGRAM = """\
@@ -125,3 +127,35 @@ def test_trouble_is_2(a: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     )
     assert main(["diff", a, "--with-annotations", other]) == 2
     assert "the other program's entry function has the type" in capsys.readouterr().err
+
+
+def test_another_strategy(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """One program, and each of a folder, with stage 6 and with another pass there."""
+    path = tmp_path / "clash.mlir"
+    path.write_text(programs.LARGER)
+    (tmp_path / "same.mlir").write_text(programs.CONTRACTED)
+    (tmp_path / "wrong.mlir").write_text("func.func @main(")
+    basic = "propagation=sdy-basic-propagate"
+    assert main(["diff", str(path), "--with", basic]) == 1
+    out = capsys.readouterr().out
+    assert f"clash.mlir with {basic}" in out
+    text = programs.LARGER
+    sent = [
+        sum(
+            one.bytes_per_device
+            for one in ttxdsl.load(text).partition(propagation=name).collectives()
+        )
+        for name in (None, "sdy-basic-propagate")
+    ]
+    assert sent[0] != sent[1]
+    assert main(["diff", str(tmp_path), "--with", basic, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["clash.mlir", "same.mlir", "wrong.mlir"]
+    assert [found["clash.mlir"][side]["bytes_sent"] for side in "ab"] == sent
+    assert found["same.mlir"]["equal"] and "error" in found["wrong.mlir"]
+    assert main(["diff", str(tmp_path), "--with", basic]) == 1
+    assert "same.mlir" in capsys.readouterr().out
+    assert main(["diff", str(tmp_path)]) == 2
+    assert "compares two ways" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def test_tables(program: Path, capsys: pytest.CaptureFixture[str]):
     assert "1, 2, 3, 5, 6, 10, 15, 30" in out
     assert "x.1, w.0" in out
     assert "6.2%" in out  # 30 in four parts of eight
-    assert "1* │ batch=2 │" in out and "│    │ w_1=2   │" in out
+    assert "1* │ batch=2 w_1=2 " in out
     assert "added up (1)" in out
     assert "link 12.5 GB/s, 1 us" in out
 
@@ -69,8 +69,8 @@ def test_each_shape(program: Path, capsys: pytest.CaptureFixture[str]):
     out = capsys.readouterr().out
     _, table = out.split("The best of each shape of a mesh")
     # 30 and 6 cannot be split in four, so one axis splits the batch
-    assert "│ 4     │        1 │ batch=4 │" in table
-    assert "│ 2x2   │        3 │ batch=2 │" in table
+    assert "│ 4     │        1 │ batch=4 " in table
+    assert "│ 2x2   │        5 │ batch=2 w_1=2 │" in table
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,20 @@ def test_wrong_command_lines(
 def test_errors_are_one_diagnostic(program: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["doctor", str(program), "--devices", "1"]) == 1
     assert capsys.readouterr().err.startswith("error: there is no mesh to choose")
+
+
+def test_the_winner_as_code(program: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["doctor", str(program), "--devices", "4"]) == 0
+    _, code = capsys.readouterr().out.split("The first one in JAX")
+    assert '"x": P("batch"),' in code and '"w": P(None, "w_1"),' in code
+    assert main(["doctor", str(program), "--devices", "4", "--json"]) == 0
+    (best, *_) = json.loads(capsys.readouterr().out)["meshes"]
+    assert best["partition_specs"] == {"x": [["batch"], []], "w": [[], ["w_1"]]}
+
+
+def test_of_those_compiled(program: Path, capsys: pytest.CaptureFixture[str]):
+    """A star says nothing of what was not compiled."""
+    main(["doctor", str(program), "--devices", "4"])
+    assert "* no other mesh takes less time" in capsys.readouterr().out
+    main(["doctor", str(program), "--devices", "4", "--candidates", "2"])
+    assert "* no other mesh of those compiled takes less" in capsys.readouterr().out

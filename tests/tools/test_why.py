@@ -42,7 +42,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 def test_all_collectives(capsys: pytest.CaptureFixture[str], shared: Path):
     out = run(capsys, shared)
     assert "links 12.5 GB/s, 1 us" in out
-    assert "all_to_all" in out
+    assert "all_gather" in out
     assert "1 in all" in out
     data = as_json(capsys, shared)
     assert data["figures"]["bytes"] == 64
@@ -67,10 +67,10 @@ def test_arguments_and_results(capsys: pytest.CaptureFixture[str], shared: Path)
 def test_a_collective(capsys: pytest.CaptureFixture[str], shared: Path):
     out = run(capsys, shared, "--collective", "0")
     assert "%c is shared by 2 ops" in out
-    assert "with a copy of %c for %second: 1 all_to_all less, 64 B less" in out
+    assert "with a copy of %c for %second: 1 all_gather less, 64 B less" in out
     data = as_json(capsys, shared, "--collective", "0", "--show", "1")
     (first,) = data["counterfactuals"]
-    assert first["text"].startswith("with a copy of %c for %second: 1 all_to_all less")
+    assert first["text"].startswith("with a copy of %c for %second: 1 all_gather less")
     assert first["figures"]["bytes"] == first["base"]["bytes"] - 64
 
 
@@ -121,10 +121,43 @@ def test_long_chains_are_cut(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert out.count("forward through negate") == 12
 
 
+STAY = """
+from dataclasses import dataclass
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+@dataclass(frozen=True)
+class StayPass(ModulePass):
+    name = "stay"
+
+    def apply(self, ctx, op):
+        pass
+
+UNIVERSE = Universe(all_passes={"stay": lambda: StayPass})
+"""
+
+
+def test_propagation_of_another_package(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, shared: Path
+):
+    """What its pass did is known, though not step by step."""
+    plugin = tmp_path / "stay.py"
+    plugin.write_text(STAY)
+    options = ("--propagation", "stay", "--plugin", plugin)
+    out = run(capsys, shared, "%first", *options)
+    assert "none: replicated" in out and "stay did not bring it here" in out
+    data = as_json(capsys, shared, *options)
+    assert [one["kind"] for one in data["collectives"]].count("all_gather") == 2
+    assert data["collectives"][0]["necessary"][0]["annotations"] == ["%x"]
+    assert "'nosuch' is not one pass" in refused(
+        capsys, shared, "--propagation", "nosuch"
+    )
+
+
 def test_propagation(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     path = tmp_path / "priority.mlir"
     path.write_text(programs.PRIORITY)
-    out = run(capsys, path, "%out", "--propagation", "user-priority")
+    out = run(capsys, path, "%out", "--propagation", "sdy-user-priority-propagate")
     assert "held back by its user priority p1" in " ".join(out.split())
     assert "larger tensor" in run(capsys, path, "%out")
 

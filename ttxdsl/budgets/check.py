@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from rich.table import Table
 from xdsl.dialects.builtin import ModuleOp
@@ -74,14 +74,14 @@ class BudgetExceededError(AssertionError):
 
 
 def device_program(
-    program: Program, mesh: Sequence[int] = (), *, optimize: bool = True
+    program: Program, mesh: Sequence[int] = (), **options: Any
 ) -> Program:
     """The program of one device in StableHLO; one that is global is partitioned.
 
     Args:
         program: global or of one device.
         mesh: devices for a global one without shardings.
-        optimize: let the collectives of a global one send less.
+        options: of `Program.partition` for a global one.
 
     Raises:
         CompileError: it cannot be partitioned, or is ttir or ttnn read from a file.
@@ -96,7 +96,7 @@ def device_program(
             ) from error
     if program.is_partitioned:
         return program
-    return program.partition(mesh=tuple(mesh), optimize=optimize)
+    return program.partition(mesh=tuple(mesh), **options)
 
 
 def _communicates_along(

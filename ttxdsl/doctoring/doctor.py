@@ -30,6 +30,7 @@ from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.doctoring.groups import Analysis, analyze, divisors
 from ttxdsl.doctoring.measure import Measurement, compile_candidate
 from ttxdsl.doctoring.meshes import (
+    Axis,
     Candidate,
     all_assignments,
     argument_bytes,
@@ -39,15 +40,18 @@ from ttxdsl.doctoring.meshes import (
     resized,
     written_meshes,
 )
+from ttxdsl.doctoring.schemes import schemes
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.printed import Printed
 from ttxdsl.processes import spread
 from ttxdsl.program import make_context, parse_program, program_text
-from ttxdsl.reporting.memory import type_bytes
+from ttxdsl.reporting.memory import argument_name, type_bytes
 from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.sharding.mesh import MOST_DEVICES
 from ttxdsl.transforms.stages.inline import InlinePass
+from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
 _SHARDING = "sdy.sharding"
@@ -89,6 +93,7 @@ class Diagnosis(Printed):
         rows: compiled, the best first: those that fit, then by time, memory, bytes.
         refused: what the compiler refuses.
         untried: candidates that were not compiled, in the order of the estimate.
+        arguments: the name and the rank of each argument.
         memory: the memory of a device in bytes, None if any will do.
         most_axes: how many axes a mesh may have; None where shardings are kept.
     """
@@ -102,6 +107,7 @@ class Diagnosis(Printed):
     rows: tuple[Row, ...]
     refused: tuple[Refusal, ...]
     untried: tuple[Candidate, ...]
+    arguments: tuple[tuple[str, int], ...]
     memory: int | None
     most_axes: int | None
 
@@ -151,42 +157,63 @@ def default_limit(ops: int) -> int:
 
 
 def _ordered(
-    candidates: Sequence[tuple[Candidate, float, int]], limit: int
+    candidates: Sequence[tuple[Candidate, float, int]],
+    always: Sequence[Candidate],
+    limit: int,
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Those to compile and the rest: most by time, a quarter by memory."""
-    by_time = sorted(candidates, key=lambda one: (one[1], one[2]))
+    """Those to compile and the rest: what everybody tries, then most by time, a quarter
+    by memory.
+    """
+    always = list(dict.fromkeys(always))[:limit]
+    limit -= len(always)
+    known = set(always)
+    by_time = sorted(
+        (one for one in candidates if one[0] not in known),
+        key=lambda one: (one[1], one[2]),
+    )
     first = by_time[: limit - limit // 4]
     taken = {id(one) for one in first}
     others = [one for one in by_time if id(one) not in taken]
     lightest = sorted(others, key=lambda one: (one[2], one[1]))[: limit - len(first)]
     taken |= {id(one) for one in lightest}
     rest = [one[0] for one in by_time if id(one) not in taken]
-    return [one[0] for one in (*first, *lightest)], rest
+    return [*always, *(one[0] for one in (*first, *lightest))], rest
 
 
 def _candidates(
-    module: ModuleOp, analysis: Analysis, devices: int, machine: Machine, limit: int
+    module: ModuleOp,
+    analysis: Analysis,
+    devices: int,
+    machine: Machine,
+    limit: int | None,
 ) -> tuple[list[Candidate], list[Candidate], int | None]:
     """What to compile, what is left out, and how many axes were thought of."""
+    most = limit or default_limit(analysis.ops)
     if has_shardings(module):
         found = resized(module, devices)
-        return found[:limit], found[limit:], None
+        return found[:most], found[most:], None
     function = entry_function(module)
     sizes = [
         type_bytes(argument.type, argument) for argument in function.body.block.args
     ]
-    estimated: list[tuple[Candidate, float, int]] = []
-    meshes, most_axes = all_assignments(analysis, devices)
-    for axes in meshes:
-        candidate = candidate_of(analysis, axes)
+
+    def seconds(axes: Sequence[Axis]) -> float:
         estimate = analysis.estimate(parts_of(axes))
-        seconds = (
+        return (
             machine.seconds(estimate.operations, estimate.bytes_touched)
             + estimate.bytes_sent / machine.link.bytes_per_second
             + estimate.rounds * machine.link.latency
         )
-        estimated.append((candidate, seconds, argument_bytes(candidate, sizes)))
-    return *_ordered(estimated, limit), most_axes
+
+    estimated: list[tuple[Candidate, float, int]] = []
+    meshes, most_axes = all_assignments(analysis, devices)
+    for axes in meshes:
+        candidate = candidate_of(analysis, axes)
+        estimated.append((candidate, seconds(axes), argument_bytes(candidate, sizes)))
+    always = list(schemes(analysis, devices, sizes, seconds))
+    if limit is None:
+        most += len(always)
+    return *_ordered(estimated, always, most), most_axes
 
 
 # Compiling elsewhere
@@ -295,9 +322,10 @@ def diagnose(
     InlinePass().apply(make_context(), flat)
     if not keeps:
         module = flat
-    analysis = analyze(entry_function(flat), trip_count)
-    most = limit or default_limit(analysis.ops)
-    chosen, untried, most_axes = _candidates(module, analysis, devices, machine, most)
+    with_rules = flat.clone()
+    SupplyShardingRulesPass().apply(make_context(), with_rules)
+    analysis = analyze(entry_function(with_rules), trip_count)
+    chosen, untried, most_axes = _candidates(module, analysis, devices, machine, limit)
     if not chosen:
         raise CompileError(
             f"no argument's dimension can be split over {devices} devices or a part of"
@@ -305,6 +333,7 @@ def diagnose(
             entry_function(module),
             hint="choose a number of devices that shares a divisor with a dimension",
         )
+    entry = entry_function(module)
     text = cache(lambda: program_text(module))
     measured: list[tuple[Candidate, Measurement]] = []
     refused: list[Refusal] = []
@@ -318,7 +347,12 @@ def diagnose(
     for done, (candidate, found) in enumerate(zip(chosen, results, strict=True), 1):
         if isinstance(found, str):
             refused.append(Refusal(candidate, found))
-        else:
+        elif not candidate.kept or (
+            replace(candidate, kept=(), products=()),
+            found,
+        ) != (
+            measured[-1] if measured else None
+        ):  # constraints that change nothing are not worth writing
             measured.append((candidate, found))
         if on_step is not None:
             on_step(done, len(chosen))
@@ -332,6 +366,10 @@ def diagnose(
         rows=_rank(measured, memory),
         refused=tuple(refused),
         untried=tuple(untried),
+        arguments=tuple(
+            (argument_name(entry, index), len(shape_of(argument)))
+            for index, argument in enumerate(entry.body.block.args)
+        ),
         memory=memory,
         most_axes=most_axes,
     )

@@ -10,7 +10,7 @@ alike: in a chain of square layers this takes every second one, as Megatron does
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import gcd, isqrt, prod
 
@@ -22,6 +22,7 @@ from ttxdsl.analysis.dimensions import ADDED_UP, Dim, JoinedDimensions, Touch
 from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import stablehlo
+from ttxdsl.errors import source_position
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
@@ -60,6 +61,8 @@ class Family:
     communicates: tuple[tuple[str, int], ...]
     twice: int
     """Values that have two dimensions in one group: one of them stays whole."""
+    stacked: bool = False
+    """Whether a loop takes one slice along it a turn: layers are stacked so."""
 
     @property
     def allowed(self) -> tuple[int, ...]:
@@ -91,6 +94,18 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """A product whose result has the batch: which op it is, in the order of a walk through
+    the function, which dimension of how many the batch is, and where the op stands.
+    """
+
+    op: int
+    dim: int
+    rank: int
+    position: str | None = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What one device does, from the rules alone: see `Analysis.estimate`."""
 
@@ -114,6 +129,10 @@ class Analysis:
     touched: dict[frozenset[int], int]
     traffic: dict[Traffic, tuple[int, int]]
     ops: int
+    batch: int | None
+    """The family that is the batch, if one is."""
+    products: tuple["Product", ...]
+    """The products that have the batch in their results."""
 
     def estimate(self, parts: dict[int, int]) -> Estimate:
         """What one device does if nothing but the rules said it.
@@ -268,6 +287,10 @@ def _arguments(family: Iterable[_Group]) -> list[ArgumentDim]:
     return [dim for group in family for dim in group.arguments]
 
 
+def _touches(family: Iterable[_Group]) -> Iterator[Touch]:
+    return (touch for group in family for touch in group.touches)
+
+
 def _twice(family: Iterable[_Group]) -> int:
     """Values with two dimensions in one group."""
     return sum(
@@ -278,14 +301,16 @@ def _twice(family: Iterable[_Group]) -> int:
 def _batch_family(families: Sequence[Sequence[_Group]]) -> int | None:
     """The family to call the batch: the first dimension of all its arguments.
 
-    It runs through much of the program: at least half as many dimensions are in it as
-    in the largest family, and no value has it twice.
+    It runs through much of the program: at least a third as many dimensions are in it as
+    in the largest family, no value has it twice, and no loop goes through it.
     """
     spread = [sum(len(group.dims) for group in family) for family in families]
     best: int | None = None
     for index, family in enumerate(families):
         leads = all(dim.dim == 0 for dim in _arguments(family))
-        if leads and 2 * spread[index] >= max(spread) and not _twice(family):
+        if leads and any(map(_steps_through, _touches(family))):
+            continue
+        if leads and 3 * spread[index] >= max(spread) and not _twice(family):
             best = index if best is None or spread[index] > spread[best] else best
     return best
 
@@ -414,6 +439,7 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
                 dims=sum(len(group.dims) for group in family),
                 communicates=tuple(sorted(needs.items())),
                 twice=_twice(family),
+                stacked=any(map(_steps_through, _touches(family))),
             )
         )
     counts = _Counts(family_of)
@@ -428,4 +454,31 @@ def analyze(function: FuncOp, trip_count: int | None = None) -> Analysis:
         touched=dict(counts.touched),
         traffic=counts.traffic(),
         ops=sum(1 for _ in function.body.walk()),
+        batch=None if batch is None else 0,
+        products=() if batch is None else tuple(_products(function, family_of)),
     )
+
+
+def _steps_through(touch: Touch) -> bool:
+    """Whether a loop takes, or writes, one slice along a dimension a turn."""
+    op = touch.op
+    if touch.need is None or not isinstance(
+        op, stablehlo.DynamicSliceOp | stablehlo.DynamicUpdateSliceOp
+    ):
+        return False
+    while (parent := op.parent_op()) is not None:
+        if isinstance(parent, stablehlo.WhileOp):
+            return True
+        op = parent
+    return False
+
+
+def _products(function: FuncOp, family_of: dict[Dim, int]) -> Iterator[Product]:
+    """The products with the batch, which is the first family."""
+    for number, op in enumerate(function.body.walk()):
+        if isinstance(op, stablehlo.DotGeneralOp | stablehlo.ConvolutionOp):
+            result = op.results[0]
+            for dim in range(len(shape_of(result))):
+                if family_of.get((result, dim)) == 0:
+                    rank = len(shape_of(result))
+                    yield Product(number, dim, rank, source_position(op.location))

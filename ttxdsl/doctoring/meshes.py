@@ -25,7 +25,7 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
-from ttxdsl.doctoring.groups import Analysis, ArgumentDim, divisors
+from ttxdsl.doctoring.groups import Analysis, ArgumentDim, Product, divisors
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
@@ -55,6 +55,10 @@ class Candidate:
     axes: tuple[tuple[str, int], ...]
     splits: tuple[tuple[ArgumentDim, ...], ...] | None = None
     padding: float = 0.0
+    kept: tuple[str, ...] = ()
+    """The axes that products inside keep on their batch, by constraints."""
+    products: tuple[Product, ...] = ()
+    """Those products."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -62,8 +66,9 @@ class Candidate:
         return tuple(sorted((size for _, size in self.axes if size > 1), reverse=True))
 
     def __str__(self) -> str:
-        """`batch=2, heads=4`."""
-        return ", ".join(f"{name}={size}" for name, size in self.axes)
+        """`batch=2, heads=4`; `kept` says of which axes products keep the batch."""
+        text = ", ".join(f"{name}={size}" for name, size in self.axes)
+        return f"{text}, batch kept" if self.kept else text
 
 
 def factorizations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -96,7 +101,9 @@ def bundles(analysis: Analysis, size: int) -> list[tuple[int, ...]]:
     hidden layer of a transformer, which Megatron splits by one axis. Of those, the sets
     that cannot be made larger are tried.
     """
-    able = [at for at, one in enumerate(analysis.families) if one.splits(size)]
+    divided = [at for at, one in enumerate(analysis.families) if one.splits(size)]
+    # what a loop goes through is split where nothing else can be
+    able = [at for at in divided if not analysis.families[at].stacked] or divided
     apart: dict[int, set[int]] = {at: {at} for at in able}
     for together in analysis.touched:
         for at in together.intersection(able):
@@ -319,3 +326,22 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
             )
             entry[_SHARDING] = sdy.TensorShardingAttr(TensorSharding(_MESH, dims))
     set_argument_attributes(function, entries)
+    if candidate.kept:
+        _keep_batch(function, candidate)
+
+
+def _keep_batch(function: FuncOp, candidate: Candidate) -> None:
+    """Put constraints behind products: the batch is split, the rest as it comes."""
+    ops = list(function.body.walk())
+    axes = tuple(map(AxisRef, candidate.kept))
+    for product in candidate.products:
+        result = ops[product.op].results[0]
+        dims = [DimSharding((), closed=False)] * product.rank
+        dims[product.dim] = DimSharding(axes, closed=False)
+        constraint = sdy.ShardingConstraintOp(
+            result, TensorSharding(_MESH, tuple(dims))
+        )
+        Rewriter.insert_op(constraint, InsertPoint.after(ops[product.op]))
+        result.replace_uses_with_if(
+            constraint.result, lambda use, own=constraint: use.operation is not own
+        )

@@ -129,6 +129,9 @@ class Chains:
                     f" {sharding_text(owner.in_shardings.data[given.index])}"
                 )
                 return Origin("manual computation", text, place, given.index)
+            if recorder is None and not recorded.skipped:
+                text = f"{recorded.propagation.name} put it on {called}"
+                return Origin("unknown", text, place)
             return Origin("unknown", f"{called} had it from the start", place)
         head, _, number = name.partition(":")
         index = int(number) if number else None

@@ -1,6 +1,7 @@
 """Compiling a program, with notes and without: the same thirteen stages, watched.
 
-In place of stages 6 and 8 is what does the same and takes notes (`recording.py`).
+In place of stages 6 and 8 is what does the same and takes notes (`recording.py`). Passes
+that are there by another package take none: of them what came of it is known.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,6 @@ from ttxdsl.explaining.edits import Edit, changed
 from ttxdsl.explaining.recording import (
     COLLECTIVES,
     Insertion,
-    PropagationName,
     Recorded,
     RecordingInserter,
 )
@@ -24,31 +24,24 @@ from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.sharding.axes import common_prefix, is_prefix
 from ttxdsl.transforms.pipeline import (
+    PROPAGATION_STAGE,
     RESHARDS_STAGE,
     Hooks,
     TTStableHLOPipelinePass,
 )
-from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
-from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass
-from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
+from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
+    InsertExplicitReshardsPass,
+)
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 
 Moved = tuple[tuple[int, ...], str]
 """An op of the program that was given, by its number and those of the calls it came
 through, and the name of an axis along which values are sent for it."""
 
-PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
-    "aggressive": AggressivePropagatePass(),
-    "op-priority": OpPriorityPropagatePass(),
-    "user-priority": UserPriorityPropagatePass(),
-}
-"""What stage 6 can be; the pipeline's own is the first."""
-
 
 def compile_and_record(
     original: ModuleOp,
     pipeline: TTStableHLOPipelinePass,
-    propagation: PropagationName = "aggressive",
     *,
     invented: bool = False,
 ) -> Recorded:
@@ -57,23 +50,23 @@ def compile_and_record(
     Args:
         original: the program; it is not changed.
         pipeline: the options; all thirteen stages are run.
-        propagation: what stage 6 is.
         invented: whether its annotations are those that stage 4 found.
 
     Raises:
         CompileError: the program cannot be compiled.
     """
     module = original.clone()
-    recorded = Recorded(original, module, propagation, invented)
+    context, stages = make_context(), pipeline.stages()
+    recorded = Recorded(original, module, stages[PROPAGATION_STAGE - 1], invented)
     numbered = recorded.numbered
     numbered.mark_like(zip(module.walk(), original.walk(), strict=True))
-    stage_6 = PROPAGATIONS[propagation]
+    ours = isinstance(stages[RESHARDS_STAGE - 1], InsertExplicitReshardsPass)
     hooks = Hooks(
-        propagate=lambda module: recorded.propagate(module, stage_6),
-        insert_reshards=recorded.insert_reshards,
+        propagate=lambda module: recorded.propagate(module, context),
+        insert_reshards=recorded.insert_reshards if ours else None,
     )
     with collect_remarks() as remarks:
-        for result in _to_the_end(pipeline).run(make_context(), module, hooks):
+        for result in _to_the_end(pipeline).run(context, module, hooks):
             match result.number:
                 case 5:
                     recorded.skipped = result.skipped
@@ -131,7 +124,6 @@ def as_stage_4_annotates(
 def compile_plainly(
     original: ModuleOp,
     pipeline: TTStableHLOPipelinePass,
-    propagation: PropagationName = "aggressive",
 ) -> ModuleOp:
     """The same program without notes: what a change is judged by.
 
@@ -139,12 +131,8 @@ def compile_plainly(
         CompileError: the program cannot be compiled.
     """
     module = original.clone()
-    stage_6 = PROPAGATIONS[propagation]
-    hooks = Hooks(propagate=lambda module: stage_6.apply(context, module))
-    context = make_context()
     with collect_remarks():
-        for _ in _to_the_end(pipeline).run(context, module, hooks):
-            pass
+        _to_the_end(pipeline).apply(make_context(), module)
     module.verify()
     return module
 
@@ -153,7 +141,6 @@ def demands(
     original: ModuleOp,
     edits: Sequence[Edit],
     pipeline: TTStableHLOPipelinePass,
-    propagation: PropagationName = "aggressive",
 ) -> frozenset[Moved]:
     """What stages 7 and 8 move in a program with changes: for which ops, along what.
 
@@ -161,7 +148,6 @@ def demands(
         original: the program.
         edits: what is changed in a copy of it.
         pipeline: its options.
-        propagation: what stage 6 is.
 
     Raises:
         CompileError: the program cannot be compiled so far.
@@ -172,13 +158,9 @@ def demands(
         numbered.mark_like(zip(copy.walk(), original.walk(), strict=True))
 
     module = changed(original, edits, number)
-    stage_6 = PROPAGATIONS[propagation]
     context = make_context()
     found: dict[Operation, Insertion] = {}
-    hooks = Hooks(
-        propagate=lambda module: stage_6.apply(context, module),
-        insert_reshards=lambda module: RecordingInserter(module, found).run(),
-    )
+    hooks = Hooks(insert_reshards=lambda module: RecordingInserter(module, found).run())
     with collect_remarks():
         short = replace(_to_the_end(pipeline), last_stage=RESHARDS_STAGE)
         for _ in short.run(context, module, hooks):

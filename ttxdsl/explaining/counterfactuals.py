@@ -26,7 +26,7 @@ from ttxdsl.explaining.compiling import compile_plainly
 from ttxdsl.explaining.costs import measure
 from ttxdsl.explaining.edits import Edit, changed
 from ttxdsl.explaining.places import Places, sharding_text
-from ttxdsl.explaining.recording import Demand, PropagationName, Recorded
+from ttxdsl.explaining.recording import Demand, Recorded
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.processes import spread
 from ttxdsl.program import parse_program, program_text
@@ -55,7 +55,6 @@ _ORDER = (
 def _figures(
     make: Callable[[], ModuleOp],
     pipeline: TTStableHLOPipelinePass,
-    propagation: PropagationName,
     machine: Machine,
     trip_count: int | None,
 ) -> Figures | None:
@@ -63,7 +62,7 @@ def _figures(
     try:
         module = make()
         module.verify()
-        compiled = compile_plainly(module, pipeline, propagation)
+        compiled = compile_plainly(module, pipeline)
     except (DiagnosticException, ParseError):
         return None
     return measure(compiled, module, machine, trip_count)
@@ -192,7 +191,6 @@ class Counterfactuals:
             _figures,
             make,
             self.pipeline,
-            self.recorded.propagation,
             self.machine,
             self.trip_count,
         )

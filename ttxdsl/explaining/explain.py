@@ -28,7 +28,6 @@ from ttxdsl.explaining.layers import fold_collectives
 from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.necessity import Necessities
 from ttxdsl.explaining.places import Places
-from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.program import program_text
 from ttxdsl.sharding.machines import GENERIC, Machine
@@ -43,7 +42,6 @@ class Explainer:
         text: what it was read from, for the names of values; by default as it prints.
         source: what to call it.
         pipeline: options of the thirteen stages.
-        propagation: which propagation stage 6 is.
         machine: what it runs on, for times.
         tries: how many changes to compile for one collective; 0 for none.
         keep: how many of those that help to tell.
@@ -60,7 +58,6 @@ class Explainer:
         *,
         source: str = "<module>",
         pipeline: TTStableHLOPipelinePass | None = None,
-        propagation: PropagationName = "aggressive",
         machine: Machine = GENERIC,
         tries: int = 16,
         keep: int = 3,
@@ -82,7 +79,7 @@ class Explainer:
         module = module if annotated is None else annotated
         self._names = Names(module, text, source)
         self._recorded = compile_and_record(
-            module, self._pipeline, propagation, invented=annotated is not None
+            module, self._pipeline, invented=annotated is not None
         )
         self._places = Places(self._recorded, self._names)
         self._shardings = Shardings(self._recorded, self._places)

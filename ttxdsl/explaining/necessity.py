@@ -138,7 +138,6 @@ class Necessities:
                     self.recorded.original,
                     [one.edit for one in made],
                     self.pipeline,
-                    self.recorded.propagation,
                 )
             except DiagnosticException:
                 self._known[key] = None

@@ -31,6 +31,7 @@ from ttxdsl.sharding.projection import Projection, TensorFactors, project
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import PropagationDirection, StepMemo, Strategy
 from ttxdsl.transforms.shardy.propagation.graph import Node
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 _FARTHEST = 64
 """Ops to go upstream for an axis that was lost on the way."""
@@ -234,6 +235,9 @@ class Obstacles:
         if meeting.node.allowed not in (None, PropagationDirection.BOTH):
             text = f"{head} shardings pass {place} in one direction only"
             return Obstacle("direction", dim, text, name, place)
+        if self.recorded.recorder is None:
+            text = f"{head} {self.recorded.propagation.name} did not bring it here"
+            return Obstacle("no op reached it", dim, text, name, place)
         text = (
             f"{head} {place} cannot hand it on: its shards would be strided, or only a"
             " part of the axis fits"
@@ -462,7 +466,9 @@ class Obstacles:
 
     def _user_priority(self, value: SSAValue | None, axis: AxisRef) -> int:
         """The user priority of the annotation that brought an axis, 0 without."""
-        if value is None or self.recorded.propagation != "user-priority":
+        if value is None or not isinstance(
+            self.recorded.propagation, UserPriorityPropagatePass
+        ):
             return 0
         holder = self.recorded.holders.get(value, value)
         sharding = self.recorded.initial.get(holder)

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from ttxdsl.analysis.origins import Origins
@@ -29,12 +31,14 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     ReshardInserter,
     Shardings,
 )
-from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
+from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import DirectionsOf, Propagation
 from ttxdsl.transforms.shardy.propagation.history import History, Hop, entry_of
-from ttxdsl.transforms.shardy.propagation.op_priority import SCHEDULE
-
-PropagationName = Literal["aggressive", "op-priority", "user-priority"]
+from ttxdsl.transforms.shardy.propagation.op_priority import (
+    SCHEDULE,
+    OpPriorityPropagatePass,
+)
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 COLLECTIVES = ops_with(Collective, stablehlo.StableHLO)
 """The ops that `ttxdsl.reporting.collectives` lists."""
@@ -245,7 +249,7 @@ class Recorded:
     Attributes:
         original: the program as it was given; never changed.
         compiled: the program of one device.
-        propagation: the name of stage 6.
+        propagation: what stage 6 is.
         invented: whether stage 4 chose the annotations of `original`, which came without.
         numbered: what ops of all stages came from.
         skipped: whether the program was partitioned when it came.
@@ -271,11 +275,11 @@ class Recorded:
         self,
         original: ModuleOp,
         compiled: ModuleOp,
-        propagation: PropagationName,
+        propagation: ModulePass,
         invented: bool,
     ):
         self.original, self.compiled = original, compiled
-        self.propagation: PropagationName = propagation
+        self.propagation = propagation
         self.invented = invented
         self.numbered = Origins()
         self.skipped = False
@@ -337,14 +341,15 @@ class Recorded:
 
     def priority_of_run(self, run: int) -> str:
         """What a run of the engine was: its strategy and priorities."""
-        if self.propagation == "aggressive":
-            return "aggressive"
+        kind = self.propagation
+        if not isinstance(kind, OpPriorityPropagatePass):
+            return kind.name.removeprefix("sdy-").removesuffix("-propagate")
         if run < 0:
             return "before the first run"
         per_user = len(SCHEDULE)
         heuristic = SCHEDULE[run % per_user].__name__.replace("_", " ")
         text = f"op priority {run % per_user} ({heuristic})"
-        if self.propagation == "user-priority":
+        if isinstance(kind, UserPriorityPropagatePass):
             user = run // per_user
             if user < len(self.user_priorities):
                 text = f"user priority p{self.user_priorities[user]}, {text}"
@@ -423,9 +428,12 @@ class Recorded:
                     for block, twin in zip(mine.blocks, theirs.blocks, strict=False):
                         self._arguments.update(zip(block.args, twin.args, strict=False))
 
-    def propagate(self, module: ModuleOp, inner: AggressivePropagatePass) -> None:
-        """Stage 6 with notes."""
-        recorder = self.recorder = StepRecorder(module)
+    def propagate(self, module: ModuleOp, context: Context) -> None:
+        """Stage 6 with notes; of a pass with another engine only what came of it."""
+        inner = self.propagation
+        ours = isinstance(inner, PropagationPass)
+        recorder = StepRecorder(module) if ours else None
+        self.recorder = recorder
         for op in module.walk():
             if isinstance(op, sdy.DataFlowEdgeOp):
                 self.edges[op.result] = op.input
@@ -445,10 +453,15 @@ class Recorded:
                 if sharding is not None:
                     priorities.update(d.priority_or_default for d in sharding.dims)
         self.user_priorities = sorted({0, *priorities})
+        if not ours:
+            inner.apply(context, module)
         propagation = self.propagated = _CountedPropagation(
-            module, conservative=inner.conservative_propagation, history=recorder
+            module,
+            conservative=ours and inner.conservative_propagation,
+            history=recorder,
         )
-        inner.propagate(propagation)
+        if ours:
+            inner.propagate(propagation)
         graph = propagation.graph
         for value in values:
             owner = sdy.owning_op(value)
@@ -462,6 +475,8 @@ class Recorded:
             self.holders[value] = holder
             place = graph.place_of(holder)
             sharding = graph.sharding_of(place) if place else None
+            if recorder is None:
+                continue
             for axis in sharding.sharding_axes if sharding is not None else ():
                 name = recorder.origin(holder, axis)
                 if name is not None:

@@ -12,6 +12,7 @@ from ttxdsl.explaining.places import Places, axis_text, sharding_text
 from ttxdsl.explaining.recording import Recorded
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
 
 class Shardings:
@@ -129,11 +130,13 @@ class Shardings:
             if written is not None
             else []
         )
-        if any(priorities) and self.recorded.propagation != "user-priority":
+        if any(priorities) and not isinstance(
+            self.recorded.propagation, UserPriorityPropagatePass
+        ):
             notes.append(
                 "its annotation has priorities, which stage 6 of the pipeline does not"
                 " look at: sdy-user-priority-propagate does"
-                " (--propagation user-priority)"
+                " (--propagation sdy-user-priority-propagate)"
             )
         owner = sdy.owning_op(original)
         uses = list(original.uses)

@@ -1,8 +1,9 @@
 """`ttxdsl diff`: what two programs, or one program under two shardings, do differently."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rich.table import Table
@@ -47,6 +48,10 @@ from ttxdsl.visible import visible
 
 _SHARDING = "sdy.sharding"
 _TROUBLE = 2
+_SWAPPED = ("propagation", "reshards")
+"""What may be another pass in the second of two programs."""
+_OPTIONS = ("optimize", *_SWAPPED)
+"""Of the pipeline, for both."""
 
 
 def carry_annotations(module: ModuleOp, other: ModuleOp) -> None:
@@ -113,8 +118,17 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
     files: list[Path] = options.files
     shapes: list[tuple[int, ...]] = options.mesh_shape
     other: Path | None = options.with_annotations
+    usual = {name: getattr(options, name) for name in _OPTIONS}
+    swapped: dict[str, str] = dict(options.swapped)
+    written = " ".join(f"{name}={value}" for name, value in swapped.items())
 
-    def side(name: str, path: Path, shape: tuple[int, ...], donor: Path | None) -> Side:
+    def side(
+        name: str,
+        path: Path,
+        shape: tuple[int, ...],
+        donor: Path | None,
+        more: Mapping[str, str],
+    ) -> Side:
         module = read_module(path, options)
         if donor is not None:
             given = read_module(donor, options)
@@ -126,19 +140,32 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
                 )
                 print_remark(Remark("warning", message, str(donor)))
         shape = _on_mesh(module, shape)
-        program = device_program(
-            program_of(module, str(path)), shape, optimize=options.optimize
-        )
+        program = program_of(module, str(path))
+        program = device_program(program, shape, **{**usual, **more})
         return side_of(name, program.module, options.trip_count)
 
     def later(
-        name: str, path: Path, shape: tuple[int, ...] = (), donor: Path | None = None
+        name: str,
+        path: Path,
+        shape: tuple[int, ...] = (),
+        donor: Path | None = None,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[str, Callable[[], Side]]:
-        return name, lambda: side(name, path, shape, donor)
+        return name, lambda: side(name, path, shape, donor, more)
 
     def on(path: Path, shape: tuple[int, ...]) -> str:
         return f"{path} on {'x'.join(map(str, shape))}"
 
+    if swapped:
+        match files, shapes, other:
+            case [one], [] | [_], None:
+                shape = shapes[0] if shapes else ()
+                return [
+                    later(str(one), one, shape),
+                    later(f"{one} with {written}", one, shape, more=swapped),
+                ]
+            case _:
+                raise CompileError("--with takes one program, or a folder of them")
     match files, shapes, other:
         case [left, right], [], None:
             return [later(str(left), left), later(str(right), right)]
@@ -162,8 +189,8 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
         case _:
             parser: argparse.ArgumentParser = options.parser
             parser.error(
-                "give two files, or one file with --mesh-shape (once or twice) or with"
-                " --with-annotations"
+                "give two files, or one file with --mesh-shape (once or twice), with"
+                " --with-annotations, or with --with OPTION=VALUE"
             )
 
 
@@ -260,8 +287,85 @@ def _json(found: Difference) -> dict[str, Any]:
     }
 
 
+def _folder_table(found: Sequence[tuple[Path, Difference | str]]) -> Table:
+    """One row a program: collectives and bytes of both sides, or why there are none."""
+    table = Table("program", title_justify="left")
+    for heading in ("collectives A", "B", "bytes A", "B", "B - A"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    sums = [0, 0, 0, 0]
+    for path, one in found:
+        if isinstance(one, str):
+            table.add_row(str(path), "", "", "", "", one)
+            continue
+        counts = [
+            sum(side.count(kind) for kind in one.kinds)
+            for side in (one.left, one.right)
+        ]
+        sent = [one.left.bytes_sent, one.right.bytes_sent]
+        sums = [a + b for a, b in zip(sums, (*counts, *sent), strict=True)]
+        table.add_row(
+            str(path), *map(str, counts), *map(bytes_text, sent), _more(*sent)
+        )
+    table.add_section()
+    sent = sums[2:]
+    table.add_row("all", *map(str, sums[:2]), *map(bytes_text, sent), _more(*sent))
+    return table
+
+
+def _more(left: int, right: int) -> str:
+    if left == right:
+        return "="
+    return f"{'+' if right > left else '-'}{bytes_text(abs(right - left))}"
+
+
+def _of_folder(folder: Path, options: argparse.Namespace) -> int:
+    """Two strategies on each program of a folder."""
+    paths = sorted(folder.rglob("*.mlir"))
+    if not options.swapped or not paths:
+        hint = "--with propagation=PASS compares two ways to compile each program"
+        text = "has no program" if options.swapped else "is a folder"
+        raise CompileError(f"'{visible(str(folder))}' {text}", hint=hint)
+    found: list[tuple[Path, Difference | str]] = []
+    for path in paths:
+        options.files = [path]
+        try:
+            with working(f"compiling {path}"):
+                left, right = [make() for _, make in _sides(options)]
+            found.append((path.relative_to(folder), difference(left, right)))
+        except CompileError as error:
+            found.append((path.relative_to(folder), error.message.partition("\n")[0]))
+    if options.json:
+        rows = {
+            str(path): {"error": one} if isinstance(one, str) else _json(one)
+            for path, one in found
+        }
+        print_json(rows)
+    else:
+        written = ", ".join(f"{name}={value}" for name, value in options.swapped)
+        console = report_console()
+        console.print(f"A  {visible(str(folder))}", soft_wrap=True)
+        console.print(
+            f"B  {visible(str(folder))} with {visible(written)}", soft_wrap=True
+        )
+        console.print(_folder_table(found))
+    same = all(not isinstance(one, str) and one.is_equal for _, one in found)
+    return 0 if same else 1
+
+
+def _option(text: str) -> tuple[str, str]:
+    """`propagation=sdy-op-priority-propagate`."""
+    name, mark, value = text.partition("=")
+    if not mark or name not in _SWAPPED:
+        raise argparse.ArgumentTypeError(
+            f"'{visible(text)}' is none of {', '.join(f'{one}=PASS' for one in _SWAPPED)}"
+        )
+    return name, value
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 0 if nothing differs, 1 if something does."""
+    if len(options.files) == 1 and options.files[0].is_dir():
+        return _of_folder(options.files[0], options)
     sides: list[Side] = []
     for name, make in _sides(options):
         with working(f"compiling {name}"):
@@ -281,8 +385,8 @@ def add_command(commands: Any) -> None:
         "diff",
         help="compare collectives, bytes and memory of two programs or shardings",
         description=(
-            "Compile two programs, or one program on two meshes or with two"
-            " annotations, and compare their collectives (matched by kind, axes and the"
+            "Compile two programs, or one program on two meshes, with two annotations or"
+            " with two strategies, and compare their collectives (matched by kind, axes and the"
             " op that needs them), the bytes that a device sends, and its memory. The"
             " exit code is 0 if they are equal, 1 if they differ, 2 for an error."
         ),
@@ -291,11 +395,17 @@ def add_command(commands: Any) -> None:
             "  ttxdsl diff before.mlir after.mlir\n"
             "  ttxdsl diff model.mlir --mesh-shape 1,4 --mesh-shape 1,8\n"
             "  ttxdsl diff data.mlir --with-annotations tensor.mlir\n"
+            "  ttxdsl diff model.mlir --with propagation=sdy-op-priority-propagate\n"
+            "  ttxdsl diff models/ --with reshards=my-reshards --plugin mine.py\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "files", type=Path, nargs="+", metavar="FILE", help="one or two programs"
+        "files",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="one or two programs, or a folder of *.mlir",
     )
     parser.add_argument(
         "--mesh-shape",
@@ -312,9 +422,18 @@ def add_command(commands: Any) -> None:
         help="compare with the same program under the boundary shardings of another",
     )
     parser.add_argument(
+        "--with",
+        dest="swapped",
+        type=_option,
+        action="append",
+        default=[],
+        metavar="OPTION=PASS",
+        help="compare with the same program where propagation=PASS or reshards=PASS",
+    )
+    parser.add_argument(
         "--all", action="store_true", help="list collectives that are the same too"
     )
-    add_stage_options(parser, "optimize")
+    add_stage_options(parser, *_OPTIONS)
     add_source_options(parser)
     add_trip_count_option(parser)
     add_json_option(parser)

@@ -16,15 +16,23 @@ from rich.text import Text
 
 from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
 from ttxdsl.doctoring.groups import Family, divisors
+from ttxdsl.doctoring.jax_code import jax_code, partition_specs
 from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.sharding.units import bytes_text, seconds_text
-from ttxdsl.terminal import Terminal, heading, styled
+from ttxdsl.terminal import Terminal, heading, shortened, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import report_console
+from ttxdsl.tools.console import PLAIN_WIDTH, report_console
 from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
+_MOST_GROUPS = 10
+_MOST_LINES = 8
+"""Of the code, for arguments and for constraints."""
+_MOST_OFF_TOP = 3
+"""Rows of the front that are shown though they are not among the first."""
+_LONGEST = 30
+"""Of an axis's name in a table."""
 
 
 # Tables
@@ -37,30 +45,32 @@ def _allowed_text(family: Family) -> str:
     return ", ".join(allowed)
 
 
-def _members_text(family: Family) -> str:
-    names = [str(dim) for dim in family.arguments[:_MOST_ARGUMENTS]]
+def _members_text(family: Family, *, narrow: bool) -> str:
+    few = 1 if narrow else _MOST_ARGUMENTS
+    names = [shortened(str(dim), _LONGEST) for dim in family.arguments[:few]]
     more = len(family.arguments) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-def _group_table(diagnosis: Diagnosis) -> Table:
+def _group_table(diagnosis: Diagnosis, *, narrow: bool) -> Table:
     table = Table(
         "group", title="Dimensions that are split together", title_justify="left"
     )
-    table.add_column("size", justify="right")
-    table.add_column("alike", justify="right")
+    table.columns[0].no_wrap = True
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("alike", justify="right", no_wrap=True)
     table.add_column("can be split into")
-    table.add_column("arguments' dimensions")
-    table.add_column("communicates where it is")
-    for family in _shown(diagnosis):
+    table.add_column("arguments' dimensions", no_wrap=narrow)
+    table.add_column("communicates where it is", min_width=24)
+    for family in _shown(diagnosis)[:_MOST_GROUPS]:
         needs = ", ".join(f"{why} ({count})" for why, count in family.communicates)
         table.add_row(
             family.name,
             str(family.size),
             str(family.groups),
             _allowed_text(family),
-            _members_text(family),
-            needs or "nowhere",
+            _members_text(family, narrow=narrow),
+            needs or ("a loop's turns" if family.stacked else "nowhere"),
         )
     return table
 
@@ -96,11 +106,11 @@ def _mesh_table(diagnosis: Diagnosis, rows: list[tuple[int, Row]]) -> Table:
     for column in ("time", "sent", "memory", "arguments", "shared by"):
         table.add_column(column, justify="right", no_wrap=True)
     if pads:
-        table.add_column("padding", justify="right")
-    table.add_column("collectives", no_wrap=True)
+        table.add_column("padding", justify="right", no_wrap=True)
+    table.add_column("collectives", min_width=22)
     for place, row in rows:
         found = row.measurement
-        kinds = "\n".join(f"{count} {kind}" for kind, count in found.collectives)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found.collectives)
         table.add_row(
             f"{place}{'*' if row.front else ' '}",
             _mesh_cell(row),
@@ -123,12 +133,13 @@ def _shape_table(diagnosis: Diagnosis) -> Table:
     table = Table(
         "shape", title="The best of each shape of a mesh", title_justify="left"
     )
-    table.add_column("compiled", justify="right")
+    table.columns[0].no_wrap = True
+    table.add_column("compiled", justify="right", no_wrap=True)
     table.add_column("fastest", no_wrap=True)
     for column in ("time", "memory", "padding"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("lightest", no_wrap=True)
-    table.add_column("memory", justify="right", no_wrap=True)
+    table.add_column("least memory", justify="right", no_wrap=True)
     for shape in diagnosis.shapes:
         rows = diagnosis.of_shape(shape)
         cells: list[str | Text] = [""] * 6
@@ -148,7 +159,8 @@ def _shape_table(diagnosis: Diagnosis) -> Table:
 
 
 def _mesh_cell(row: Row) -> str:
-    return str(row.candidate).replace(", ", "\n")
+    names = [f"{shortened(name, _LONGEST)}={size}" for name, size in row.candidate.axes]
+    return " ".join([*names, "batch kept"] if row.candidate.kept else names)
 
 
 def _memory_cell(row: Row) -> Text:
@@ -159,7 +171,8 @@ def _memory_cell(row: Row) -> Text:
 def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
     """The first rows, and the front wherever it stands."""
     numbered = list(enumerate(diagnosis.rows, 1))
-    return [one for one in numbered if one[0] <= top or (one[1].front and one[1].fits)]
+    front = [one for one in numbered[top:] if one[1].front and one[1].fits]
+    return [*numbered[:top], *front[:_MOST_OFF_TOP]]
 
 
 def print_diagnosis(
@@ -174,7 +187,11 @@ def print_diagnosis(
         f" {shapes}",
     )
     console.print(head, soft_wrap=True)
-    console.print(_group_table(diagnosis))
+    narrow = console.width < PLAIN_WIDTH
+    groups = _group_table(diagnosis, narrow=narrow)
+    console.print_table(groups, ["can be split into", "alike"])
+    if len(_shown(diagnosis)) > _MOST_GROUPS:
+        console.print(f"{len(_shown(diagnosis)) - _MOST_GROUPS} more groups: --json")
     hidden = len(diagnosis.analysis.families) - len(_shown(diagnosis))
     if hidden:
         console.print(f"{hidden} more groups cannot be split evenly at all")
@@ -184,22 +201,27 @@ def print_diagnosis(
     else:
         console.print(f"each can be split evenly over {diagnosis.devices} devices")
     rows = _selected(diagnosis, options.top)
-    console.print(_mesh_table(diagnosis, rows))
+    meshes = _mesh_table(diagnosis, rows)
+    console.print_table(meshes, ["shared by", "arguments", "padding", "sent"])
     if len(diagnosis.shapes) > 1:
-        console.print(_shape_table(diagnosis))
+        shapes = _shape_table(diagnosis)
+        console.print_table(shapes, ["least memory", "lightest", "padding"])
+    of = " of those compiled" if diagnosis.untried else ""
     said = [
-        "* no other mesh takes less time and less memory; shared by: how many devices'"
-        " worth of operations the devices share",
+        f"* no other mesh{of} takes less time and less memory",
         f"time: {diagnosis.machine}",
     ]
+    if any(column.header == "shared by" for column in meshes.columns):
+        text = "shared by: how many devices' worth of operations the devices share"
+        said.insert(1, text)
     if any(row.measurement.unknown_loops for row in diagnosis.rows):
         said.append(f"ops {UNKNOWN_LOOPS}")
     if diagnosis.keeps_shardings:
         said.append("the program's own shardings, on its mesh with other sizes")
     else:
         said.append(
-            "an axis splits one group, or several (+) that no value has two of, in the"
-            f" arguments; meshes of up to {diagnosis.most_axes} axes"
+            "an axis splits one group, or several (+) that no value has two of; fsdp:"
+            f" the batch and parameters; up to {diagnosis.most_axes} axes"
         )
     if not all(row.fits for row in diagnosis.rows):
         said.append(f"! does not fit into {bytes_text(options.memory)}")
@@ -218,6 +240,11 @@ def print_diagnosis(
         said.append(f"{count} refused: {reason}")
     for line in said:
         console.print(f"  {line}", soft_wrap=True)
+    if diagnosis.rows and diagnosis.rows[0].candidate.splits is not None:
+        console.print("The first one in JAX, by the paths of arguments:")
+        best = diagnosis.rows[0].candidate
+        for line in jax_code(best, diagnosis.arguments, _MOST_LINES):
+            console.print(f"  {line}", soft_wrap=True)
     if options.memory is not None and not any(row.fits for row in diagnosis.rows):
         text = f"no mesh fits into {bytes_text(options.memory)}"
         console.print(styled(text, "bold red"))
@@ -230,6 +257,13 @@ def _reasons(diagnosis: Diagnosis) -> dict[str, int]:
         text = f"({refusal.candidate}) {refusal.reason}"
         found[text] = found.get(text, 0) + 1
     return found
+
+
+def _specs(diagnosis: Diagnosis, row: Row) -> dict[str, Any] | None:
+    """For each argument the axes of its dimensions; None where the program has them."""
+    if row.candidate.splits is None:
+        return None
+    return dict(partition_specs(row.candidate, diagnosis.arguments))
 
 
 def _json(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -264,6 +298,8 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
         "meshes": [
             {
                 "mesh": dict(row.candidate.axes),
+                "partition_specs": _specs(diagnosis, row),
+                "batch_kept": row.candidate.kept,
                 **asdict(row.measurement),
                 "collectives": dict(row.measurement.collectives),
                 "padding": row.candidate.padding,

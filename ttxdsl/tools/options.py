@@ -42,6 +42,8 @@ _HOW_TO_PARTITION = (
     "version",
     "optimize",
     "pad_borders",
+    "propagation",
+    "reshards",
 )
 """The options of the pipeline that every command has which partitions."""
 

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, get_args
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +12,6 @@ from rich.tree import Tree
 from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.layers import fold_collectives
-from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.alike import unfolded
 from ttxdsl.sharding.machines import Machine
@@ -339,7 +338,6 @@ def execute(options: argparse.Namespace) -> int:
             text,
             source=source,
             pipeline=flags.pipeline_of(options),
-            propagation=options.propagation,
             machine=machine,
             tries=options.tries,
             keep=options.show,
@@ -421,12 +419,6 @@ def add_command(commands: Any) -> None:
         "--all",
         action="store_true",
         help="each collective in a row, every step of long chains",
-    )
-    parser.add_argument(
-        "--propagation",
-        choices=get_args(PropagationName),
-        default="aggressive",
-        help="what stage 6 is (aggressive, as in the pipeline)",
     )
     flags.add_machine_options(parser)
     flags.add_trip_count_option(parser)

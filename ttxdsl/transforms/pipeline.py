@@ -167,6 +167,7 @@ from ttxdsl.transforms.stages.verify_stage import LAST_STAGE, verify_stage
 from ttxdsl.transforms.stages.wrap_under_manual_computation import (
     WrapUnderManualComputationPass,
 )
+from ttxdsl.universe import named_pass
 from ttxdsl.visible import visible
 
 FIRST_SHARDING_STAGE = 5
@@ -260,6 +261,10 @@ class TTStableHLOPipelinePass(ModulePass):
             see the pass of that name (false, as the design has it; commands do it).
         strict: what would be computed replicated with a warning is an error.
         version: `design`, or `2026` for what tt-mlir's own pipeline does today.
+        propagation: the pass that is stage 6, `sdy-op-priority-propagate`; any that is
+            registered, with options in quotes: `"NAME{option=value}"`. What prepares the
+            program for it, and cleans up behind it, stays.
+        reshards: the same of stage 8.
     """
 
     name = "tt-stablehlo-pipeline"
@@ -296,6 +301,11 @@ class TTStableHLOPipelinePass(ModulePass):
         choices=VERSIONS,
     )
 
+    propagation: str | None = _flag(
+        None, "what stage 6 is: any registered pass, sdy-op-priority-propagate", "PASS"
+    )
+    reshards: str | None = _flag(None, "what stage 8 is: any registered pass", "PASS")
+
     def stages(self) -> list[ModulePass]:
         """The passes of the thirteen stages; stage n is at index n - 1."""
         return [
@@ -306,17 +316,24 @@ class TTStableHLOPipelinePass(ModulePass):
                 self.mesh_shape, self.automatic_arg_analysis
             ),
             ApplyShardingConstraintsPass(),
-            AggressivePropagatePass()
-            if self.version == DESIGN
-            else UserPriorityPropagatePass(conservative_propagation=True),
+            self._propagation(),
             ShardingConstraintToReshardPass(),
-            InsertExplicitReshardsPass(),
+            InsertExplicitReshardsPass()
+            if self.reshards is None
+            else named_pass(self.reshards),
             WrapUnderManualComputationPass(),
             ReshardToCollectivesPass(cheapest=self.optimize and self.version == DESIGN),
             UpdateGlobalToLocalShapesPass(self.strict),
             CloseShardingsPass(),
             CanonicalizePass(),
         ]
+
+    def _propagation(self) -> ModulePass:
+        if self.propagation is not None:
+            return named_pass(self.propagation)
+        if self.version == DESIGN:
+            return AggressivePropagatePass()
+        return UserPriorityPropagatePass(conservative_propagation=True)
 
     def _before(
         self, number: int, module: ModuleOp, written: "_WrittenShardings"
@@ -329,7 +346,9 @@ class TTStableHLOPipelinePass(ModulePass):
                 # here, for calls inside composites are inlined in stage 1
                 return [FlattenCompositesPass()]
             case 4:
-                if written.has_priority and self.version == DESIGN:
+                if written.has_priority and not isinstance(
+                    self._propagation(), UserPriorityPropagatePass
+                ):
                     emit_warning(
                         "the program gives shardings a priority, which the stages do"
                         " not look at: sdy-user-priority-propagate does"

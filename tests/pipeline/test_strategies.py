@@ -1,0 +1,27 @@
+"""Other passes in the place of stages 6 and 8."""
+
+import pytest
+
+import ttxdsl
+from tests.explaining import programs
+
+
+def test_stages_by_name_are_the_stages():
+    """With what belongs around them."""
+    given = ttxdsl.load(programs.LARGER)
+    named = given.partition(
+        propagation='sdy-aggressive-propagate{propagation-strategy="aggressive"}',
+        reshards="sdy-insert-explicit-reshards",
+    )
+    assert named.text == given.partition().text
+    basic = given.partition(propagation="sdy-basic-propagate", last_stage=6)
+    assert basic.text != given.partition(last_stage=6).text
+    with pytest.raises(ttxdsl.CompileError, match="did you mean sdy-basic-propagate"):
+        given.partition(propagation="basic-propagate")
+
+
+def test_priorities_are_looked_at_where_the_pass_does():
+    given = ttxdsl.load(programs.PRIORITY)
+    assert any("priority" in one.message for one in given.partition().remarks)
+    by_user = given.partition(propagation="sdy-user-priority-propagate")
+    assert not any("priority" in one.message for one in by_user.remarks)
