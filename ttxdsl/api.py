@@ -182,6 +182,7 @@ class Program(Commands):
         strict: bool = False,
         version: str = DESIGN,
         optimize: bool = True,
+        pad_borders: bool = True,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
@@ -197,6 +198,8 @@ class Program(Commands):
             strict: refuse what would be computed replicated with a warning.
             version: of tt-mlir's pipeline, `design` or `2026`.
             optimize: let collectives send less than the shardings ask for.
+            pad_borders: pad arguments and results that their shardings do not divide;
+                callers give and get the shapes of the program all the same.
             on_stage: called after each stage.
 
         Raises:
@@ -214,6 +217,7 @@ class Program(Commands):
             strict=strict,
             version=version,
             optimize=optimize,
+            pad_borders=pad_borders,
         )
         return self._partitioned(pipeline, on_stage)
 
@@ -530,6 +534,7 @@ class Program(Commands):
         if pipeline is None:
             if "mesh" in options:
                 options["mesh_shape"] = tuple(options.pop("mesh"))
+            options.setdefault("pad_borders", True)
             pipeline = TTStableHLOPipelinePass(**options)
         elif options:
             raise CompileError(

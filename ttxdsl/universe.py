@@ -74,6 +74,7 @@ PASSES: dict[str, str] = {
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",
     "drop-idle-shardings": f"{_STAGES}.drop_idle_shardings:DropIdleShardingsPass",
     "even-out-shardings": f"{_STAGES}.even_out_shardings:EvenOutShardingsPass",
+    "pad-borders": f"{_STAGES}.pad_borders:PadBordersPass",
     "verify-stage": f"{_STAGES}.verify_stage:VerifyStagePass",
     "sdy-drop-sharding-rules": f"{_EXPORTING}.sdy_drop_sharding_rules:DropShardingRulesPass",
     "supply-sharding-rules": f"{_STAGES}.supply_sharding_rules:SupplyShardingRulesPass",
@@ -109,6 +110,7 @@ PASSES: dict[str, str] = {
     "sdy-remove-all-gather-reduce-scatter-for-cmv1": f"{_EXPORTING}.sdy_remove_all_gather_reduce_scatter_for_cmv1:RemoveAllGatherReduceScatterForCMV1Pass",
     "sdy-pad-for-divisibility": f"{_EXPORTING}.sdy_pad_for_divisibility:PadForDivisibilityPass",
     "sdy-resolve-permutation-factors": f"{_EXPORTING}.sdy_resolve_permutation_factors:ResolvePermutationFactorsPass",
+    "sdy-optimize-collectives": f"{_EXPORTING}.sdy_optimize_collectives:SdyOptimizeCollectivesPass",
     "sdy-convert-global-to-local": f"{_EXPORTING}.sdy_convert_global_to_local:ConvertGlobalToLocalPass",
     # several of them at once
     "canonicalize": f"{_SHARDY}.canonicalize:LabelledCanonicalizePass",
@@ -126,6 +128,8 @@ PASSES: dict[str, str] = {
     "open-computations": f"{_SOLVED}.open_computations:OpenComputationsPass",
     "open-forms": f"{_SOLVED}.open_forms:OpenFormsPass",
     "mark-borders": f"{_SOLVED}.mark_borders:MarkBordersPass",
+    # per-device programs for XLA
+    "join-collectives": f"{_SOLVED}.join_collectives:JoinCollectivesPass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",

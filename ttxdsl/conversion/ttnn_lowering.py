@@ -66,7 +66,7 @@ class TTNNLowering:
             if known is not op:
                 return known
         op.location = self.location
-        if self.vocabulary == Vocabulary.TT_MLIR:
+        if self.vocabulary is Vocabulary.TT_MLIR:
             write_for_tt_mlir(op)
             if isinstance(op, ttnn.ConstantOp) and device_mesh_name(op.result.type):
                 op.operands = [self.device_of(op)]
@@ -86,7 +86,7 @@ class TTNNLowering:
     ) -> SSAValue:
         """An op with these operands and properties, and one result of that type."""
         made = op.create(
-            operands=operands, result_types=[result], properties=dict(properties)
+            operands=operands, result_types=[result], properties=properties
         )
         return self.add(made).results[0]
 

@@ -41,6 +41,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
@@ -471,7 +472,7 @@ def argument_name(function: FuncOp, index: int) -> str:
     """What the source calls an argument: JAX writes `params['w']` as its location."""
     argument = function.body.block.args[index]
     if isinstance(argument.location, NameLoc):
-        return argument.location.desc.data
+        return leaf_name(argument.location.desc.data)
     return argument.name_hint or f"arg{index}"
 
 
