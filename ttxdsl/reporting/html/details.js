@@ -130,7 +130,7 @@ function aboutScope(at) {
     h("h2", {}, scope.name),
     crumbsOf(scope.parent),
     h("p", {}, h("button", { type: "button", style: "border-color:var(--line)", onclick: () => (setOpen(at, !open), select({ scope: at }, { reveal: false })) }, open ? "fold" : "unfold")),
-    facts(["kind", scope.kind], ["nodes", total.ops.toLocaleString("en")], ["collectives", `${total.collectives}`], ["bytes sent", `${bytesText(total.bytes)} by each device`]),
+    facts(["kind", scope.kind], ["nodes", total.ops.toLocaleString("en")], ["collectives", `${total.collectives}`], ["bytes sent", `${sentText(at)} by each device`]),
     h("h3", {}, "ops"), facts(...(scope.kind === "arguments" || scope.kind === "results" ? [] : histogram(total.names))),
     ...(within.length ? [h("h3", {}, "largest collectives"), ...within.slice(0, 5).map(([, index]) => collectiveCard(index))] : []),
   ];
