@@ -400,6 +400,26 @@ def test_a_loop_is_a_loop(browser: Browser, tmp_path: Path):
     report.page.close()
 
 
+def test_reasons_are_inside(browser: Browser, tmp_path: Path):
+    """What `why` says of a collective, with changes that were compiled; once of several."""
+    path = tmp_path / "report.html"
+    program = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir")
+    program.report(path, tries=1)
+    page, said = open_page(browser, path)
+    collectives = page.evaluate("data.collectives")
+    (first, *_) = [one for one in collectives if one["why"] >= 0]
+    page.evaluate(f"selectNode({first['node']})")
+    page.locator("#details .reason summary").first.click()
+    shown = page.locator("#details .reason pre").first.inner_text()
+    assert "what would help (1 change" in shown or "1 change" in shown
+    assert first["kind"] in shown
+    whys = page.evaluate("data.whys")
+    assert len(whys) <= len(collectives)
+    assert all(one["why"] < len(whys) for one in collectives)
+    assert said == []
+    page.close()
+
+
 def test_themes(report: Report):
     page = report.page
     first = report.js("getComputedStyle(document.body).backgroundColor")

@@ -64,7 +64,17 @@ function collectiveCard(at) {
   return h("div", { class: "card" },
     h("b", {}, one.kind), ` along ${one.axes}`,
     h("div", { class: "muted" }, `${bytesText(one.bytes)} sent by each device · ${timeText(one.seconds)}${one.times && ` ${one.times}`} · `, h("span", { class: "mono" }, one.tensor)),
-    h("div", { class: "why" }, one.reason));
+    h("div", { class: "why" }, one.reason),
+    whyOf(one));
+}
+
+/** What `ttxdsl why` says of it, and what would help, folded. */
+function whyOf(one) {
+  const text = data.whys?.[one.why];
+  if (!text) return null;
+  const alike = data.collectives.filter((other) => other.why === one.why).length;
+  const head = alike > 1 ? `why, as of ${alike} that are alike: the first of them` : "why, and what would change it";
+  return h("details", { class: "reason" }, h("summary", {}, head), h("pre", { class: "code" }, text));
 }
 
 function aboutNode(at) {
