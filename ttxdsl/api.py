@@ -27,7 +27,6 @@ from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.commands import Commands, printing
 from ttxdsl.driver import lowerings, run_passes
 from ttxdsl.errors import CompileError, memory_errors
-from ttxdsl.files import require_writable, write_whole
 from ttxdsl.ir.collector import freeing_old_bodies, without_collections
 from ttxdsl.program import (
     Form,
@@ -105,6 +104,11 @@ class Program(Commands):
     def source(self) -> str:
         """Where the program was read from."""
         return self._history.source
+
+    @property
+    def loaded(self) -> Program:
+        """The program as it was before it was partitioned."""
+        return self._history.origin or self
 
     @cached_property
     def form(self) -> Form:
@@ -512,22 +516,6 @@ class Program(Commands):
         told = [(one.severity, one.message, one.position) for one in remarks]
         return recorder.data(__version__, told)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the report: one HTML file that needs no network; see `report_data`.
-
-        Args:
-            path: of the file, which is written whole or not at all.
-            options: of `report_data`.
-
-        Raises:
-            CompileError: the program cannot be partitioned, or the file cannot be
-                written, or is the one that the program was loaded from.
-        """
-        from ttxdsl.reporting.html.page import report_page
-
-        require_writable(Path(path), [Path(self.source)])
-        write_whole(Path(path), report_page(self.report_data(**options)))
-
     def _from_the_start(
         self, options: dict[str, Any]
     ) -> tuple[Program, TTStableHLOPipelinePass]:
@@ -562,8 +550,7 @@ class Program(Commands):
         """
         from ttxdsl.doctoring.doctor import diagnose
 
-        start = self._history.origin or self
-        found = diagnose(start._module, devices, **options)
+        found = diagnose(self.loaded._module, devices, **options)
         return printing(found, "ttxdsl.tools.methods:doctor", self.source)
 
     def why(
@@ -603,7 +590,7 @@ class Program(Commands):
         if key not in self._explainers:
             from ttxdsl.explaining.explain import Explainer
 
-            start = self._history.origin or self
+            start = self.loaded
             self._explainers[key] = Explainer(
                 start._module,
                 source=self.source,

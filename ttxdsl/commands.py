@@ -3,6 +3,7 @@
 What they do stands above of `ttxdsl.api`, and is called by its name.
 """
 
+import os
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
@@ -96,6 +97,22 @@ class Commands:
             CompileError: the program cannot be compiled, or has no static shapes.
         """
         return load("ttxdsl.tools.methods:memory")(self)
+
+    def report(
+        self, path: str | os.PathLike[str], *, tries: int = 0, **options: Any
+    ) -> None:
+        """Write the report: one HTML file that needs no network; see `report_data`.
+
+        Args:
+            path: of the file, which is written whole or not at all.
+            tries: changes to compile for each collective, to say which would help.
+            options: of `report_data`.
+
+        Raises:
+            CompileError: the program cannot be partitioned, or the file cannot be
+                written, or is the one that the program was loaded from.
+        """
+        load("ttxdsl.tools.report:write_report")(self, path, tries, options)
 
     def compare_xla(self, *arrays: ArrayLike, seed: int = 0, **options: Any) -> Any:
         """Results and collectives beside XLA's (`ttxdsl.xla.comparing.XlaComparison`).

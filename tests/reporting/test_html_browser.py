@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -22,6 +23,31 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.units import number_ranges
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+SCANNED = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(
+    %x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+    %w: tensor<12x16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}, {}]>}) -> tensor<8x16xf32> {
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<12> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %c, %a = %x) : tensor<i32>, tensor<8x16xf32>
+    cond {
+      %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %s = stablehlo.dynamic_slice %w, %i, %c, %c, sizes = [1, 16, 16] : (tensor<12x16x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x16xf32>
+      %r = stablehlo.reshape %s : (tensor<1x16x16xf32>) -> tensor<16x16xf32>
+      %d = stablehlo.dot %a, %r : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+      %t = stablehlo.tanh %d : tensor<8x16xf32>
+      %j = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %j, %t : tensor<i32>, tensor<8x16xf32>
+    }
+  return %0#1 : tensor<8x16xf32>
+}"""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 MOST_SECONDS = 3.0
 """To show 4,000 ops."""
@@ -155,6 +181,23 @@ def test_search(report: Report):
     assert "nodes" in page.locator("#found").inner_text()
 
 
+def test_axes_of_collectives_are_those_that_they_communicate_along(report: Report):
+    """Not those that their results are split by."""
+    page = report.page
+    collectives = report.data["collectives"]
+    for axis in ("data", "model"):
+        page.fill("#search", f"op:reduce axis:{axis}")
+        found = set(report.js("state.matches"))
+        nodes = report.data["graph"]["nodes"]
+        along = {
+            one["node"]
+            for one in collectives
+            if axis in one["axes"] and "reduce" in nodes[one["node"]]["op"]
+        }
+        asked = {one["node"] for one in collectives} & found
+        assert along and along == asked
+
+
 def layout_of(data: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     return data["layouts"][node["outputs"][0]["layout"]]
 
@@ -280,6 +323,101 @@ def test_time(report: Report):
     assert "hidden by computing" in page.inner_text("#view-time")
     page.keyboard.press("Enter")
     assert first[6] < 0 or report.js("state.selected.node") == first[6]
+
+
+def test_ticks_are_round(report: Report):
+    assert report.js("roundTicks(0.0037)") == pytest.approx([0, 0.001, 0.002, 0.003])
+    assert report.js("roundTicks(7)") == [0, 2, 4, 6]
+    assert report.js("roundTicks(10)") == [0, 2, 4, 6, 8, 10]
+    ticks = report.js("roundTicks(data.memory.peak_bytes, true)")
+    assert ticks == [0, 16 << 10, 32 << 10, 48 << 10, 64 << 10]
+    assert report.js("roundTicks(0)") == [0]
+
+
+def test_beside_the_graph(report: Report):
+    """The legend covers nothing; a map says where one is, and goes there."""
+    page = report.page
+    legend, canvas = (
+        page.locator(name).bounding_box() for name in (".legend", "#graph-canvas")
+    )
+    assert legend and canvas
+    assert legend["y"] >= canvas["y"] + canvas["height"]
+    small = page.locator(".graph-map")
+    page.click("[title='Show all (0)']")
+    expect(small).to_be_hidden()
+    for _ in range(8):
+        page.click("[title='Larger (+)']")
+    expect(small).to_be_visible()
+    page.wait_for_timeout(50)
+    before = report.js("graph.y")
+    small.click(position={"x": 75, "y": 180})
+    assert report.js("graph.y") < before
+
+
+def test_what_only_keeps_a_part_is_no_communication(report: Report):
+    kind = "kindOf({ kind: 'op', op: 'sdy.%s' })"
+    assert report.js(kind % "all_slice") == "movement"
+    assert report.js(kind % "all_gather") == "collective"
+
+
+def test_heat(report: Report):
+    page = report.page
+    page.click("[data-heat='bytes']")
+    largest = max(report.data["collectives"], key=lambda one: one["bytes"])["node"]
+    hot, cold = report.js(f"[heatOf({{ node: {largest} }}), heatOf({{ node: 0 }})]")
+    assert hot.startswith("hsl(0 ") and hot != cold
+    # what is in a scope counts for it
+    assert report.js("heat.ofScope[0]") == report.data["summary"]["bytes"]
+    page.click("[data-heat='time']")
+    assert report.js("heat.ofScope[0]") > 0
+    page.click("[data-heat='off']")
+    assert report.js("heatOf({ node: 0 })") is None
+
+
+def test_the_graph_is_saved_as_svg(report: Report):
+    page = report.page
+    with page.expect_download() as saving:
+        page.click("[title^='Save as SVG']")
+    assert saving.value.suggested_filename == "mlp_train_step.mlir.svg"
+    text = Path(saving.value.path()).read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text)
+    written = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    names = report.js(
+        "[...graph.drawing.boxes.values()].filter((b) => b.node !== undefined).map((b) => nodes[b.node].name)"
+    )
+    assert names and set(names) <= {str(one) for one in written}
+    assert "NaN" not in text
+
+
+def test_a_loop_is_a_loop(browser: Browser, tmp_path: Path):
+    """Its body says how often it turns, and what one turn sends."""
+    report = Report(browser, tmp_path, ttxdsl.load(SCANNED).report_data())
+    labels = report.js("scopes.map((_, at) => scopeLabel(at))")
+    body = next(at for at, one in enumerate(labels) if one.endswith(f"body {TIMES}12"))
+    sent = report.data["summary"]["bytes"]
+    assert report.js(f"sentText({body})") == f"{sent // 12} B {TIMES}12"
+    assert report.said == []
+    report.page.close()
+
+
+def test_reasons_are_inside(browser: Browser, tmp_path: Path):
+    """What `why` says of a collective, with changes that were compiled; once of several."""
+    path = tmp_path / "report.html"
+    program = ttxdsl.load(EXAMPLES / "mlp_train_step.mlir")
+    program.report(path, tries=1)
+    page, said = open_page(browser, path)
+    collectives = page.evaluate("data.collectives")
+    (first, *_) = [one for one in collectives if one["why"] >= 0]
+    page.evaluate(f"selectNode({first['node']})")
+    page.locator("#details .reason summary").first.click()
+    shown = page.locator("#details .reason pre").first.inner_text()
+    assert "what would help (1 change" in shown or "1 change" in shown
+    assert first["kind"] in shown
+    whys = page.evaluate("data.whys")
+    assert len(whys) <= len(collectives)
+    assert all(one["why"] < len(whys) for one in collectives)
+    assert said == []
+    page.close()
 
 
 def test_themes(report: Report):

@@ -45,7 +45,8 @@ def test_tables(
     out = capsys.readouterr().out
     assert "8 devices" in out
     assert "same" in out
-    assert "3072 B" in out
+    assert "1: 3.0 KiB" in out
+    assert "memory of a device at its peak: ours 52.3 KiB, XLA's" in out
 
 
 def in_a_process(file: Path, name: str, *options: str) -> tuple[int, str, str]:

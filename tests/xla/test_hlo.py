@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttxdsl.xla.hlo import list_hlo_collectives, parse_groups
+from ttxdsl.xla.hlo import list_hlo_collectives, parse_groups, scopes_of
 
 
 def pairs(*groups: str) -> tuple[tuple[int, ...], ...]:
@@ -152,3 +152,30 @@ def test_loops_of_xla(trip_count: int | None, said: list[str]):
     assert [one.bytes_per_device for one in found] == [
         0, 5 * outer * 7 * 32, 6 * outer * 32, 32,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes"),
+    [
+        (
+            "jit(f)/jit(main)/Model/layers_0/dot_general",
+            ("Model/layers_0/dot_general",),
+        ),
+        ("jit(f)/jvp(Model)/layers_0/add", ("Model/layers_0/add",)),
+        (
+            "jit(f)/transpose(jvp(Model/Dense_0))/dot_general",
+            ("Model/Dense_0/dot_general backward",),
+        ),
+        # what XLA joins, some of it twice
+        (
+            "jit(f)/(jvp(A)/add:transpose(jvp(A))/add:jvp(A)/add)",
+            ("A/add", "A/add backward"),
+        ),
+        ("jit(f)/jvp(bthk,hkd->btd)/dot_general", ("bthk,hkd->btd/dot_general",)),
+        # a program without debug information
+        ("(reduce.8:dot.9)", ("reduce.8", "dot.9")),
+        ("dot.6", ("dot.6",)),
+    ],
+)
+def test_the_users_scopes(name: str, scopes: tuple[str, ...]):
+    assert scopes_of(name) == scopes

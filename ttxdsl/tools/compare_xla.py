@@ -7,6 +7,7 @@ from rich.table import Table
 
 from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.reporting.side_by_side import CollectiveRow
+from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
@@ -26,7 +27,12 @@ def _row_json(row: CollectiveRow[HloCollective]) -> dict[str, Any]:
             for one in row.ours
         ],
         "xla": [
-            {"bytes": one.bytes_per_device, "op": one.op_name, "at": one.position}
+            {
+                "bytes": one.bytes_per_device,
+                "op": one.op_name,
+                "scopes": one.scopes,
+                "at": one.position,
+            }
             for one in row.theirs
         ],
     }
@@ -34,11 +40,14 @@ def _row_json(row: CollectiveRow[HloCollective]) -> dict[str, Any]:
 
 def _json(comparison: XlaComparison) -> dict[str, Any]:
     ours, xla = comparison.bytes
+    memory = comparison.memory
     return {
         "source": comparison.source,
         "devices": comparison.devices,
         "agree": comparison.agree,
         "bytes_per_device": {"ours": ours, "xla": xla},
+        "peak_bytes": {"ours": memory[0], "xla": memory[1]},
+        "xla_temporary_bytes": memory[2],
         "results": [
             {
                 "shape": list(row.shape),
@@ -76,13 +85,32 @@ def _result_table(comparison: XlaComparison) -> Table:
     return table
 
 
+_MOST_ORIGINS = 4
+"""Origins that a cell lists."""
+
+
 def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
     if ours:
-        total = f"{row.our_count}: {row.our_bytes} B" if row.ours else "none"
-        return "\n".join([total, *sorted({one.reason for one in row.ours})])
-    total = f"{row.their_count}: {row.their_bytes} B" if row.theirs else "none"
-    names = sorted({one.op_name for one in row.theirs if one.op_name})
-    return "\n".join([total, *names])
+        count, bytes_ = row.our_count, row.our_bytes
+        names = {one.reason for one in row.ours}
+    else:
+        count, bytes_ = row.their_count, row.their_bytes
+        names = {origin for one in row.theirs for origin in _origins(one)}
+    if not count:
+        return "none"
+    listed = sorted(names)
+    rest = len(listed) - _MOST_ORIGINS
+    shown = listed[:_MOST_ORIGINS] if rest > 1 else listed
+    more = [f"{rest} more: --json"] if rest > 1 else []
+    return "\n".join([f"{count}: {bytes_text(bytes_)}", *shown, *more])
+
+
+def _origins(one: HloCollective) -> list[str]:
+    """The user's scopes; the line, too, where there is one scope that has it."""
+    place = (one.position or "").rpartition("/")[2]
+    if place and len(one.scopes) == 1:
+        return [f"{one.scopes[0]} ({place})"]
+    return list(one.scopes)
 
 
 def _collective_table(comparison: XlaComparison) -> Table:
@@ -95,7 +123,7 @@ def _collective_table(comparison: XlaComparison) -> Table:
         table.add_row(row.kind, row.among, *sides, row.label.said_of("XLA"))
     ours, xla = comparison.bytes
     table.add_section()
-    table.add_row("in all", "", f"{ours} B", f"{xla} B", "")
+    table.add_row("in all", "", bytes_text(ours), bytes_text(xla), "")
     return table
 
 
@@ -105,6 +133,12 @@ def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
     console.print(head, soft_wrap=True)
     console.print(_result_table(comparison))
     console.print(_collective_table(comparison))
+    ours, xla, temporary = map(bytes_text, comparison.memory)
+    console.print(
+        f"memory of a device at its peak: ours {ours}, XLA's {xla}"
+        f" (set aside for what is temporary: {temporary})",
+        soft_wrap=True,
+    )
     if comparison.guessed:
         console.print(f"collectives {UNKNOWN_LOOPS}", soft_wrap=True)
 

@@ -2,17 +2,24 @@
 
 import argparse
 import json
+import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ttxdsl.api import Program
+from ttxdsl.explaining.explain import Explainer
 from ttxdsl.files import is_stream, require_writable, write_whole
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.chrome_trace import chrome_trace
 from ttxdsl.reporting.html.page import report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
+from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remark, progress, report_console
 from ttxdsl.tools.programs import read_as_program
+from ttxdsl.tools.reasons import add_reasons
+from ttxdsl.tools.why import Answer
 from ttxdsl.visible import visible
 
 _SUFFIXES = {
@@ -31,14 +38,32 @@ def execute(options: argparse.Namespace) -> int:
     if not options.json:
         flags.require_outputs(options, output)
     program = read_as_program(source, options)
-    with progress(16, "read") as step:
+    machine = flags.machine_of_options(options)
+    with progress(17, "read") as step:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,
-            machine=flags.machine_of_options(options),
+            machine=machine,
             trip_count=options.trip_count,
             **flags.partition_options(options),
         )
+        step("reasons")
+
+        @cache
+        def explainer() -> Explainer:
+            return Explainer(
+                program.module,
+                source=program.source,
+                pipeline=flags.pipeline_of(options),
+                machine=machine,
+                tries=options.tries,
+                trip_count=options.trip_count,
+            )
+
+        def ask(number: int | None) -> Answer:
+            return explainer().answer(collective=number, jobs=options.jobs)
+
+        add_reasons(data, program, ask, machine)
     if options.json:
         flags.print_json(data)
         return 0
@@ -49,6 +74,34 @@ def execute(options: argparse.Namespace) -> int:
         size = path.stat().st_size / 1024
         console.print(f"{visible(str(path))}  {size:,.0f} KiB", soft_wrap=True)
     return 0
+
+
+def write_report(
+    program: Program,
+    path: str | os.PathLike[str],
+    tries: int,
+    options: dict[str, Any],
+) -> None:
+    """What `Program.report` does.
+
+    Raises:
+        CompileError: the program cannot be partitioned, or the file not be written.
+    """
+    require_writable(Path(path), [Path(program.source)])
+    data = program.report_data(**options)
+    more = {name: options.pop(name) for name in _OF_WHY if name in options}
+    stages = {k: v for k, v in options.items() if k not in ("num_links", "on_step")}
+    asked = program.partition(**stages) if stages else program
+
+    def ask(number: int | None) -> Answer:
+        return asked.why(collective=number, tries=tries, **more)
+
+    add_reasons(data, asked.loaded, ask, more.get("machine", GENERIC))
+    write_whole(Path(path), report_page(data))
+
+
+_OF_WHY = ("machine", "trip_count")
+"""Options of a report that a reason has as well."""
 
 
 def _write(data: dict[str, Any], source: Path, form: str, path: Path) -> list[Path]:
@@ -87,6 +140,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl report model.mlir -o report.html\n"
             "  ttxdsl report single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl report model.mlir --format model-explorer -o model.json\n"
+            "  ttxdsl report model.mlir --tries 8    # what would help, inside\n"
             "  ttxdsl report model.mlir --json | jq .summary\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -108,6 +162,14 @@ def add_command(commands: Any) -> None:
             " timeline for Chrome's trace viewer"
         ),
     )
+    parser.add_argument(
+        "--tries",
+        type=flags.count_of,
+        default=0,
+        metavar="N",
+        help="changes to compile for each reason, to say which would help (none)",
+    )
+    flags.add_jobs_option(parser)
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
     flags.add_machine_options(parser)

@@ -27,6 +27,7 @@ from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.run import Runner, entry_function, run_module
 from ttxdsl.printed import Printed
 from ttxdsl.program import program_text
+from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.side_by_side import (
     CollectiveRow,
@@ -94,6 +95,9 @@ class XlaComparison(Printed):
     devices: int
     results: tuple[ResultRow, ...]
     collectives: tuple[CollectiveRow[HloCollective], ...]
+    memory: tuple[int, int, int]
+    """Of a device: our peak and XLA's, and what XLA sets aside for what neither comes
+    in nor goes out, both as XLA plans them."""
 
     @property
     def agree(self) -> bool:
@@ -189,7 +193,8 @@ def compare_with_xla(
     arrays = list(program.random_inputs() if inputs is None else inputs)
     # first ours, whose loops may have an end that XLA's have not
     expected = original.run(arrays)
-    lowered = program.partition(**partition).lower("ttnn")
+    device = program.partition(**partition)
+    lowered = device.lower("ttnn")
     found = run_module(lowered.module, arrays, limits=limits)
     shown = annotated_module(program, partition)
     meshes = list(mesh_table(shown).values())
@@ -215,5 +220,10 @@ def compare_with_xla(
             lowered.collectives(trip_count),
             list_hlo_collectives(run.hlo, devices, trip_count),
             lambda one: _hlo_axes(one, meshes),
+        ),
+        memory=(
+            memory_profile(device.module).peak_bytes,
+            run.peak_bytes,
+            run.temporary_bytes,
         ),
     )

@@ -18,6 +18,7 @@ from math import prod
 import numpy as np
 
 from ttxdsl.analysis.runs import ONCE, Times
+from ttxdsl.reporting.trace.stacks import stack_parts
 from ttxdsl.sharding.axes import AxisRef, sort_by_mesh
 from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.mesh import Mesh
@@ -79,6 +80,49 @@ class HloCollective:
     def group_size(self) -> int:
         """How many devices a group has; a permutation that moves nothing has 1."""
         return max((len(group) for group in self.groups), default=1)
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Where the user's program has what it was made of, several if XLA joined them.
+
+        `Model/layers_0/dot_general`; what differentiation made is `… backward`.
+        """
+        return () if self.op_name is None else scopes_of(self.op_name)
+
+
+_WRAPPERS = re.compile(r"p?jit\(.*\)|jvp|vmap|\w+\.\d+")
+
+
+def scopes_of(op_name: str) -> tuple[str, ...]:
+    """The user's scopes in the name of an HLO op, each once.
+
+    XLA writes `jit(f)/(a:b)` for what it made of `jit(f)/a` and `jit(f)/b`.
+    """
+    *outer, last = _split(op_name, "/")
+    ends = [last]
+    if last.startswith("(") and last.endswith(")"):
+        ends = _split(last[1:-1], ":")
+    found: dict[str, None] = {}
+    for end in ends:
+        parts = stack_parts("/".join((*outer, end)))
+        named = [part for part in parts if not _WRAPPERS.fullmatch(part)]
+        backward = [part for part in named if part.startswith("transpose(")]
+        text = "/".join(part for part in named if part not in backward)
+        # an op without a name in the program keeps the number that XLA gave it
+        found[f"{text or end}{' backward' if backward else ''}"] = None
+    return tuple(found)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of a text between separators that are in no parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == separator and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -64,7 +64,17 @@ function collectiveCard(at) {
   return h("div", { class: "card" },
     h("b", {}, one.kind), ` along ${one.axes}`,
     h("div", { class: "muted" }, `${bytesText(one.bytes)} sent by each device · ${timeText(one.seconds)}${one.times && ` ${one.times}`} · `, h("span", { class: "mono" }, one.tensor)),
-    h("div", { class: "why" }, one.reason));
+    h("div", { class: "why" }, one.reason),
+    whyOf(one));
+}
+
+/** What `ttxdsl why` says of it, and what would help, folded. */
+function whyOf(one) {
+  const text = data.whys?.[one.why];
+  if (!text) return null;
+  const alike = data.collectives.filter((other) => other.why === one.why).length;
+  const head = alike > 1 ? `why, as of ${alike} that are alike: the first of them` : "why, and what would change it";
+  return h("details", { class: "reason" }, h("summary", {}, head), h("pre", { class: "code" }, text));
 }
 
 function aboutNode(at) {
@@ -130,7 +140,7 @@ function aboutScope(at) {
     h("h2", {}, scope.name),
     crumbsOf(scope.parent),
     h("p", {}, h("button", { type: "button", style: "border-color:var(--line)", onclick: () => (setOpen(at, !open), select({ scope: at }, { reveal: false })) }, open ? "fold" : "unfold")),
-    facts(["kind", scope.kind], ["nodes", total.ops.toLocaleString("en")], ["collectives", `${total.collectives}`], ["bytes sent", `${bytesText(total.bytes)} by each device`]),
+    facts(["kind", scope.kind], ["nodes", total.ops.toLocaleString("en")], ["collectives", `${total.collectives}`], ["bytes sent", `${sentText(at)} by each device`]),
     h("h3", {}, "ops"), facts(...(scope.kind === "arguments" || scope.kind === "results" ? [] : histogram(total.names))),
     ...(within.length ? [h("h3", {}, "largest collectives"), ...within.slice(0, 5).map(([, index]) => collectiveCard(index))] : []),
   ];

@@ -21,12 +21,19 @@ function setUpGraph(view) {
   const button = (text, title, run) => h("button", { type: "button", title, "aria-label": title, onclick: run }, text);
   const tools = h(
     "div", { class: "tools" },
+    button("svg", "Save as SVG, as it is folded now", () => saveSvg()),
     button("fit", "Show all (0)", () => fitAll()),
     button("−", "Smaller (-)", () => zoom(1 / 1.3)),
     button("+", "Larger (+)", () => zoom(1.3)),
   );
-  const holder = h("div", { id: "graph-canvas" }, canvas, legend, tools);
-  view.append(holder);
+  const heats = h("span", { class: "heats", role: "radiogroup", "aria-label": "Colours say" }, "colours: ",
+    ...Object.entries(HEATS).map(([by, { label }]) => h("button", { type: "button", role: "radio", "data-heat": by, onclick: () => setHeat(by) }, label)));
+  const tell = () => heats.querySelectorAll("button").forEach((one) => one.setAttribute("aria-checked", one.dataset.heat === heat.by));
+  tell();
+  const holder = h("div", { id: "graph-canvas" }, canvas, tools);
+  // beside the graph, not on it
+  view.append(holder, h("div", { class: "below" }, legend, heats));
+  setUpMinimap(view);
   graph.canvas = canvas;
   graph.context = canvas.getContext("2d");
   new ResizeObserver(() => resize(holder)).observe(holder);
@@ -77,7 +84,8 @@ function setUpGraph(view) {
       if (graph.drawing && detail.from !== "graph") center();
       draw();
     }
-    if (what === "theme" || what === "search") draw();
+    if (what === "heat") tell();
+    if (["theme", "search", "heat"].includes(what)) draw();
   });
 }
 
@@ -227,6 +235,13 @@ function paint() {
     left: -graph.x / scale, top: -graph.y / scale,
     right: (graph.width - graph.x) / scale, bottom: (graph.height - graph.y) / scale,
   };
+  paintBoxes(view, color);
+  paintMinimap(color);
+}
+
+/** All boxes and arrows of a part of the drawing. */
+function paintBoxes(view, color = colors()) {
+  const { context: c, drawing } = graph;
   const inView = (box) => box.x < view.right && box.x + box.width > view.left && box.y < view.bottom && box.y + box.height > view.top;
   const chosen = selectedBox();
   const matches = state.matches && new Set(state.matches.map(visibleOf));
@@ -270,7 +285,7 @@ function paintLeaf(c, box, color, chosen, matches) {
   c.globalAlpha = faded ? 0.35 : 1;
   const kind = isNode ? kindOf(nodes[box.node]) : null;
   rounded(c, box, 7);
-  c.fillStyle = isNode ? color.panel : dark() ? "#20283a" : "#eef2ff";
+  c.fillStyle = heatOf(box) ?? (isNode ? color.panel : dark() ? "#20283a" : "#eef2ff");
   c.fill();
   c.lineWidth = chosen ? 2.5 : matches?.has(box.id) ? 2 : box.id === graph.hover ? 1.5 : 1;
   c.strokeStyle = chosen || matches?.has(box.id) || box.id === graph.hover ? color.accent : isNode ? color.strong : kindColor("contraction", 0.45);
@@ -291,9 +306,9 @@ function paintNode(c, box, color, kind) {
   const room = box.width - 20 - (icon ? 36 : 0);
   c.textBaseline = "alphabetic";
   c.textAlign = "left";
-  c.fillStyle = kind === "collective" ? kindColor(kind) : color.text;
+  c.fillStyle = kind === "collective" && heat.by === "off" ? kindColor(kind) : color.text;
   c.font = `600 12.5px ${color.sans}`;
-  const name = fitText(c, node.name, room);
+  const name = fitText(c, node.name + turnsText(turnsOf.get(box.node)), room);
   c.fillText(name, box.x + 13, box.y + 17);
   const used = c.measureText(name).width;
   c.font = `11px ${color.mono}`;
@@ -334,7 +349,7 @@ function paintFolded(c, box, color) {
   if (total.collectives) {
     const at = box.x + 28 + c.measureText(text).width + 10;
     c.fillStyle = kindColor("collective");
-    c.fillText(fitText(c, `${total.collectives} collective${total.collectives > 1 ? "s" : ""}, ${bytesText(total.bytes)}`, box.x + box.width - at - 8), at, box.y + 41);
+    c.fillText(fitText(c, `${total.collectives} collective${total.collectives > 1 ? "s" : ""}, ${sentText(box.scope)}`, box.x + box.width - at - 8), at, box.y + 41);
   }
 }
 

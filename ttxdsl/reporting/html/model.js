@@ -75,11 +75,12 @@ for (const [kind, names] of Object.entries({
   contraction: "dot dot_general convolution ragged_dot matmul linear conv2d triangular_solve cholesky fft",
   reduction: "reduce reduce_window select_and_scatter sum max min mean prod argmax cumsum top_k sort reduce_and reduce_or",
   movement:
-    "reshape transpose broadcast_in_dim slice dynamic_slice dynamic_update_slice gather scatter concatenate pad reverse broadcast permute concat repeat embedding bitcast_convert slice_static",
+    // each device keeps a part of what it has: nothing is sent
+    "all_slice mesh_partition reshape transpose broadcast_in_dim slice dynamic_slice dynamic_update_slice gather scatter concatenate pad reverse broadcast permute concat repeat embedding bitcast_convert slice_static",
   constant: "constant iota full arange partition_id replica_id empty get_device rng rng_bit_generator",
   control: "while case if manual_computation named_computation call composite optimization_barrier tuple get_tuple_element custom_call mesh_shard",
   collective:
-    "all_gather all_reduce all_to_all reduce_scatter collective_permute collective_broadcast all_slice reshard mesh_partition point_to_point sharded_to_unreduced replicated_to_unreduced",
+    "all_gather all_reduce all_to_all reduce_scatter collective_permute collective_broadcast reshard point_to_point sharded_to_unreduced replicated_to_unreduced",
 }))
   for (const name of names.split(" ")) KIND_OF.set(name, kind);
 
@@ -129,10 +130,19 @@ nodes.forEach((node, at) => {
   }
 });
 
+/** Round numbers from 0 to `most`, at most six: steps of 1, 2 or 5 times a power of ten, or powers of two. */
+function roundTicks(most, ofBytes = false) {
+  if (!(most > 0)) return [0];
+  const least = most / 5;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = ofBytes ? 2 ** Math.ceil(Math.log2(Math.max(1, least))) : power * [1, 2, 5, 10].find((one) => one * power >= least * 0.999);
+  return Array.from({ length: Math.floor((most * 1.0001) / step) + 1 }, (_, at) => at * step);
+}
+
 /** What a scope is called; a segment says what is special in it. */
 function scopeLabel(at) {
   const scope = scopes[at];
-  if (scope.kind !== "segment") return scope.name;
+  if (scope.kind !== "segment") return scope.name + turnsText(turnsOfScope(at));
   const told = [...totals[at].names].filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
   told.sort((a, b) => b[1] - a[1]);
   const what = told.slice(0, 2).map(([name, count]) => `${count} ${name}`);
@@ -226,10 +236,13 @@ openFirst(90);
 let haystacks = null;
 /** Text by field of each node, made at the first search. */
 function haystackOf(at) {
-  haystacks ??= nodes.map((node) => {
+  haystacks ??= nodes.map((node, at) => {
     const values = node.outputs.map((value) => value.name).join(" ");
     const types = node.outputs.map((value) => value.type).join(" ");
-    const axes = node.outputs.map((value) => layoutOf(value)?.text ?? "").join(" ");
+    // of a collective: the axes that it communicates along, not those that its result is split by
+    const along = (collectivesOf.get(at) ?? []).map((one) => data.collectives[one].axes);
+    const split = kindOf(node) === "collective" && along.length ? [] : node.outputs.map((value) => layoutOf(value)?.text ?? "");
+    const axes = [...along, ...split].join(" ");
     const places = node.frames.map((frame) => frame.join(" ")).join(" ");
     const path = node.path.join("/") || scopes[node.scope].name;
     const fields = { op: `${node.op} ${node.name}`, value: values, type: types, axis: axes, src: places, scope: path };

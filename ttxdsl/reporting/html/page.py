@@ -7,7 +7,8 @@ from importlib.resources import files
 from typing import Any
 
 SCRIPTS = (
-    *("model.js", "layout.js", "picture.js", "graph.js", "outline.js", "details.js"),
+    *("model.js", "heat.js", "layout.js", "picture.js", "graph.js", "minimap.js"),
+    *("svg.js", "outline.js", "details.js"),
     *("stages.js", "tables.js", "time.js", "main.js"),
 )
 """In the order in which they run; they share one scope."""

@@ -215,12 +215,11 @@ function setUpMemory(view) {
       const y = (bytes) => floor - ((floor - top) * bytes) / memory.peak_bytes;
       c.font = `11px ${color.sans}`;
       c.textAlign = "right";
-      for (let step = 0; step <= 4; step++) {
-        const bytes = (memory.peak_bytes * step) / 4;
+      for (const bytes of roundTicks(memory.peak_bytes, true)) {
         c.strokeStyle = color.line;
         c.beginPath(), c.moveTo(64, y(bytes)), c.lineTo(width - 10, y(bytes)), c.stroke();
         c.fillStyle = color.muted;
-        c.fillText(bytesText(Math.round(bytes)), 58, y(bytes) + 4);
+        c.fillText(bytesText(bytes), 58, y(bytes) + 4);
       }
       const step = count > 1 ? (width - 74) / (count - 1) : width;
       c.beginPath();

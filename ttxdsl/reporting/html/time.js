@@ -55,9 +55,10 @@ function setUpTime(view) {
         }
       }
       c.fillStyle = color.muted;
-      for (let step = 0; step <= 4; step++) {
-        c.textAlign = step === 0 ? "left" : step === 4 ? "right" : "center";
-        c.fillText(timeText((last * step) / 4), x((last * step) / 4, width), height - 6);
+      for (const seconds of roundTicks(last)) {
+        const at = x(seconds, width);
+        c.textAlign = !seconds ? "left" : at > width - 50 ? "right" : "center";
+        c.fillText(timeText(seconds), at, height - 6);
       }
     },
   });

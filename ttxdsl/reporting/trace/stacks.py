@@ -37,11 +37,11 @@ def name_stack(location: Attribute) -> tuple[str, ...]:
     A transformation is a part of its own: `transpose(jvp(a/b))/dot` has the parts
     `transpose(jvp)`, `a`, `b`, `dot`.
     """
-    return _parts(location.desc.data) if isinstance(location, NameLoc) else ()
+    return stack_parts(location.desc.data) if isinstance(location, NameLoc) else ()
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """The parts between slashes that are in no parentheses, transformations taken off."""
+def stack_parts(text: str) -> tuple[str, ...]:
+    """The parts of a name stack: between slashes that are in no parentheses, transformations taken off."""
     parts: list[str] = []
     depth, current = 0, ""
     for character in f"{text}/":
@@ -61,7 +61,7 @@ def _without_transformations(part: str) -> Sequence[str]:
         part = found[2]
     if not around:
         return (part,) if part else ()
-    return ("(".join(around) + ")" * (len(around) - 1), *_parts(part))
+    return ("(".join(around) + ")" * (len(around) - 1), *stack_parts(part))
 
 
 def frames_of(location: Attribute) -> list[Frame]:
