@@ -60,22 +60,32 @@ COMBINERS = {
 """How a sharding says that parts join."""
 
 
-def combiner_of(region: Region) -> Combiner | None:
-    """The combiner that a reduction's body is: one known op on its two arguments.
+def combiners_of(region: Region) -> list[Combiner]:
+    """What a reduction's body does with each of its values, if these are apart.
 
-    None for bodies of several values or several ops.
+    Each is then one known op on the value's two arguments. Empty for other bodies.
     """
     block = region.blocks.first
-    if block is None or block.next_block is not None or len(block.args) != 2:
-        return None
-    op, end = block.first_op, block.last_op
-    if op is None or end is None or op.next_op is not end:
-        return None
-    if type(op) not in _COMBINING or set(op.operands) != set(block.args):
-        return None
-    if tuple(end.operands) != tuple(op.results):
-        return None
-    return Combiner(type(op))
+    if block is None or block.next_block is not None or block.last_op is None:
+        return []
+    returned = block.last_op.operands
+    ops = [value.owner for value in returned]
+    if {*block.ops} != {*ops, block.last_op} or len(block.args) != 2 * len(ops):
+        return []
+    arguments = zip(block.args, block.args[len(ops) :], strict=False)
+    if any(
+        type(op) not in _COMBINING or {*op.operands} != {*pair}
+        for op, pair in zip(ops, arguments, strict=True)
+        if isinstance(op, Operation)
+    ):
+        return []
+    return [Combiner(type(op)) for op in ops if isinstance(op, Operation)]
+
+
+def combiner_of(region: Region) -> Combiner | None:
+    """The combiner that a reduction's body of one value is, None for other bodies."""
+    found = combiners_of(region)
+    return found[0] if len(found) == 1 else None
 
 
 def selects(region: Region) -> bool:
@@ -114,6 +124,6 @@ def reduction_of(op: Operation) -> ReductionKind | None:
     """How partial results of an op join, None if shardings have no name for it."""
     if not op.regions:
         return ReductionKind.SUM
-    combiner = combiner_of(op.regions[0])
-    known = (kind for kind, one in COMBINERS.items() if one == combiner)
+    found = set(combiners_of(op.regions[0]))
+    known = (kind for kind, one in COMBINERS.items() if found == {one})
     return next(known, None)
