@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import is_float
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.interpreters.regions import session
 from ttxdsl.interpreters.run import entry_function, register_implementations, run_module
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
@@ -46,7 +47,7 @@ MANTISSA = {
 """How many bits come after the point; the narrow types have two or so."""
 
 
-class NoisyInterpreter(Interpreter):
+class _Noise:
     """Rounds the result of each op a little differently, as another machine might.
 
     Where results then differ much, the program itself is ill-conditioned there: a sum
@@ -54,20 +55,11 @@ class NoisyInterpreter(Interpreter):
     equal numbers.
     """
 
-    def __init__(self, module: ModuleOp, seed: int) -> None:
-        super().__init__(module)
+    def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
 
-    def _run_op(self, op: Operation, inputs: tuple[Any, ...]) -> Any:
-        result = super()._run_op(op, inputs)
-        values = tuple(map(self.rounded, result.values))
-        return type(result)(values, result.terminator_value)
-
-    def rounded(self, value: Any) -> Any:
+    def __call__(self, op: Operation, array: Array) -> Array:
         """The value with each number moved up or down by some units in its last place."""
-        if not isinstance(value, np.ndarray):
-            return value
-        array = cast(Array, value)
         if not is_float(array.dtype) and array.dtype.kind != "c":
             return array
         bits = MANTISSA.get(array.dtype.name, 2)
@@ -81,8 +73,9 @@ def spread(module: ModuleOp, arguments: Sequence[Array], runs: int = 6) -> list[
     function = entry_function(module)
     found: list[list[Array]] = []
     for seed in range(runs):
-        interpreter = NoisyInterpreter(module, seed)
+        interpreter = Interpreter(module)
         register_implementations(interpreter)
+        session(interpreter).rounding = _Noise(seed)
         with np.errstate(all="ignore"):
             results = interpreter.call_op(function, tuple(arguments))
         found.append([wide(np.asarray(result)) for result in results])

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
-from ttxdsl.interpreters.kernels import pad, reverse, transpose
+from ttxdsl.interpreters.kernels import Kernel, pad, reverse, transpose
 from ttxdsl.interpreters.threads import threads_for
 
 Array = NDArray[Any]
@@ -82,28 +82,50 @@ def _magnitude(x: Array) -> int:
     return max(abs(int(x.max())), abs(int(x.min())))
 
 
-def dot_general(
-    lhs: Array,
-    rhs: Array,
-    batching: tuple[Sequence[int], Sequence[int]],
-    contracting: tuple[Sequence[int], Sequence[int]],
-    ranks: tuple[int, int],
-    dtype: elements.DType,
-) -> Array:
-    """Sums of products over the contracting dimensions, for each batch.
+Dims = tuple[Sequence[int], Sequence[int]]
+"""Dimensions of the left side and of the right one."""
 
-    The result has the batching dimensions, then what is left of `lhs`, then of `rhs`.
-    A leading dimension that only one side has counts as one of its free dimensions,
-    except inside of `apart`: the devices' products become one large one, whose result is
-    handed out as a view.
-    """
-    lead = max(lhs.ndim - ranks[0], rhs.ndim - ranks[1])
-    lhs = lhs.reshape((1,) * (lead + ranks[0] - lhs.ndim) + lhs.shape)
-    rhs = rhs.reshape((1,) * (lead + ranks[1] - rhs.ndim) + rhs.shape)
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """How one operand becomes matrices: all leading dimensions, an order, and sizes."""
+
+    lifted: tuple[int, ...]
+    order: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    def matrices(self, x: Array) -> Array:
+        """The operand [stay…, B, M, K] or [stay…, B, K, N]."""
+        return x.reshape(self.lifted).transpose(self.order).reshape(self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a product of two shapes is one of matrices, and what of it goes where."""
+
+    left: _Side
+    right: _Side
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+
+
+def _layout(
+    shapes: tuple[tuple[int, ...], tuple[int, ...]],
+    batching: Dims,
+    contracting: Dims,
+    ranks: tuple[int, int],
+    *,
+    apart: bool,
+) -> _Layout:
+    lead = max(len(shape) - rank for shape, rank in zip(shapes, ranks, strict=True))
+    lhs, rhs = (
+        ((1,) * (lead + rank - len(shape)) + shape)
+        for shape, rank in zip(shapes, ranks, strict=True)
+    )
     left, right = list[int](), list[int]()
-    if not _APART.get():
-        left = [i for i in range(lead) if lhs.shape[i] > 1 and rhs.shape[i] == 1]
-        right = [i for i in range(lead) if rhs.shape[i] > 1 and lhs.shape[i] == 1]
+    if not apart:
+        left = [i for i in range(lead) if lhs[i] > 1 and rhs[i] == 1]
+        right = [i for i in range(lead) if rhs[i] > 1 and lhs[i] == 1]
     stay = [i for i in range(lead) if i not in left and i not in right]
 
     def local(dims: Sequence[int]) -> list[int]:
@@ -113,29 +135,70 @@ def dot_general(
     lhs_sum, rhs_sum = local([p[0] for p in pairs]), local([p[1] for p in pairs])
     lhs_batch, rhs_batch = local(batching[0]), local(batching[1])
     lhs_free, rhs_free = (
-        [at for at in range(lead, x.ndim) if at not in {*batch, *sums}]
+        [at for at in range(lead, len(x)) if at not in {*batch, *sums}]
         for x, batch, sums in ((lhs, lhs_batch, lhs_sum), (rhs, rhs_batch, rhs_sum))
     )
 
-    def stacked(x: Array, gone: Sequence[int], *parts: Sequence[int]) -> Array:
+    def side(x: tuple[int, ...], gone: Sequence[int], *parts: Sequence[int]) -> _Side:
         """Matrices, each of `parts` one dimension; those in `gone` are of extent 1."""
-        sizes = [prod(x.shape[dim] for dim in part) for part in parts]
-        order = [*stay, *(dim for part in parts for dim in part), *gone]
-        return x.transpose(order).reshape((*(x.shape[i] for i in stay), *sizes))
+        order = (*stay, *(dim for part in parts for dim in part), *gone)
+        sizes = (prod(x[dim] for dim in part) for part in parts)
+        return _Side(x, order, (*(x[i] for i in stay), *sizes))
 
-    x = stacked(lhs, right, lhs_batch, [*left, *lhs_free], lhs_sum)
-    y = stacked(rhs, left, rhs_batch, rhs_sum, [*right, *rhs_free])
-    result = _product(x, y, dtype)
-    if result.dtype != dtype:
-        result = result.astype(dtype)
-    own = [lhs.shape[i] for i in (*lhs_batch, *left, *lhs_free)]
-    others = [rhs.shape[i] for i in (*right, *rhs_free)]
-    result = result.reshape((*result.shape[: len(stay)], *own, *others))
+    own = [lhs[i] for i in (*lhs_batch, *left, *lhs_free)]
+    others = [rhs[i] for i in (*right, *rhs_free)]
+    around = np.broadcast_shapes(
+        tuple(lhs[i] for i in stay), tuple(rhs[i] for i in stay)
+    )
     # leading dimensions back to the front, in their order
     places = [*stay, *lhs_batch, *left, *lhs_free, *right, *rhs_free]
     front = [places.index(i) for i in range(lead)]
     back = [at for at in range(len(places)) if at not in front]
-    return result.transpose([*front, *back])
+    return _Layout(
+        side(lhs, right, lhs_batch, [*left, *lhs_free], lhs_sum),
+        side(rhs, left, rhs_batch, rhs_sum, [*right, *rhs_free]),
+        (*around, *own, *others),
+        (*front, *back),
+    )
+
+
+def product_of(
+    batching: Dims, contracting: Dims, ranks: tuple[int, int], dtype: elements.DType
+) -> Kernel:
+    """Sums of products over the contracting dimensions, for each batch, of two arrays.
+
+    The result has the batching dimensions, then what is left of the left side, then of
+    the right one. A leading dimension that only one side has counts as one of its free
+    dimensions, except inside of `apart`: the devices' products become one large one,
+    whose result is handed out as a view.
+    """
+    layouts: dict[tuple[tuple[int, ...], tuple[int, ...], bool], _Layout] = {}
+
+    def run(lhs: Array, rhs: Array) -> Array:
+        key = lhs.shape, rhs.shape, _APART.get()
+        if (layout := layouts.get(key)) is None:
+            layout = layouts[key] = _layout(
+                key[:2], batching, contracting, ranks, apart=key[2]
+            )
+        x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
+        result = _product(x, y, dtype)
+        if result.dtype != dtype:
+            result = result.astype(dtype)
+        return result.reshape(layout.sizes).transpose(layout.order)
+
+    return run
+
+
+def dot_general(
+    lhs: Array,
+    rhs: Array,
+    batching: Dims,
+    contracting: Dims,
+    ranks: tuple[int, int],
+    dtype: elements.DType,
+) -> Array:
+    """The product of two arrays, as `product_of` says."""
+    return product_of(batching, contracting, ranks, dtype)(lhs, rhs)
 
 
 _APART: ContextVar[bool] = ContextVar("apart", default=False)

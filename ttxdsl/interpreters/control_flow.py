@@ -44,7 +44,7 @@ def run_while(
 
     Both regions take the `captured` values too, behind the state.
     """
-    state, always = tuple(state), tuple(captured)
+    state, always = list(state), tuple(captured)
     types = [arg.type for arg in body.block.args[: len(state)]]
     end = cond.block.last_op
     assert end is not None
@@ -55,10 +55,15 @@ def run_while(
         holds = _scalar(np.asarray(holds).astype(np.bool_, copy=False), rank)
         active = holds if active is None else active & holds
         if True not in session(interpreter).devices.distinct(active):
-            return state
+            return tuple(state)
         _take_turn(interpreter, body)
-        new = run_region(interpreter, body, (*state, *always), "body")
-        state = new if bool(active.all()) else _kept(active, new, state, types)
+        everywhere = bool(active.all())
+        old = () if everywhere else tuple(state)
+        # the body may use the memory of what nobody else has
+        state += always
+        new = run_region(interpreter, body, state, "body", handed=True)
+        state = list(new if everywhere else _kept(active, new, old, types))
+        del new, old
 
 
 def run_counted(
@@ -71,7 +76,9 @@ def run_counted(
     """`body` on `state` so many times, with the `captured` values behind the state."""
     for _ in range(turns):
         _take_turn(interpreter, body)
-        state = run_region(interpreter, body, (*state, *captured), "body")
+        args = [*state, *captured]
+        del state
+        state = run_region(interpreter, body, args, "body", handed=True)
     return tuple(state)
 
 

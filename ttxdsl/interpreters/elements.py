@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     Signedness,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.errors import UnsupportedError
@@ -213,6 +213,21 @@ def widened(kernel: _KernelT) -> _KernelT:
         return result.astype(dtype) if result.dtype == wider else result
 
     return cast(_KernelT, run)
+
+
+def read_constant(op: Operation, value: object) -> Array:
+    """The array of a constant op, read-only.
+
+    Raises:
+        UnsupportedError: its numbers are not in the module.
+    """
+    if isinstance(value, DenseIntOrFPElementsAttr):
+        return constant(cast(Any, value))
+    raise UnsupportedError(
+        "the value is not in the module, only a reference to a resource",
+        op,
+        hint="print the module with its constants (dense<…>)",
+    )
 
 
 def constant(value: DenseIntOrFPElementsAttr) -> Array:

@@ -167,7 +167,7 @@ class _Account:
         for arg, held in zip(region.block.args, args, strict=False):
             self.values[arg] = self.hold(held)
         returned: list[_Held] = []
-        for step in plan_of(self.interpreter, region):
+        for step in plan_of(self.interpreter, region).steps:
             operands = [self.values.get(value, _NOTHING) for value in step.op.operands]
             if step.returns:
                 returned = [self.hold(held) for held in operands]

@@ -4,10 +4,19 @@
     def _transpose(_: Interpreter, op: stablehlo.TransposeOp, args: Values) -> Values:
         return (kernels.transpose(args[0], op.permutation.get_values()),)
 
-A function gets the values of the operands and answers with those of the results.
+A function gets the values of the operands and answers with those of the results. Where
+nothing but their arrays and the op itself matters, the function says once of an op by
+which kernel it is computed:
+
+    @prepares(stablehlo.TransposeOp)
+    def _transpose(op: stablehlo.TransposeOp) -> Kernel:
+        return partial(kernels.transpose, permutation=op.permutation.get_values())
+
+What is added last is what runs; a plug-in may add at any time.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from xdsl.interpreter import (
@@ -22,7 +31,8 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation
 
 from ttxdsl.interpreters.kernels import Kernel
-from ttxdsl.interpreters.regions import Values
+from ttxdsl.interpreters.prepared import Prepared
+from ttxdsl.interpreters.regions import Values, session
 
 Run = Callable[[Interpreter, Any, Values], Values]
 
@@ -39,15 +49,61 @@ def implements(
 
     def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
         _RUNS.update(dict.fromkeys(op_classes, run))
+        implementations.cache_clear()
         return run
 
     return add
 
 
+Prepare = Callable[[_OpT], Kernel | Prepared | None]
+
+
+def prepares(
+    *op_classes: type[_OpT], otherwise: Run | None = None
+) -> Callable[[Prepare[_OpT]], Prepare[_OpT]]:
+    """Decorator: the function says by what ops of these classes are computed.
+
+    Args:
+        op_classes: classes of ops with one result.
+        otherwise: runs the ops for which it says None.
+    """
+
+    def add(prepare: Prepare[_OpT]) -> Prepare[_OpT]:
+        implements(*op_classes)(_run_prepared(prepare, otherwise))
+        return prepare
+
+    return add
+
+
+def _run_prepared(prepare: Prepare[Any], otherwise: Run | None) -> Run:
+    """Runs an op by what is prepared for it, when it is met first."""
+
+    def run(interpreter: Interpreter, op: Operation, args: Values) -> Values:
+        state = session(interpreter)
+        if op not in state.kernels:
+            found = prepare(op)
+            state.kernels[op] = Prepared(found) if callable(found) else found
+        prepared = state.kernels[op]
+        if prepared is None:
+            assert otherwise is not None
+            return otherwise(interpreter, op, args)
+        if state.room and prepared.into is not None:
+            value = prepared.into(state.room, *args)
+            if value is not None:
+                return (value,)
+        return (prepared.kernel(*args),)
+
+    return run
+
+
 def implement_by_kernels(kernels: Mapping[type[Operation], Kernel]) -> None:
     """Ops of these classes are run by functions of their operands' arrays alone."""
     for op_class, kernel in kernels.items():
-        _RUNS[op_class] = lambda _, op, args, kernel=kernel: (kernel(*args),)
+        prepares(op_class)(_always(kernel))
+
+
+def _always(kernel: Kernel) -> Callable[[Operation], Kernel]:
+    return lambda _: kernel
 
 
 def implement_returns(*op_classes: type[Operation]) -> None:
@@ -55,6 +111,7 @@ def implement_returns(*op_classes: type[Operation]) -> None:
     _RETURNS.extend(op_classes)
 
 
+@cache
 def implementations() -> type[InterpreterFunctions]:
     """The table as xDSL's interpreter takes it."""
     found: dict[str, Any] = {"__doc__": "Every op of the table."}

@@ -105,20 +105,60 @@ def _clamped(start: Array, size: int, extent: int) -> Array:
     return np.clip(_as_index(start), 0, max(0, extent - size))
 
 
+def _corner(
+    starts: Sequence[Array], sizes: Sequence[int], local: Sequence[int]
+) -> tuple[slice, ...] | None:
+    """The slice of `sizes` at `starts`, if these are the same on all devices."""
+    cuts: list[slice] = []
+    for start, size, extent in zip(starts, sizes, local, strict=True):
+        if start.size != 1:
+            return None
+        at = min(max(int(start.item()), 0), max(extent - size, 0))
+        cuts.append(slice(at, at + size))
+    return tuple(cuts)
+
+
 def dynamic_slice(x: Array, starts: Sequence[Array], sizes: Sequence[int]) -> Array:
     """The slice of `sizes` at `starts`, moved so far that it lies inside."""
     rank = len(sizes)
+    local = x.shape[x.ndim - rank :]
+    if (cuts := _corner(starts, sizes, local)) is not None:
+        lead = max((start.ndim for start in starts), default=0)
+        if lead > x.ndim - rank:
+            x = x.reshape((1,) * (lead + rank - x.ndim) + x.shape)
+        return x[(..., *cuts)] if rank else x
     lead, (x, *lifted) = _lifted([(x, rank), *((s, 0) for s in starts)])
-    local = x.shape[lead:]
     places = [
         _clamped(start, size, extent)
         for start, size, extent in zip(lifted, sizes, local, strict=True)
     ]
-    if all(place.size == 1 for place in places):
-        firsts = [int(place.reshape(())) for place in places]
-        cuts = (slice(at, at + n) for at, n in zip(firsts, sizes, strict=True))
-        return x[(..., *cuts)] if rank else x
     return _take(x, dict(enumerate(places)), sizes, lead, 0)
+
+
+def update_slice_in_place(
+    x: Array, update: Array, starts: Sequence[Array]
+) -> Array | None:
+    """`x` itself, with `update` written at `starts`; see `dynamic_update_slice`.
+
+    None, and nothing is written, where the result has more leading extents than `x`,
+    or `x` lies otherwise than a new result would.
+    """
+    rank = len(starts)
+    lead = x.ndim - rank
+    cuts = _corner(starts, update.shape[update.ndim - rank :], x.shape[lead:])
+    leads = update.shape[: update.ndim - rank]
+    if (
+        cuts is None
+        or not x.flags.c_contiguous
+        or max((len(leads), *(start.ndim for start in starts))) > lead
+        or any(
+            n not in (1, m)
+            for n, m in zip(leads[::-1], x.shape[:lead][::-1], strict=False)
+        )
+    ):
+        return None
+    x[(..., *cuts)] = update
+    return x
 
 
 def dynamic_update_slice(x: Array, update: Array, starts: Sequence[Array]) -> Array:
@@ -128,17 +168,15 @@ def dynamic_update_slice(x: Array, update: Array, starts: Sequence[Array]) -> Ar
         [(x, rank), (update, rank), *((s, 0) for s in starts)]
     )
     local, sizes = x.shape[lead:], update.shape[lead:]
+    leads = lead_shape((x, rank), (update, rank), *((s, 0) for s in lifted))
+    result = np.array(np.broadcast_to(x, (*leads, *local)))
+    if (cuts := _corner(lifted, sizes, local)) is not None:
+        result[(..., *cuts)] = update
+        return result
     places = [
         _clamped(start, size, extent)
         for start, size, extent in zip(lifted, sizes, local, strict=True)
     ]
-    leads = lead_shape((x, rank), (update, rank), *((p, 0) for p in places))
-    result = np.array(np.broadcast_to(x, (*leads, *local)))
-    if all(place.size == 1 for place in places):
-        firsts = [int(place.reshape(())) for place in places]
-        cuts = (slice(at, at + n) for at, n in zip(firsts, sizes, strict=True))
-        result[(..., *cuts)] = update
-        return result
     total = lead + rank
     index = [_along(extent, i, total) for i, extent in enumerate(leads)]
     for d, place in enumerate(places):

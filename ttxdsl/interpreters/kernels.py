@@ -479,9 +479,11 @@ def concatenate(arrays: Sequence[Array], rank: int, dim: int) -> Array:
     """`arrays` one after the other along `dim`."""
     if len(arrays) == 1:
         return arrays[0]
-    lead = lead_shape(*((x, rank) for x in arrays))
-    full = [np.broadcast_to(x, lead + x.shape[x.ndim - rank :]) for x in arrays]
-    return np.concatenate(full, axis=len(lead) + dim)
+    leads = {x.shape[: x.ndim - rank] for x in arrays}
+    if len(leads) > 1:
+        lead = np.broadcast_shapes(*leads)
+        arrays = [np.broadcast_to(x, lead + x.shape[x.ndim - rank :]) for x in arrays]
+    return np.concatenate(arrays, axis=arrays[0].ndim - rank + dim)
 
 
 def pad(

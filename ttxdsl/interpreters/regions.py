@@ -1,9 +1,9 @@
 """Running regions: the state of a run, liveness, and bodies as array operations.
 
 A region is run op by op with every value dropped after its last use, so that the
-memory that a program needs is what is alive at once. Bodies of reductions, sorts and
-scatters are tensors of rank 0 in the program; here they run once on whole arrays,
-whose dimensions are leading ones to them.
+memory that a program needs is what is alive at once. What is found out about a region
+stays (`RegionPlan`): the first pass finds the kernels of its ops and what follows from
+constants alone, each further one costs the kernels.
 """
 
 import re
@@ -11,12 +11,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from math import prod
 from sys import getrefcount
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions
 from xdsl.ir import Attribute, Operation, Region, SSAValue
@@ -25,12 +25,11 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters import quantized
-from ttxdsl.interpreters.elements import DType, constant, is_integer, tensor_of
+from ttxdsl.interpreters.elements import DType, is_integer, tensor_of
 from ttxdsl.interpreters.engine import Devices, VirtualDevices
-from ttxdsl.interpreters.kernels import BINARY, convert
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
+from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.scattered import Scattered
 
 Array = NDArray[Any]
@@ -55,7 +54,11 @@ class Nothing(LocatedError):
     """A process waits for what was not sent (yet)."""
 
 
-@dataclass(frozen=True, slots=True)
+_KEPT = 1 << 22
+"""Bytes that a region keeps of what follows from its constants."""
+
+
+@dataclass(slots=True)
 class PlannedOp:
     """An op of a region, what its results must look like, and what dies with it."""
 
@@ -70,6 +73,70 @@ class PlannedOp:
     """Operands that die here and are of the type of the only result."""
     leaves: bool
     """Whether the function only hands the results out."""
+    uses: tuple[int, ...]
+    makes: tuple[int, ...]
+    frees: tuple[int, ...]
+    """Where in the frame operands, results and what dies are."""
+    captured: tuple[tuple[SSAValue, int], ...]
+    """What the regions of the op use, and where that is."""
+    prepared: Prepared | None = None
+    """How arrays become the only result, once it is known that nothing else matters."""
+
+
+@dataclass(slots=True)
+class RegionPlan:
+    """What there is to do in the one block of a region.
+
+    Attributes:
+        steps: its ops.
+        captured: values from outside that it uses; in the frame they are before its
+            arguments.
+        arguments: how many it takes.
+        unused: places in the frame of arguments that nobody uses.
+        frame: what is known of its values before it starts.
+        fixed: values that follow from constants, by their place, as the first pass finds
+            them.
+        rest: the steps that are left once they are known.
+        loops: whether one run may take many passes.
+    """
+
+    steps: list[PlannedOp]
+    captured: tuple[SSAValue, ...]
+    arguments: int
+    unused: tuple[int, ...]
+    frame: list[Any]
+    loops: bool
+    fixed: dict[int, Any] = field(default_factory=dict[int, Any])
+    kept: int = 0
+    rest: list[PlannedOp] | None = None
+
+    def fix(self, step: PlannedOp, value: Array) -> None:
+        """Keep the result of a step that has it from constants alone."""
+        if step.uses and not (self.loops and all(at in self.fixed for at in step.uses)):
+            return
+        size = _held_bytes(value) if step.uses else 0
+        if self.kept + size <= _KEPT:
+            self.kept += size
+            self.fixed[step.makes[0]] = value
+
+    def settle(self) -> None:
+        """After the first pass: the next ones start with what is known by then."""
+        self.rest = [
+            step
+            for step in self.steps
+            if len(step.makes) != 1 or step.makes[0] not in self.fixed
+        ]
+        for step in self.rest:
+            for at in (*step.uses, *(at for _, at in step.captured)):
+                if at in self.fixed:
+                    self.frame[at] = self.fixed[at]
+        self.fixed.clear()
+
+
+def _held_bytes(value: Array) -> int:
+    """Memory of an array, repeated elements counted once."""
+    distinct = (n for n, step in zip(value.shape, value.strides, strict=True) if step)
+    return prod(distinct) * value.itemsize
 
 
 @dataclass
@@ -80,9 +147,7 @@ class Session:
     """Where the meshes of the program are."""
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
     """The devices of the code that runs now; no axes outside of a mesh."""
-    plans: dict[Region, list[PlannedOp]] = field(
-        default_factory=dict[Region, list[PlannedOp]]
-    )
+    plans: dict[Region, RegionPlan] = field(default_factory=dict[Region, RegionPlan])
     captures: dict[Region, tuple[SSAValue, ...]] = field(
         default_factory=dict[Region, tuple[SSAValue, ...]]
     )
@@ -91,7 +156,10 @@ class Session:
     symbols: dict[str, Operation] = field(default_factory=dict[str, Operation])
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
-    constants: dict[Operation, Array] = field(default_factory=dict[Operation, Array])
+    kernels: dict[Operation, Prepared | None] = field(
+        default_factory=dict[Operation, Prepared | None]
+    )
+    """How the ops that are functions of arrays alone are computed; None of others."""
     stands_for: dict[Operation, Operation] = field(
         default_factory=dict[Operation, Operation]
     )
@@ -143,16 +211,19 @@ def find_symbol(interpreter: Interpreter, name: str) -> Operation:
     return symbols[name]
 
 
-def _plan(interpreter: Interpreter, region: Region) -> list[PlannedOp]:
+def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
     block = region.block
+    outside = captures_of(interpreter, region)
+    places = {value: at for at, value in enumerate((*outside, *block.args))}
     last: dict[SSAValue, Operation] = {}
-    mine: set[SSAValue] = set(block.args)
+    inner: dict[Operation, tuple[SSAValue, ...]] = {}
     for op in block.ops:
-        mine.update(op.results)
-        captured = (captures_of(interpreter, inner) for inner in op.regions)
-        for value in (*op.operands, *chain.from_iterable(captured)):
-            if value in mine:
-                last[value] = op
+        for result in op.results:
+            places[result] = len(places)
+        captured = (captures_of(interpreter, one) for one in op.regions)
+        inner[op] = tuple(dict.fromkeys(chain.from_iterable(captured)))
+        for value in (*op.operands, *inner[op]):
+            last[value] = op
     dying: dict[Operation, list[SSAValue]] = {}
     for value, op in last.items():
         dying.setdefault(op, []).append(value)
@@ -161,25 +232,37 @@ def _plan(interpreter: Interpreter, region: Region) -> list[PlannedOp]:
         dead = dying.get(op, [])
         dead += [result for result in op.results if result not in last]
         results = tuple((result, *expected(result.type)) for result in op.results)
-        shadow = quantized.on_floats(op)
-        returns = op.has_trait(IsTerminator)
-        last_use = _last_used(op, set(dead))
         leaves = isinstance(region.parent, FuncOp) and all(
             last.get(result, block.last_op) is block.last_op and result.has_one_use()
             for result in op.results
         )
         steps.append(
-            PlannedOp(op, results, tuple(dead), shadow, returns, last_use, leaves)
+            PlannedOp(
+                op,
+                results,
+                tuple(dead),
+                shadow=quantized.on_floats(op),
+                returns=op.has_trait(IsTerminator),
+                last_use=_last_used(op, set(dead)),
+                leaves=leaves,
+                uses=tuple(places[value] for value in op.operands),
+                makes=tuple(places[value] for value in op.results),
+                frees=tuple(places[value] for value in dead),
+                captured=tuple((value, places[value]) for value in inner[op]),
+            )
         )
-    return steps
+    unused = tuple(places[arg] for arg in block.args if arg not in last)
+    loops = not isinstance(region.parent, FuncOp)
+    frame: list[Any] = [None] * len(places)
+    return RegionPlan(steps, outside, len(block.args), unused, frame, loops)
 
 
-def plan_of(interpreter: Interpreter, region: Region) -> list[PlannedOp]:
+def plan_of(interpreter: Interpreter, region: Region) -> RegionPlan:
     """What there is to do in the one block of a region, found out once."""
     plans = session(interpreter).plans
-    if (steps := plans.get(region)) is None:
-        steps = plans[region] = _plan(interpreter, region)
-    return steps
+    if (plan := plans.get(region)) is None:
+        plan = plans[region] = _plan(interpreter, region)
+    return plan
 
 
 def _last_used(op: Operation, dead: set[SSAValue]) -> tuple[int, ...]:
@@ -194,10 +277,10 @@ def _last_used(op: Operation, dead: set[SSAValue]) -> tuple[int, ...]:
 
 
 _REFERENCES = 4
-"""To an array that only a scope holds: the scope, the operands, a name, a question."""
+"""To an array that only a frame holds: the frame, the operands, a name, a question."""
 
 
-def _free(inputs: Values, at: Sequence[int]) -> list[Array]:
+def _free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
     """The operands that nobody else looks at, also not through a view."""
     found: list[Array] = []
     for index in at:
@@ -227,63 +310,147 @@ def expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
 
 
 def run_region(
-    interpreter: Interpreter, region: Region, args: Sequence[Any], name: str
+    interpreter: Interpreter,
+    region: Region,
+    args: Sequence[Any],
+    name: str,
+    *,
+    handed: bool = False,
 ) -> Values:
     """The values that the one block of `region` returns for `args`.
 
     Every result is held against its type: what an op computes can be wrong, but not
     silently of a wrong shape. Values die after their last use.
 
+    Args:
+        interpreter: runs it.
+        region: what is run.
+        args: its arguments.
+        name: what the interpreter calls it.
+        handed: `args` is a list and is emptied, so that values which nobody else has
+            die in the region; results may take their memory.
+
     Raises:
         LocatedError: an op that cannot be computed, or computes another type.
     """
-    if len(region.blocks) != 1:
-        return interpreter.run_ssacfg_region(region, tuple(args), name)
-    steps = plan_of(interpreter, region)
     state = session(interpreter)
-    rounding = state.rounding
-    interpreter.push_scope(name)
-    try:
-        interpreter.set_values(zip(region.block.args, args, strict=True))
-        del args
-        with np.errstate(all="ignore"):
-            for step in steps:
-                op = step.op
-                inputs = interpreter.get_values(op.operands)
-                if step.returns:
-                    return inputs
-                if step.shadow is None:
-                    if step.last_use:
-                        state.room = _free(inputs, step.last_use)
-                    values = _run_op(interpreter, op, inputs)
-                    state.room = []
-                else:
-                    floats = quantized.to_floats(op, inputs)
-                    floats = _run_op(interpreter, step.shadow, floats)
-                    values = quantized.from_floats(op, floats)
-                del inputs
-                for (result, shape, dtype), value in zip(
-                    step.results, values, strict=True
-                ):
-                    if step.leaves and isinstance(value, Scattered):
-                        pass  # nobody needs it whole here
-                    elif dtype is not None:
-                        value = _checked(op, value, shape, dtype)
-                        if rounding is not None:
-                            value = rounding(op, value)
-                        if is_integer(dtype) and 1 < value.size <= _SMALL:
-                            value = _compressed(interpreter, value, len(shape))
-                    interpreter.set_values(((result, value),))
-                # a name would keep the last one alive
-                del values
-                value = None
-                interpreter.set_values((value, None) for value in step.dead)
-    finally:
-        interpreter.pop_scope()
+    if (plan := state.plans.get(region)) is None:
+        if len(region.blocks) != 1:
+            return interpreter.run_ssacfg_region(region, tuple(args), name)
+        plan = plan_of(interpreter, region)
+    # who watches sees every op, and other roundings are other constants
+    watched = bool(interpreter.listeners) or state.rounding is not None
+    frame = plan.frame.copy()
+    first = len(plan.captured)
+    if first:
+        frame[:first] = interpreter.get_values(plan.captured)
+    if len(args) != plan.arguments:
+        raise InterpretationError(
+            f"{name} takes {plan.arguments} values, {len(args)} were given"
+        )
+    frame[first : first + len(args)] = args
+    for at in plan.unused:
+        frame[at] = None
+    if handed:
+        cast(list[Any], args).clear()
+    del args
+    with np.errstate(all="ignore"):
+        return _pass(interpreter, plan, frame, name, watched=watched)
+
+
+def _pass(
+    interpreter: Interpreter,
+    plan: RegionPlan,
+    frame: list[Any],
+    name: str,
+    *,
+    watched: bool,
+) -> Values:
+    """One pass through a region, in whose frame are its arguments."""
+    state = session(interpreter)
+    known = not watched and plan.rest is not None
+    inputs: Sequence[Any]
+    for step in plan.rest if known and plan.rest is not None else plan.steps:
+        prepared = step.prepared
+        inputs = [frame[at] for at in step.uses]
+        if step.returns:
+            if not watched and not known:
+                plan.settle()
+            return tuple(inputs)
+        if prepared is None or watched:
+            values = _results(interpreter, step, inputs, frame)
+            if not watched and (prepared := state.kernels.get(step.op)) is not None:
+                step.prepared = prepared
+                plan.fix(step, cast(Array, values[0]))
+            for at, value in zip(step.makes, values, strict=True):
+                frame[at] = value
+            # a name would keep them alive
+            del values
+            value = None
+        else:
+            value = None
+            try:
+                if step.last_use and prepared.into is not None:
+                    room = _free(inputs, step.last_use)
+                    if room:
+                        value = prepared.into(room, *inputs)
+                    del room
+                if value is None:
+                    value = prepared.kernel(*inputs)
+            except (CompileError, ReplicaMismatchError):
+                raise
+            except _COMPUTING as error:
+                raise _located(error, step.op, inputs) from error
+            _, shape, dtype = step.results[0]
+            frame[step.makes[0]] = _typed(state, step.op, value, shape, dtype)
+        for at in step.frees:
+            frame[at] = None
     raise InterpretationError(f"the region of {name} does not return")
 
 
+def _results(
+    interpreter: Interpreter, step: PlannedOp, inputs: Sequence[Any], frame: list[Any]
+) -> list[Any]:
+    """What an op makes, by the function that is registered for it."""
+    state, op = session(interpreter), step.op
+    if step.shadow is not None:
+        floats = quantized.to_floats(op, tuple(inputs))
+        floats = _run_op(interpreter, step.shadow, floats)
+        made = quantized.from_floats(op, floats)
+    elif step.captured:
+        # its regions find there what they use
+        interpreter.push_scope(op.name)
+        try:
+            interpreter.set_values((value, frame[at]) for value, at in step.captured)
+            made = _run_op(interpreter, op, tuple(inputs))
+        finally:
+            interpreter.pop_scope()
+    else:
+        if step.last_use:
+            state.room = _free(inputs, step.last_use)
+        made = _run_op(interpreter, op, tuple(inputs))
+        state.room = []
+    return [
+        # what nobody needs whole here stays apart
+        value
+        if step.leaves and isinstance(value, Scattered)
+        else _typed(state, op, value, shape, dtype)
+        for (_, shape, dtype), value in zip(step.results, made, strict=True)
+    ]
+
+
 _TOO_MANY_DIMENSIONS = re.compile(r"maximum supported dimension|too many dimensions")
+
+_COMPUTING = (
+    InterpretationError,
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    np.exceptions.AxisError,
+    MemoryError,
+)
+"""What a function that computes an op may raise."""
 
 
 def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
@@ -291,64 +458,64 @@ def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
         return interpreter.run_op(op, inputs)
     except (CompileError, ReplicaMismatchError):
         raise
-    except InterpretationError as error:
-        raise LocatedError(str(error), op) from error
-    except (ValueError, TypeError, IndexError, KeyError, np.exceptions.AxisError) as e:
-        if _TOO_MANY_DIMENSIONS.search(str(e)):
-            raise LimitError(
-                f"needs more dimensions than NumPy's arrays have, with those of the mesh:"
-                f" {e}",
-                op,
-            ) from e
-        shapes = ", ".join(f"{getattr(x, 'shape', x)}" for x in inputs)
-        raise LocatedError(f"cannot be computed of {shapes}: {e}", op) from e
-    except MemoryError as e:
-        reason = str(e).rstrip(".") or "no more is left"
-        raise LimitError(f"needs more memory than there is: {reason}", op) from e
+    except _COMPUTING as error:
+        raise _located(error, op, inputs) from error
 
 
-def _compressed(interpreter: Interpreter, x: Array, rank: int) -> Array:
+def _located(error: Exception, op: Operation, inputs: Sequence[Any]) -> Exception:
+    """The error that says in which op another one happened."""
+    if isinstance(error, InterpretationError):
+        return LocatedError(str(error), op)
+    if isinstance(error, MemoryError):
+        reason = str(error).rstrip(".") or "no more is left"
+        return LimitError(f"needs more memory than there is: {reason}", op)
+    if _TOO_MANY_DIMENSIONS.search(str(error)):
+        return LimitError(
+            "needs more dimensions than NumPy's arrays have, with those of the mesh:"
+            f" {error}",
+            op,
+        )
+    shapes = ", ".join(f"{getattr(x, 'shape', x)}" for x in inputs)
+    return LocatedError(f"cannot be computed of {shapes}: {error}", op)
+
+
+def _typed(
+    state: Session,
+    op: Operation,
+    value: Any,
+    shape: tuple[int, ...],
+    dtype: DType | None,
+) -> Any:
+    """A result as its type wants it, rounded as the run rounds."""
+    if dtype is None:
+        return value
+    array = value if type(value) is np.ndarray else np.asarray(value)
+    rank = len(shape)
+    if array.dtype != dtype or array.shape[array.ndim - rank :] != shape:
+        raise LocatedError(
+            f"gives a value of shape {array.shape} and type {array.dtype} where its "
+            f"type says {shape} and {dtype}",
+            op,
+        )
+    if state.rounding is not None:
+        array = state.rounding(op, array)
+    if array.ndim > rank and 1 < array.size <= _SMALL and is_integer(dtype):
+        array = _compressed(state.mesh, array, rank)
+    return array
+
+
+def _compressed(mesh: DeviceMesh, x: Array, rank: int) -> Array:
     """A small integer value without extents along which it is found equal.
 
     Device numbers differ along all axes, what is computed from them (offsets, masks)
     often along one only: without this all that follows would be done per device. The
     leading extents of a body's numbers are elements', and may be as many as the mesh's.
     """
-    mesh = session(interpreter).mesh
-    if x.ndim != mesh.rank + rank or x.ndim == rank:
+    if x.ndim != mesh.rank + rank:
         return x
     if any(n not in (1, size) for n, size in zip(x.shape, mesh.extents, strict=False)):
         return x
     return mesh.compress(x, rank)
-
-
-def _checked(op: Operation, value: Any, shape: tuple[int, ...], dtype: DType) -> Array:
-    array = np.asarray(value)
-    local = array.shape[array.ndim - len(shape) :] if shape else ()
-    if local != shape or array.dtype != dtype:
-        raise LocatedError(
-            f"gives a value of shape {array.shape} and type {array.dtype} where its "
-            f"type says {shape} and {dtype}",
-            op,
-        )
-    return array
-
-
-def constant_value(interpreter: Interpreter, op: Operation, value: object) -> Array:
-    """The array of a constant op, read from its attribute once."""
-    known = session(interpreter).constants
-    if op not in known:
-        if not isinstance(value, DenseIntOrFPElementsAttr):
-            raise UnsupportedError(
-                "the value is not in the module, only a reference to a resource",
-                op,
-                hint="print the module with its constants (dense<…>)",
-            )
-        known[op] = constant(cast(Any, value))
-    return known[op]
-
-
-# bodies
 
 
 def captures_of(interpreter: Interpreter, region: Region) -> tuple[SSAValue, ...]:
@@ -380,86 +547,3 @@ def _captured(
             for inner in op.regions:
                 used.update(dict.fromkeys(known[inner]))
     return tuple(value for value in used if value not in inside)
-
-
-def body_names(region: Region) -> tuple[str, ...] | None:
-    """The named reductions that a body applies to each operand alone, if it does."""
-    block = region.blocks.first
-    if block is None or block.next_block is not None or block.last_op is None:
-        return None
-    returned = block.last_op.operands
-    count = len(returned)
-    if len(block.args) != 2 * count or sum(1 for _ in block.ops) != count + 1:
-        return None
-    names: list[str] = []
-    for at, value in enumerate(returned):
-        op = value.owner
-        if not isinstance(op, Operation) or op.parent is not block:
-            return None
-        dialect, _, name = op.name.partition(".")
-        pair = {block.args[at], block.args[count + at]}
-        if dialect != "stablehlo" or name not in UFUNCS or set(op.operands) != pair:
-            return None
-        names.append(name)
-    return tuple(names)
-
-
-def run_body(
-    interpreter: Interpreter, region: Region, arrays: Sequence[Array], lead: int
-) -> Arrays:
-    """A body of scalars on whole arrays of one shape.
-
-    Args:
-        interpreter: runs it.
-        region: the body.
-        arrays: its arguments, with `lead` leading (mesh) dimensions.
-        lead: their number. They are put last, so that values from outside of the
-            body, which have just these, line up.
-    """
-    captured = [
-        np.asarray(value).ndim
-        for value in interpreter.get_values(captures_of(interpreter, region))
-        if value is not None
-    ]
-    turn = lead if any(captured) else 0
-    if any(captured) and not lead and max(captured) > 0:
-        raise UnsupportedError(
-            "the body uses a value from outside that differs by device",
-            region.parent_op(),
-            hint="make that value an operand",
-        )
-    shape = np.broadcast_shapes(*(array.shape for array in arrays))
-    if turn:
-        arrays = [
-            np.moveaxis(np.broadcast_to(x, shape), range(turn), range(-turn, 0))
-            for x in arrays
-        ]
-    results = run_region(interpreter, region, arrays, "body")
-    turned = (*shape[turn:], *shape[:turn])
-    full = [np.broadcast_to(x, turned) for x in results]
-    if turn:
-        full = [np.moveaxis(x, range(-turn, 0), range(turn)) for x in full]
-    return tuple(full)
-
-
-def body_reducer(interpreter: Interpreter, region: Region, lead: int = 0) -> Reducer:
-    """A body as a reducer of arrays with `lead` leading dimensions."""
-    names = body_names(region)
-    if names is not None:
-        kernels = [BINARY[name] for name in names]
-        return Reducer(
-            lambda a, b: tuple(k(x, y) for k, x, y in zip(kernels, a, b, strict=True)),
-            names,
-        )
-    return Reducer(lambda a, b: run_body(interpreter, region, (*a, *b), lead))
-
-
-def promoted(region: Region, arrays: Sequence[Array]) -> list[Array]:
-    """Operands in the element types of a body's first arguments (the same or wider)."""
-    types = [tensor_of(arg.type)[1] for arg in region.block.args]
-    return [convert(x, dtype) for x, dtype in zip(arrays, types, strict=False)]
-
-
-def body_dtype(region: Region) -> DType:
-    """The element type of a body's first argument."""
-    return tensor_of(region.block.args[0].type)[1]

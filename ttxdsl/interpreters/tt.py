@@ -7,19 +7,17 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
-from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing, has_layout
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import ConvDims, GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
@@ -33,129 +31,19 @@ from ttxdsl.interpreters import (
 from ttxdsl.interpreters.control_flow import run_branches, run_while
 from ttxdsl.interpreters.elements import (
     is_float,
-    is_integer,
     rank_of,
     tensor_of,
     widen,
 )
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
-from ttxdsl.interpreters.reduction import Reducer, reduce_named
-from ttxdsl.interpreters.regions import Values, constant_value, session
-from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
-from ttxdsl.interpreters.tt_fused import FUSED_RUNS, activated_by
+from ttxdsl.interpreters.kernels import BINARY, Array
+from ttxdsl.interpreters.reduction import Reducer
+from ttxdsl.interpreters.regions import Values, session
+from ttxdsl.interpreters.tt_fused import FUSED_RUNS
+from ttxdsl.interpreters.tt_prepared import number_of
 from ttxdsl.interpreters.tt_today import TODAY_RUNS
 
-# element by element
-
-
-def _stretched(op: Any, result: Array) -> Array:
-    """The result, its dimensions of size 1 repeated as its type says (a view)."""
-    shape, _ = tensor_of(op.results[0].type)
-    at = result.ndim - len(shape)
-    if result.shape[at:] == shape:
-        return result
-    return np.broadcast_to(result, (*result.shape[:at], *shape))
-
-
-_IN_PLACE: Mapping[str, np.ufunc] = {
-    "abs": np.abs,
-    "add": np.add,
-    "ceil": np.ceil,
-    "div": np.true_divide,
-    "floor": np.floor,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "multiply": np.multiply,
-    "neg": np.negative,
-    "subtract": np.subtract,
-}
-"""Ops that are one ufunc on `_PLAIN` types, by ttir mnemonic: it may write anywhere."""
-
-_PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
-
-
-def _elementwise(
-    kernel: Kernel, ufunc: np.ufunc | None, at: Interpreter, op: Any, args: Values
-) -> Values:
-    rank = rank_of(op.results[0].type)
-    args = tuple(
-        kernels.expand_scalar(x, rank) if rank and not rank_of(one.type) else x
-        for x, one in zip(args, op.operands, strict=False)
-    )
-    if has_layout(op.results[0].type):
-        return (_of_tt_mlir(kernel, op, args),)
-    room = session(at).room
-    if room and ufunc is not None and args[0].dtype in _PLAIN:
-        shape = np.broadcast_shapes(*(x.shape for x in args))
-        for array in room:
-            if array.shape == shape and array.dtype == args[0].dtype:
-                return (_stretched(op, ufunc(*args, out=array)),)
-    return (_stretched(op, np.asarray(kernel(*args))),)
-
-
-_TRUTH = (Typing.LOGICAL, Typing.SELECT)
-
-
-def _of_tt_mlir(kernel: Kernel, op: Any, args: Values) -> Array:
-    """What tt-mlir says beside: activations, and numbers that stand for truth."""
-    values = list(args)
-    if op.SPEC.arity == 2:
-        for at, where in enumerate(ACTIVATIONS[:2]):
-            values[at] = activated_by(values[at], op.properties.get(where))
-    for at in range(1 if op.SPEC.typing == Typing.SELECT else len(values)):
-        if op.SPEC.typing in _TRUTH and values[at].dtype.kind != "b":
-            values[at] = values[at] != 0
-    result = np.asarray(kernel(*values))
-    if op.SPEC.arity == 2:
-        result = activated_by(result, op.properties.get(ACTIVATIONS[2]))
-    dtype = tensor_of(op.results[0].type)[1]
-    if result.dtype != dtype:
-        result = kernels.convert(result, dtype)
-    return _stretched(op, result)
-
-
-def _converted(
-    kernel: Callable[[Array, np.dtype[Any]], Array],
-    _: Interpreter,
-    op: Any,
-    args: Values,
-) -> Values:
-    return (_stretched(op, kernel(args[0], tensor_of(op.results[0].type)[1])),)
-
-
 # reductions
-
-
-def _mean(x: Array, axes: tuple[int, ...]) -> Array:
-    wide = widen(x)
-    count = int(np.prod([x.shape[axis] for axis in axes]))
-    total = reduce_named("add", wide, axes)
-    if is_integer(x.dtype):
-        return BINARY["divide"](total, total.dtype.type(count)).astype(x.dtype)
-    return (total / wide.dtype.type(count)).astype(x.dtype)
-
-
-_REDUCTIONS: Mapping[str, str] = {
-    "max": "maximum",
-    "min": "minimum",
-    "prod": "multiply",
-    "reduce_and": "and",
-    "reduce_or": "or",
-    "sum": "add",
-}
-
-
-def _reduction(mnemonic: str, _: Interpreter, op: Any, args: Values) -> Values:
-    x: Array = args[0]
-    rank = rank_of(op.input.type)
-    axes = tuple(x.ndim - rank + dim % rank for dim in op.reduced_dims())
-    if mnemonic == "mean":
-        reduced = _mean(x, axes)
-    else:
-        reduced = reduce_named(_REDUCTIONS[mnemonic], x, axes) if axes else x
-    shape, _dtype = tensor_of(op.results[0].type)
-    return (reduced.reshape((*x.shape[: x.ndim - rank], *shape)),)
 
 
 def _argmax(_: Interpreter, op: Any, args: Values) -> Values:
@@ -177,50 +65,6 @@ def _cumulative(name: str, _: Interpreter, op: Any, args: Values) -> Values:
 
 
 # data movement
-
-
-def _reshape(_: Interpreter, op: Any, args: Values) -> Values:
-    shape, _dtype = tensor_of(op.results[0].type)
-    return (kernels.reshape(args[0], rank_of(op.input.type), shape),)
-
-
-def _repeat(_: Interpreter, op: Any, args: Values) -> Values:
-    x: Array = args[0]
-    factors = op.repeat_dims.values()
-    sizes = x.shape[x.ndim - len(factors) :]
-    if all(n == 1 or k == 1 for n, k in zip(sizes, factors, strict=True)):
-        return (_stretched(op, x),)
-    return (np.tile(x, (*(1,) * (x.ndim - len(factors)), *factors)),)
-
-
-def _concat(_: Interpreter, op: Any, args: Values) -> Values:
-    rank = rank_of(op.results[0].type)
-    return (kernels.concatenate(args, rank, op.dim.value.data % rank),)
-
-
-def _slice_static(_: Interpreter, op: Any, args: Values) -> Values:
-    cut = ints(op.begins), ints(op.ends), ints(op.step)
-    return (kernels.slice_(args[0], *cut),)
-
-
-def _slice_dynamic(_: Interpreter, op: Any, args: Values) -> Values:
-    x, begins, _ends = args
-    shape, _dtype = tensor_of(op.results[0].type)
-    starts = [begins[..., dim] for dim in range(len(shape))]
-    return (indexing.dynamic_slice(x, starts, shape),)
-
-
-def _number(attribute: object, dtype: np.dtype[Any]) -> Array:
-    """An attribute's number in an element type, rounded once."""
-    assert isinstance(attribute, FloatAttr | IntegerAttr)
-    return kernels.convert(np.array(attribute.value.data), dtype)
-
-
-def _pad(_: Interpreter, op: Any, args: Values) -> Values:
-    x: Array = args[0]
-    amounts = ints(op.padding)
-    low, high = amounts[0::2], amounts[1::2]
-    return (kernels.pad(x, _number(op.value, x.dtype), low, high, [0] * len(low)),)
 
 
 def _embedding(_: Interpreter, op: Any, args: Values) -> Values:
@@ -395,28 +239,9 @@ def _prepare_conv3d_weights(_: Interpreter, op: Any, args: Values) -> Values:
 # creation
 
 
-def _filled(number: int, _: Interpreter, op: Any, args: Values) -> Values:
-    shape, dtype = tensor_of(op.results[0].type)
-    return (np.broadcast_to(kernels.convert(np.array(number), dtype), shape),)
-
-
-def _full(_: Interpreter, op: Any, args: Values) -> Values:
-    shape, dtype = tensor_of(op.results[0].type)
-    return (np.broadcast_to(_number(op.fill_value, dtype), shape),)
-
-
-def _arange(_: Interpreter, op: Any, args: Values) -> Values:
-    shape, dtype = tensor_of(op.results[0].type)
-    start, end, step = (x.value.data for x in (op.start, op.end, op.step))
-    numbers: Array = np.arange(int(start), int(end), int(step))
-    line = kernels.convert(numbers, dtype)
-    local = [-1 if at == op.dim else 1 for at in range(len(shape))]
-    return (np.broadcast_to(line.reshape(local), shape),)
-
-
 def _rand(_: Interpreter, op: Any, args: Values) -> Values:
     shape, dtype = tensor_of(op.results[0].type)
-    low, high = _number(op.low, dtype), _number(op.high, dtype)
+    low, high = number_of(op.low, dtype), number_of(op.high, dtype)
     seed = op.seed.value.data
     return (random.distribution("UNIFORM", low, high, shape, dtype, seed),)
 
@@ -513,18 +338,8 @@ RUNS: dict[str, Run] = {
     **TODAY_RUNS,
     **FUSED_RUNS,
     **{addition.mnemonic: _addition for addition in ADDITIONS},
-    **{
-        name: partial(_elementwise, kernel, _IN_PLACE.get(name))
-        for name, kernel in ELEMENTWISE.items()
-    },
-    **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
-    "arange": _arange,
     "argmax": _argmax,
-    "bitcast_convert": partial(_converted, kernels.bitcast_convert),
-    "broadcast": lambda _, op, args: (_stretched(op, args[0]),),
     "case": _case,
-    "concat": _concat,
-    "constant": lambda run, op, _: (constant_value(run, op, op.value),),
     "conv2d": _conv2d,
     "conv3d": _conv3d,
     "cumprod": partial(_cumulative, "multiply"),
@@ -532,30 +347,16 @@ RUNS: dict[str, Run] = {
     "dequantize": _dequantize,
     "dot_general": _dot_general,
     "embedding": _embedding,
-    "empty": partial(_filled, 0),  # never read; no memory either
-    "full": _full,
     "gather": _gather,
     "if": _if,
-    "ones": partial(_filled, 1),
-    "pad": _pad,
-    "permute": lambda _, op, args: (kernels.transpose(args[0], ints(op.permutation)),),
     "prepare_conv3d_weights": _prepare_conv3d_weights,
     "quantize": _quantize,
     "rand": _rand,
-    "repeat": _repeat,
     "requantize": _requantize,
     "rng_bit_generator": _random_bits,
-    "reshape": _reshape,
-    "reverse": lambda _, op, args: (
-        kernels.reverse(args[0], rank_of(op.input.type), ints(op.dimensions)),
-    ),
     "scatter": _scatter,
-    "slice_dynamic": _slice_dynamic,
-    "slice_static": _slice_static,
     "sort": _sort,
     "topk": _topk,
-    "typecast": partial(_converted, kernels.convert),
     "while": _while,
-    "zeros": partial(_filled, 0),
 }
 """How each op is computed, by its declaration's name (`repeat` is ttnn's alone)."""

@@ -25,7 +25,7 @@ from ttxdsl.interpreters.elements import (
     widened,
 )
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import Array, UnaryKernel
+from ttxdsl.interpreters.kernels import Array, Kernel, UnaryKernel
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_today import UNARY_TODAY, number, reshaped, result_of
@@ -105,33 +105,37 @@ def _aligned(x: Array, rank: int, to: int) -> Array:
     return x.reshape((*lead, *(1,) * (to - rank), *x.shape[x.ndim - rank :]))
 
 
-def matmul(op: Any, a: Array, b: Array) -> Array:
+def _product(op: Any) -> Kernel:
     """Matrices times matrices; leading dimensions stretch as NumPy's do."""
     ranks = rank_of(op.a.type), rank_of(op.b.type)
-    dtype = tensor_of(op.results[0].type)[1]
+    shape, dtype = tensor_of(op.results[0].type)
     turned = [one is not None and bool(one) for one in (op.transpose_a, op.transpose_b)]
     if ranks[0] == ranks[1] and ranks[0] >= 2:
-        batch = list(range(ranks[0] - 2))
+        batch = tuple(range(ranks[0] - 2))
         mine, theirs = (tensor_of(one.type)[0][:-2] for one in (op.a, op.b))
         if mine == theirs:
             left = ranks[0] - (2 if turned[0] else 1)
             right = ranks[1] - (1 if turned[1] else 2)
-            sums = ([left], [right])
-            return contraction.dot_general(a, b, (batch, batch), sums, ranks, dtype)
+            return contraction.product_of(
+                (batch, batch), ((left,), (right,)), ranks, dtype
+            )
     # vectors and broadcast batches, as torch.matmul has them
     to = max(*ranks, 2)
-    x = a[..., None, :] if ranks[0] == 1 else a
-    y = b[..., :, None] if ranks[1] == 1 else b
-    x = np.swapaxes(x, -1, -2) if turned[0] and ranks[0] > 1 else x
-    y = np.swapaxes(y, -1, -2) if turned[1] and ranks[1] > 1 else y
-    x, y = (
-        _aligned(v, max(rank, 2), to) for v, rank in zip((x, y), ranks, strict=True)
-    )
     wide = compute_dtype(dtype)
-    product = np.matmul(x.astype(wide), y.astype(wide))
-    shape, _dtype = tensor_of(op.results[0].type)
-    lead = product.ndim - to
-    return kernels.convert(product.reshape((*product.shape[:lead], *shape)), dtype)
+
+    def run(a: Array, b: Array) -> Array:
+        x = a[..., None, :] if ranks[0] == 1 else a
+        y = b[..., :, None] if ranks[1] == 1 else b
+        x = np.swapaxes(x, -1, -2) if turned[0] and ranks[0] > 1 else x
+        y = np.swapaxes(y, -1, -2) if turned[1] and ranks[1] > 1 else y
+        x, y = (
+            _aligned(v, max(rank, 2), to) for v, rank in zip((x, y), ranks, strict=True)
+        )
+        product = np.matmul(x.astype(wide), y.astype(wide))
+        lead = product.ndim - to
+        return kernels.convert(product.reshape((*product.shape[:lead], *shape)), dtype)
+
+    return run
 
 
 def _activation(op: Any, x: Array) -> Array:
@@ -140,7 +144,7 @@ def _activation(op: Any, x: Array) -> Array:
 
 def _linear(_: Interpreter, op: Any, args: Values) -> Values:
     a, b, *bias = args
-    y = matmul(op, a, b)
+    y = _product(op)(a, b)
     if bias:
         to = rank_of(op.results[0].type)
         row = _aligned(bias[0], rank_of(op.bias.type), to)
@@ -148,10 +152,16 @@ def _linear(_: Interpreter, op: Any, args: Values) -> Values:
     return (_activation(op, y),)
 
 
-def run_matmul(_: Interpreter, op: Any, args: Values) -> Values:
+def matmul_of(op: Any) -> Kernel:
     """`matmul` of both dialects; ttnn's may end with an activation."""
-    y = matmul(op, *args)
-    return (_activation(op, y) if op.DIALECT == "ttnn" else y,)
+    product = _product(op)
+    if op.DIALECT != "ttnn" or op.activation is None:
+        return product
+
+    def run(a: Array, b: Array) -> Array:
+        return _activation(op, product(a, b))
+
+    return run
 
 
 # norms
@@ -364,7 +374,6 @@ FUSED_RUNS: dict[str, Run] = {
     "group_norm": _group_norm,
     "layer_norm": partial(_normal, True),
     "linear": _linear,
-    "matmul": run_matmul,
     "nlp_concat_heads": _concatenate_heads,
     "rms_norm": partial(_normal, False),
     "rotary_embedding": _rotary,

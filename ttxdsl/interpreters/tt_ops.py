@@ -5,16 +5,27 @@ makes has no memory. A device handle of ttnn is nothing to the simulation: which
 op works on is in the types.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import ttnn
 from ttxdsl.dialects._tt.control_flow import Yield
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects.ttir import TODAY_OPS, TTIROp
-from ttxdsl.interpreters.implementing import Run, implement_returns, implements
+from ttxdsl.interpreters.implementing import (
+    Run,
+    implement_returns,
+    implements,
+    prepares,
+)
+from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt import RUNS
 from ttxdsl.interpreters.tt_mesh import MESH_RUNS
+from ttxdsl.interpreters.tt_prepared import PREPARES
 from ttxdsl.interpreters.tt_today import TTIR_REPEAT
 
 
@@ -25,11 +36,34 @@ def _on_inputs(known: Run) -> Run:
     return run
 
 
+def _of_inputs(
+    prepare: Callable[[Any], Kernel | Prepared],
+) -> Callable[[TTOp], Prepared]:
+    def prepared(op: TTOp) -> Prepared:
+        found = prepare(op)
+        how = found if isinstance(found, Prepared) else Prepared(found)
+        kernel, into, count = how.kernel, how.into, len(op.reads)
+        if count == len(op.operands):
+            return how
+
+        def run(*args: Array) -> Array:
+            return kernel(*args[:count])
+
+        def run_into(room: Sequence[Array], *args: Array) -> Array | None:
+            return None if into is None else into(room, *args[:count])
+
+        return Prepared(run, into and run_into)
+
+    return prepared
+
+
 def _implement() -> None:
     known = {**RUNS, **MESH_RUNS}
     for op_class in (*TTIROp.OPS, *ttnn.TTNNOp.OPS):
         if issubclass(op_class, Yield):
             implement_returns(op_class)
+        elif (prepare := PREPARES.get(op_class.mnemonic())) is not None:
+            prepares(op_class)(_of_inputs(prepare))
         elif (run := known.get(op_class.mnemonic())) is not None:
             implements(op_class)(_on_inputs(run))
 

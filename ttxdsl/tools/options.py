@@ -98,6 +98,13 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
         help="diagnostics may show lines of files below DIR that locations name",
     )
     parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module, or FILE.py, of ops, passes, rules, lowerings or kernels",
+    )
+    parser.add_argument(
         "--shapes",
         type=_shapes,
         default={},

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.interpreters.bodies import body_dtype, body_reducer
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.implementing import (
@@ -21,7 +22,7 @@ from ttxdsl.interpreters.implementing import (
 from ttxdsl.interpreters.kernels import Array, convert
 from ttxdsl.interpreters.mesh import Groups, Reduce
 from ttxdsl.interpreters.reduction import Reducer, all_reducer
-from ttxdsl.interpreters.regions import Values, body_dtype, body_reducer, session
+from ttxdsl.interpreters.regions import Values, session
 
 
 def _groups(interpreter: Interpreter, op: Operation) -> Groups:

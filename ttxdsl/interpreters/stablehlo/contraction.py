@@ -11,30 +11,30 @@ from ttxdsl.interpreters import contraction, linalg
 from ttxdsl.interpreters.elements import rank_of, tensor_of
 from ttxdsl.interpreters.implementing import (
     implements,
+    prepares,
 )
-from ttxdsl.interpreters.kernels import Array
+from ttxdsl.interpreters.kernels import Array, Kernel
 from ttxdsl.interpreters.regions import Values
 
 
-@implements(hlo.DotGeneralOp)
-def _dot_general(_: Interpreter, op: hlo.DotGeneralOp, args: Values) -> Values:
+@prepares(hlo.DotGeneralOp)
+def _dot_general(op: hlo.DotGeneralOp) -> Kernel:
     """Any product of two tensors; an algorithm rounds the operands first."""
     dims = op.dot_dimension_numbers.data
-    lhs: Array = args[0]
-    rhs: Array = args[1]
-    if (how := op.algorithm) is not None and how.data.num_primitive_operations == 1:
-        lhs = contraction.rounded(lhs, how.data.lhs_precision_type)
-        rhs = contraction.rounded(rhs, how.data.rhs_precision_type)
-    return (
-        contraction.dot_general(
-            lhs,
-            rhs,
-            (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
-            (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
-            (rank_of(op.lhs.type), rank_of(op.rhs.type)),
-            tensor_of(op.result.type)[1],
-        ),
+    product = contraction.product_of(
+        (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
+        (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
+        (rank_of(op.lhs.type), rank_of(op.rhs.type)),
+        tensor_of(op.result.type)[1],
     )
+    if (how := op.algorithm) is None or how.data.num_primitive_operations != 1:
+        return product
+    left, right = how.data.lhs_precision_type, how.data.rhs_precision_type
+
+    def run(lhs: Array, rhs: Array) -> Array:
+        return product(contraction.rounded(lhs, left), contraction.rounded(rhs, right))
+
+    return run
 
 
 @implements(hlo.DotOp)

@@ -3,6 +3,9 @@
 Source: StableHLO specification, one section an op.
 """
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
@@ -10,12 +13,11 @@ from xdsl.ir import Operation
 from ttxdsl.dialects import chlo, sdy, stablehlo as hlo
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import indexing, kernels
-from ttxdsl.interpreters.elements import rank_of, tensor_of
-from ttxdsl.interpreters.implementing import (
-    implements,
-)
-from ttxdsl.interpreters.kernels import Array
-from ttxdsl.interpreters.regions import Values, constant_value
+from ttxdsl.interpreters.elements import rank_of, read_constant, tensor_of
+from ttxdsl.interpreters.implementing import implements, prepares
+from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.prepared import Prepared
+from ttxdsl.interpreters.regions import Values
 
 
 def shape_value(x: Array, op: Operation) -> tuple[int, ...]:
@@ -26,21 +28,17 @@ def shape_value(x: Array, op: Operation) -> tuple[int, ...]:
     return tuple(int(size) for size in rows[0])
 
 
-@implements(hlo.ConstantOp, chlo.ConstantOp, sdy.ConstantOp)
-def _constant(
-    interpreter: Interpreter,
-    op: hlo.ConstantOp | chlo.ConstantOp | sdy.ConstantOp,
-    args: Values,
-) -> Values:
+@prepares(hlo.ConstantOp, chlo.ConstantOp, sdy.ConstantOp)
+def _constant(op: hlo.ConstantOp | chlo.ConstantOp | sdy.ConstantOp) -> Kernel:
     """The value, read once."""
-    return (constant_value(interpreter, op, op.value),)
+    return partial(np.asarray, read_constant(op, op.value))
 
 
-@implements(hlo.IotaOp)
-def _iota(_: Interpreter, op: hlo.IotaOp, args: Values) -> Values:
+@prepares(hlo.IotaOp)
+def _iota(op: hlo.IotaOp) -> Kernel:
     """Counts along one dimension."""
     shape, dtype = tensor_of(op.output.type)
-    return (kernels.iota(shape, op.iota_dimension.value.data, dtype),)
+    return partial(kernels.iota, shape, op.iota_dimension.value.data, dtype)
 
 
 @implements(hlo.DynamicIotaOp)
@@ -51,20 +49,20 @@ def _dynamic_iota(_: Interpreter, op: hlo.DynamicIotaOp, args: Values) -> Values
     return (kernels.iota(shape, op.iota_dimension.value.data, dtype),)
 
 
-@implements(hlo.BroadcastOp)
-def _broadcast(_: Interpreter, op: hlo.BroadcastOp, args: Values) -> Values:
+@prepares(hlo.BroadcastOp)
+def _broadcast(op: hlo.BroadcastOp) -> Kernel:
     """New dimensions in front."""
     shape, _dtype = tensor_of(op.result.type)
-    first = len(shape) - rank_of(op.operand.type)
-    return (kernels.broadcast_in_dim(args[0], shape, range(first, len(shape))),)
+    dims = range(len(shape) - rank_of(op.operand.type), len(shape))
+    return partial(kernels.broadcast_in_dim, shape=shape, dims=dims)
 
 
-@implements(hlo.BroadcastInDimOp)
-def _broadcast_in_dim(_: Interpreter, op: hlo.BroadcastInDimOp, args: Values) -> Values:
+@prepares(hlo.BroadcastInDimOp)
+def _broadcast_in_dim(op: hlo.BroadcastInDimOp) -> Kernel:
     """Each dimension goes where the attribute says."""
     shape, _dtype = tensor_of(op.result.type)
     dims = op.broadcast_dimensions.get_values()
-    return (kernels.broadcast_in_dim(args[0], shape, dims),)
+    return partial(kernels.broadcast_in_dim, shape=shape, dims=dims)
 
 
 @implements(hlo.DynamicBroadcastInDimOp)
@@ -77,11 +75,11 @@ def _dynamic_broadcast_in_dim(
     return (kernels.broadcast_in_dim(args[0], shape, dims),)
 
 
-@implements(hlo.ReshapeOp)
-def _reshape(_: Interpreter, op: hlo.ReshapeOp, args: Values) -> Values:
+@prepares(hlo.ReshapeOp)
+def _reshape(op: hlo.ReshapeOp) -> Kernel:
     """To the result's shape."""
     shape, _dtype = tensor_of(op.result.type)
-    return (kernels.reshape(args[0], rank_of(op.operand.type), shape),)
+    return partial(kernels.reshape, rank=rank_of(op.operand.type), shape=shape)
 
 
 @implements(hlo.DynamicReshapeOp)
@@ -91,29 +89,27 @@ def _dynamic_reshape(_: Interpreter, op: hlo.DynamicReshapeOp, args: Values) -> 
     return (kernels.reshape(args[0], rank_of(op.operand.type), shape),)
 
 
-@implements(hlo.TransposeOp)
-def _transpose(_: Interpreter, op: hlo.TransposeOp, args: Values) -> Values:
+@prepares(hlo.TransposeOp)
+def _transpose(op: hlo.TransposeOp) -> Kernel:
     """Dimensions in another order."""
-    return (kernels.transpose(args[0], op.permutation.get_values()),)
+    return partial(kernels.transpose, permutation=op.permutation.get_values())
 
 
-@implements(hlo.ReverseOp)
-def _reverse(_: Interpreter, op: hlo.ReverseOp, args: Values) -> Values:
+@prepares(hlo.ReverseOp)
+def _reverse(op: hlo.ReverseOp) -> Kernel:
     """Back to front."""
-    rank = rank_of(op.operand.type)
-    return (kernels.reverse(args[0], rank, op.dimensions.get_values()),)
+    rank, dims = rank_of(op.operand.type), op.dimensions.get_values()
+    return partial(kernels.reverse, rank=rank, dims=dims)
 
 
-@implements(hlo.SliceOp)
-def _slice(_: Interpreter, op: hlo.SliceOp, args: Values) -> Values:
+@prepares(hlo.SliceOp)
+def _slice(op: hlo.SliceOp) -> Kernel:
     """A static slice."""
-    return (
-        kernels.slice_(
-            args[0],
-            op.start_indices.get_values(),
-            op.limit_indices.get_values(),
-            op.strides.get_values(),
-        ),
+    return partial(
+        kernels.slice_,
+        start=op.start_indices.get_values(),
+        limit=op.limit_indices.get_values(),
+        strides=op.strides.get_values(),
     )
 
 
@@ -127,40 +123,57 @@ def _real_dynamic_slice(
     return (kernels.slice_(x, start, limit, strides),)
 
 
-@implements(hlo.DynamicSliceOp)
-def _dynamic_slice(_: Interpreter, op: hlo.DynamicSliceOp, args: Values) -> Values:
+@prepares(hlo.DynamicSliceOp)
+def _dynamic_slice(op: hlo.DynamicSliceOp) -> Kernel:
     """A slice at a computed start, moved inside."""
     sizes = op.slice_sizes.get_values()
-    return (indexing.dynamic_slice(args[0], args[1:], sizes),)
+
+    def run(x: Array, *starts: Array) -> Array:
+        return indexing.dynamic_slice(x, starts, sizes)
+
+    return run
 
 
-@implements(hlo.DynamicUpdateSliceOp)
-def _dynamic_update_slice(
-    _: Interpreter, op: hlo.DynamicUpdateSliceOp, args: Values
-) -> Values:
+@prepares(hlo.DynamicUpdateSliceOp)
+def _dynamic_update_slice(_: hlo.DynamicUpdateSliceOp) -> Prepared:
     """The operand with a slice replaced."""
-    return (indexing.dynamic_update_slice(args[0], args[1], args[2:]),)
+    return _UPDATE
 
 
-@implements(hlo.ConcatenateOp)
-def _concatenate(_: Interpreter, op: hlo.ConcatenateOp, args: Values) -> Values:
+def _update_slice(x: Array, update: Array, *starts: Array) -> Array:
+    return indexing.dynamic_update_slice(x, update, starts)
+
+
+def _update_slice_into(
+    room: Sequence[Array], x: Array, update: Array, *starts: Array
+) -> Array | None:
+    if not any(x is array for array in room):
+        return None
+    return indexing.update_slice_in_place(x, update, starts)
+
+
+_UPDATE = Prepared(_update_slice, _update_slice_into)
+
+
+@prepares(hlo.ConcatenateOp)
+def _concatenate(op: hlo.ConcatenateOp) -> Kernel:
     """One after the other."""
-    rank = rank_of(op.result.type)
-    return (kernels.concatenate(args, rank, op.dimension.value.data),)
+    rank, dim = rank_of(op.result.type), op.dimension.value.data
+
+    def run(*args: Array) -> Array:
+        return kernels.concatenate(args, rank, dim)
+
+    return run
 
 
-@implements(hlo.PadOp)
-def _pad(_: Interpreter, op: hlo.PadOp, args: Values) -> Values:
+@prepares(hlo.PadOp)
+def _pad(op: hlo.PadOp) -> Kernel:
     """Padding at the edges and between elements."""
-    x, value = args
-    return (
-        kernels.pad(
-            x,
-            value,
-            op.edge_padding_low.get_values(),
-            op.edge_padding_high.get_values(),
-            op.interior_padding.get_values(),
-        ),
+    return partial(
+        kernels.pad,
+        low=op.edge_padding_low.get_values(),
+        high=op.edge_padding_high.get_values(),
+        interior=op.interior_padding.get_values(),
     )
 
 
@@ -172,11 +185,10 @@ def _dynamic_pad(_: Interpreter, op: hlo.DynamicPadOp, args: Values) -> Values:
     return (kernels.pad(x, value, low, high, interior),)
 
 
-@implements(hlo.BitcastConvertOp)
-def _bitcast_convert(_: Interpreter, op: hlo.BitcastConvertOp, args: Values) -> Values:
+@prepares(hlo.BitcastConvertOp)
+def _bitcast_convert(op: hlo.BitcastConvertOp) -> Kernel:
     """The same bits as another type."""
-    dtype = tensor_of(op.result.type)[1]
-    return (kernels.bitcast_convert(args[0], dtype),)
+    return partial(kernels.bitcast_convert, dtype=tensor_of(op.result.type)[1])
 
 
 @implements(hlo.GetDimensionSizeOp)

@@ -3,6 +3,8 @@
 Source: StableHLO specification, one section an op.
 """
 
+from functools import partial
+
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
@@ -12,8 +14,10 @@ from ttxdsl.interpreters.elements import rank_of, tensor_of
 from ttxdsl.interpreters.implementing import (
     implement_by_kernels,
     implements,
+    prepares,
 )
-from ttxdsl.interpreters.kernels import Kernel
+from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.prepared import Prepared, selecting
 from ttxdsl.interpreters.regions import Values
 
 
@@ -27,37 +31,43 @@ def _table() -> dict[type[Operation], Kernel]:
     }
 
 
-@implements(hlo.CompareOp)
-def _compare(_: Interpreter, op: hlo.CompareOp, args: Values) -> Values:
+@prepares(hlo.CompareOp)
+def _compare(op: hlo.CompareOp) -> Kernel:
     """Six directions; TOTALORDER also orders zeros by sign and NaNs."""
     total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
     direction = op.comparison_direction.data.value
-    lhs, rhs = args
-    return (kernels.compare(lhs, rhs, direction, total),)
+    return partial(kernels.compare, direction=direction, total_order=total)
 
 
-@implements(hlo.SelectOp)
-def _select(_: Interpreter, op: hlo.SelectOp, args: Values) -> Values:
+@prepares(hlo.SelectOp)
+def _select(op: hlo.SelectOp) -> Prepared:
     """The predicate may be a scalar."""
-    pred, on_true, on_false = args
     rank = rank_of(op.on_true.type) - rank_of(op.pred.type)
-    return (kernels.select(kernels.expand_scalar(pred, rank), on_true, on_false),)
+
+    def run(pred: Array, on_true: Array, on_false: Array) -> Array:
+        return kernels.select(kernels.expand_scalar(pred, rank), on_true, on_false)
+
+    return Prepared(run, None if rank else selecting)
 
 
-@implements(hlo.ClampOp)
-def _clamp(_: Interpreter, op: hlo.ClampOp, args: Values) -> Values:
+@prepares(hlo.ClampOp)
+def _clamp(op: hlo.ClampOp) -> Kernel:
     """The bounds may be scalars."""
-    low, x, high = args
     rank = rank_of(op.operand.type)
-    low = kernels.expand_scalar(low, rank - rank_of(op.min.type))
-    high = kernels.expand_scalar(high, rank - rank_of(op.max.type))
-    return (kernels.clamp(x, low, high),)
+    lower, upper = rank - rank_of(op.min.type), rank - rank_of(op.max.type)
+
+    def run(low: Array, x: Array, high: Array) -> Array:
+        return kernels.clamp(
+            x, kernels.expand_scalar(low, lower), kernels.expand_scalar(high, upper)
+        )
+
+    return run
 
 
-@implements(hlo.ConvertOp)
-def _convert(_: Interpreter, op: hlo.ConvertOp, args: Values) -> Values:
+@prepares(hlo.ConvertOp)
+def _convert(op: hlo.ConvertOp) -> Kernel:
     """To the result's element type."""
-    return (kernels.convert(args[0], tensor_of(op.result.type)[1]),)
+    return partial(kernels.convert, dtype=tensor_of(op.result.type)[1])
 
 
 @implements(hlo.UniformQuantizeOp)

@@ -8,20 +8,22 @@ from xdsl.ir import Region
 
 from ttxdsl.dialects import stablehlo as hlo
 from ttxdsl.interpreters import indexing, reduction
-from ttxdsl.interpreters.elements import rank_of
-from ttxdsl.interpreters.implementing import (
-    implements,
-)
-from ttxdsl.interpreters.kernels import Array, convert
-from ttxdsl.interpreters.reduction import Arrays
-from ttxdsl.interpreters.regions import (
-    Values,
+from ttxdsl.interpreters.bodies import (
     body_dtype,
+    body_names,
     body_reducer,
-    captures_of,
+    named_reducer,
     promoted,
     run_body,
 )
+from ttxdsl.interpreters.elements import rank_of
+from ttxdsl.interpreters.implementing import (
+    implements,
+    prepares,
+)
+from ttxdsl.interpreters.kernels import Array, Kernel, convert
+from ttxdsl.interpreters.reduction import Arrays
+from ttxdsl.interpreters.regions import Values, captures_of
 from ttxdsl.interpreters.stablehlo._comparators import sort_key
 
 
@@ -29,8 +31,7 @@ def _lead(*values: tuple[Array, int]) -> int:
     return max((x.ndim - rank for x, rank in values), default=0)
 
 
-@implements(hlo.ReduceOp)
-def _reduce(interpreter: Interpreter, op: hlo.ReduceOp, args: Values) -> Values:
+def _reduce_by_body(interpreter: Interpreter, op: hlo.ReduceOp, args: Values) -> Values:
     """Dimensions go."""
     count = len(op.inputs)
     arrays = promoted(op.body, args[:count])
@@ -40,6 +41,22 @@ def _reduce(interpreter: Interpreter, op: hlo.ReduceOp, args: Values) -> Values:
     reducer = body_reducer(interpreter, op.body, lead)
     dims = op.dimensions.get_values()
     return reduction.reduce(arrays, inits, rank, dims, reducer)
+
+
+@prepares(hlo.ReduceOp, otherwise=_reduce_by_body)
+def _reduce(op: hlo.ReduceOp) -> Kernel | None:
+    """Dimensions go, by a body that does one thing to one operand."""
+    names = body_names(op.body)
+    if names is None or len(names) != 1:
+        return None
+    rank, dims = rank_of(op.inputs[0].type), op.dimensions.get_values()
+    reducer, dtype = named_reducer(names), body_dtype(op.body)
+
+    def run(x: Array, init: Array) -> Array:
+        operands = (convert(x, dtype),), (convert(init, dtype),)
+        return reduction.reduce(*operands, rank, dims, reducer)[0]
+
+    return run
 
 
 @implements(hlo.ReduceWindowOp)

@@ -5,9 +5,11 @@ is one, a sum of sums is one. Shardings and `sdy.all_reduce` know sums, and of l
 and minima.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.sharding.spec import ReductionKind
@@ -50,7 +52,9 @@ class Combiner:
         return binary_region(self.op_class, element)
 
 
-SUM = Combiner(stablehlo.AddOp)
+_COMBINERS = {kind: Combiner(kind) for kind in _COMBINING}
+
+SUM = _COMBINERS[stablehlo.AddOp]
 
 COMBINERS = {
     ReductionKind.SUM: SUM,
@@ -60,32 +64,45 @@ COMBINERS = {
 """How a sharding says that parts join."""
 
 
+def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | None:
+    """The combiner that an op is, if it is one, on these two arguments."""
+    combiner = _COMBINERS.get(cast(type[Operation], type(owner)))
+    if combiner is None or set(cast(Operation, owner).operands) != set(arguments):
+        return None
+    return combiner
+
+
 def combiners_of(region: Region) -> list[Combiner]:
     """What a reduction's body does with each of its values, if these are apart.
 
     Each is then one known op on the value's two arguments. Empty for other bodies.
     """
-    block = region.blocks.first
+    block = region.first_block
     if block is None or block.next_block is not None or block.last_op is None:
         return []
-    returned = block.last_op.operands
-    ops = [value.owner for value in returned]
-    if {*block.ops} != {*ops, block.last_op} or len(block.args) != 2 * len(ops):
+    end, arguments = block.last_op, block.args
+    owners, count = [value.owner for value in end.operands], len(arguments) // 2
+    if len(owners) != count or {*block.ops} != {*owners, end}:
         return []
-    arguments = zip(block.args, block.args[len(ops) :], strict=False)
-    if any(
-        type(op) not in _COMBINING or {*op.operands} != {*pair}
-        for op, pair in zip(ops, arguments, strict=True)
-        if isinstance(op, Operation)
-    ):
-        return []
-    return [Combiner(type(op)) for op in ops if isinstance(op, Operation)]
+    pairs = zip(arguments[:count], arguments[count:], strict=False)
+    found = [_on(owner, pair) for owner, pair in zip(owners, pairs, strict=True)]
+    known = [one for one in found if one is not None]
+    return known if len(known) == len(found) else []
 
 
 def combiner_of(region: Region) -> Combiner | None:
-    """The combiner that a reduction's body of one value is, None for other bodies."""
-    found = combiners_of(region)
-    return found[0] if len(found) == 1 else None
+    """The combiner that a reduction's body is: one known op on its two arguments.
+
+    None for bodies of several values or several ops.
+    """
+    block = region.first_block
+    if block is None or block.next_block is not None or len(block.args) != 2:
+        return None
+    op, end = block.first_op, block.last_op
+    if op is None or end is None or op.next_op is not end:
+        return None
+    combiner = _on(op, block.args)
+    return combiner if tuple(end.operands) == op.results else None
 
 
 def selects(region: Region) -> bool:

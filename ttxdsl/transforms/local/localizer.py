@@ -133,7 +133,7 @@ class Localizer:
         self._layouts = IdentityMemo[Layout]()
         # by type and layout
         self._types = IdentityMemo[Attribute]()
-        self._moved: dict[SSAValue, tuple[SSAValue, Layout]] = {}
+        self._moved: dict[SSAValue, tuple[SSAValue, Layout, frozenset[str]]] = {}
 
     @property
     def is_manual(self) -> bool:
@@ -432,7 +432,7 @@ class Localizer:
             case _:
                 raise AssertionError(f"{step} does not only move data")
         if value is not local.value:
-            self._moved[value] = local.value, before
+            self._moved[value] = local.value, before, self._manual_axes
         return Local(value, after, complete=local.complete)
 
     def _earlier(self, value: SSAValue, wanted: Layout) -> SSAValue | None:
@@ -441,15 +441,26 @@ class Localizer:
         Shardy splits the operand of a reshape as its result is, also along axes that the
         reshape itself cannot keep; and each op says anew how its operands shall lie.
         """
-        while (origin := self._moved.get(value)) is not None:
+        while (origin := self._origin(value)) is not None:
             value, layout = origin
             if layout.same_placement(wanted):
                 return value
         return None
 
+    def _origin(self, value: SSAValue) -> tuple[SSAValue, Layout] | None:
+        """What a value was moved from, and how that lay.
+
+        A layout inside a manual computation says nothing of its axes, so that it is none
+        outside, and the other way round.
+        """
+        if (moved := self._moved.get(value)) is None:
+            return None
+        origin, layout, manual = moved
+        return (origin, layout) if manual == self._manual_axes else None
+
     def erase_unused_moves(self) -> None:
         """Remove what was moved only to be moved back, which it was not."""
-        for value, (origin, _) in reversed(self._moved.items()):
+        for value, (origin, _, _) in reversed(self._moved.items()):
             # a move of what was moved may be gone already
             while (
                 value is not origin
@@ -492,11 +503,11 @@ class Localizer:
     ) -> tuple[Local, tuple[Collective, ...]]:
         """What a value was moved from, if less is sent from there on than by some steps."""
         nearest = local
-        if not steps or local.value not in self._moved:
+        if not steps or self._origin(local.value) is None:
             return nearest, steps
         least = _bytes(steps, local.placed)
         value = local.value
-        while least and (origin := self._moved.get(value)) is not None:
+        while least and (origin := self._origin(value)) is not None:
             value, layout = origin
             if layout.mesh != wanted.mesh:
                 break

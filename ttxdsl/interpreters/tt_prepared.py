@@ -1,0 +1,298 @@
+"""Ops of ttir and ttnn that are functions of arrays alone, and by which they are computed.
+
+`PREPARES` says for each declaration, by its name, what is made of an op before it runs;
+the function then takes the arrays that the op reads, destinations and device handles
+left out.
+
+Source: the op descriptions of `ttxdsl/dialects/_tt/`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+
+from ttxdsl.dialects._tt.attributes import ints
+from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing, has_layout
+from ttxdsl.interpreters import indexing, kernels
+from ttxdsl.interpreters.elements import (
+    DType,
+    is_integer,
+    rank_of,
+    read_constant,
+    tensor_of,
+    widen,
+)
+from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
+from ttxdsl.interpreters.prepared import Prepared, by_ufunc, selecting
+from ttxdsl.interpreters.reduction import reduce_named
+from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
+from ttxdsl.interpreters.tt_fused import activated_by, matmul_of
+
+# element by element
+
+
+def _stretched(result: Array, shape: tuple[int, ...]) -> Array:
+    """The result, its dimensions of size 1 repeated as its type says (a view)."""
+    at = result.ndim - len(shape)
+    if result.shape[at:] == shape:
+        return result
+    return np.broadcast_to(result, (*result.shape[:at], *shape))
+
+
+_IN_PLACE: Mapping[str, np.ufunc] = {
+    "abs": np.abs,
+    "add": np.add,
+    "ceil": np.ceil,
+    "div": np.true_divide,
+    "floor": np.floor,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "multiply": np.multiply,
+    "neg": np.negative,
+    "subtract": np.subtract,
+}
+"""Ops that are one ufunc on plain types, by ttir mnemonic."""
+
+
+def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
+    shape, _ = tensor_of(op.results[0].type)
+    rank = len(shape)
+    if has_layout(op.results[0].type):
+        kernel = partial(_of_tt_mlir, kernel, op)
+    scalars = [at for at, one in enumerate(op.reads) if rank and not rank_of(one.type)]
+
+    def expanded(args: tuple[Array, ...]) -> tuple[Array, ...]:
+        return (
+            args
+            if not scalars
+            else tuple(
+                kernels.expand_scalar(x, rank) if at in scalars else x
+                for at, x in enumerate(args)
+            )
+        )
+
+    def run(*args: Array) -> Array:
+        result = kernel(*expanded(args))
+        if result.shape[result.ndim - rank :] == shape:
+            return result
+        return _stretched(np.asarray(result), shape)
+
+    into = selecting if name == "where" else None
+    if name in _IN_PLACE:
+        into = by_ufunc(_IN_PLACE[name])
+    if into is None or has_layout(op.results[0].type):
+        return Prepared(run)
+    write = into
+
+    def run_into(room: Sequence[Array], *args: Array) -> Array | None:
+        return write(room, *expanded(args))
+
+    return Prepared(run, run_into)
+
+
+_TRUTH = (Typing.LOGICAL, Typing.SELECT)
+
+
+def _of_tt_mlir(kernel: Kernel, op: Any, *args: Array) -> Array:
+    """What tt-mlir says beside: activations, and numbers that stand for truth."""
+    values = list(args)
+    if op.SPEC.arity == 2:
+        for at, where in enumerate(ACTIVATIONS[:2]):
+            values[at] = activated_by(values[at], op.properties.get(where))
+    for at in range(1 if op.SPEC.typing == Typing.SELECT else len(values)):
+        if op.SPEC.typing in _TRUTH and values[at].dtype.kind != "b":
+            values[at] = values[at] != 0
+    result = np.asarray(kernel(*values))
+    if op.SPEC.arity == 2:
+        result = activated_by(result, op.properties.get(ACTIVATIONS[2]))
+    dtype = tensor_of(op.results[0].type)[1]
+    return result if result.dtype == dtype else kernels.convert(result, dtype)
+
+
+def _converted(kernel: Callable[[Array, DType], Array], op: Any) -> Kernel:
+    shape, dtype = tensor_of(op.results[0].type)
+
+    def run(x: Array) -> Array:
+        return _stretched(kernel(x, dtype), shape)
+
+    return run
+
+
+# reductions
+
+
+def _mean(x: Array, axes: tuple[int, ...]) -> Array:
+    wide = widen(x)
+    count = prod(x.shape[axis] for axis in axes)
+    total = reduce_named("add", wide, axes)
+    if is_integer(x.dtype):
+        return BINARY["divide"](total, total.dtype.type(count)).astype(x.dtype)
+    return (total / wide.dtype.type(count)).astype(x.dtype)
+
+
+_REDUCTIONS: Mapping[str, str] = {
+    "max": "maximum",
+    "min": "minimum",
+    "prod": "multiply",
+    "reduce_and": "and",
+    "reduce_or": "or",
+    "sum": "add",
+}
+
+
+def _reduction(mnemonic: str, op: Any) -> Kernel:
+    rank = rank_of(op.input.type)
+    dims = [dim % rank for dim in op.reduced_dims()]
+    shape, _ = tensor_of(op.results[0].type)
+    name = _REDUCTIONS.get(mnemonic)
+
+    def run(x: Array) -> Array:
+        lead = x.ndim - rank
+        axes = tuple(lead + dim for dim in dims)
+        if name is None:
+            reduced = _mean(x, axes)
+        else:
+            reduced = reduce_named(name, x, axes) if axes else x
+        return reduced.reshape((*x.shape[:lead], *shape))
+
+    return run
+
+
+# data movement
+
+
+def _reshape(op: Any) -> Kernel:
+    shape, rank = tensor_of(op.results[0].type)[0], rank_of(op.input.type)
+    return partial(kernels.reshape, rank=rank, shape=shape)
+
+
+def _repeat(op: Any) -> Kernel:
+    factors = op.repeat_dims.values()
+    shape, count = tensor_of(op.results[0].type)[0], len(factors)
+
+    def run(x: Array) -> Array:
+        sizes = x.shape[x.ndim - count :]
+        if all(n == 1 or k == 1 for n, k in zip(sizes, factors, strict=True)):
+            return _stretched(x, shape)
+        return np.tile(x, (*(1,) * (x.ndim - count), *factors))
+
+    return run
+
+
+def _concat(op: Any) -> Kernel:
+    rank = rank_of(op.results[0].type)
+    dim = op.dim.value.data % rank
+
+    def run(*args: Array) -> Array:
+        return kernels.concatenate(args, rank, dim)
+
+    return run
+
+
+def _slice_static(op: Any) -> Kernel:
+    return partial(
+        kernels.slice_,
+        start=ints(op.begins),
+        limit=ints(op.ends),
+        strides=ints(op.step),
+    )
+
+
+def _slice_dynamic(op: Any) -> Kernel:
+    shape, _ = tensor_of(op.results[0].type)
+
+    def run(x: Array, begins: Array, _ends: Array) -> Array:
+        starts = [begins[..., dim] for dim in range(len(shape))]
+        return indexing.dynamic_slice(x, starts, shape)
+
+    return run
+
+
+def number_of(attribute: object, dtype: DType) -> Array:
+    """An attribute's number in an element type, rounded once."""
+    assert isinstance(attribute, FloatAttr | IntegerAttr)
+    return kernels.convert(np.array(attribute.value.data), dtype)
+
+
+def _pad(op: Any) -> Kernel:
+    amounts = ints(op.padding)
+    low, high = amounts[0::2], amounts[1::2]
+    value = number_of(op.value, tensor_of(op.results[0].type)[1])
+    gaps = (0,) * len(low)
+    return partial(kernels.pad, value=value, low=low, high=high, interior=gaps)
+
+
+def _permute(op: Any) -> Kernel:
+    return partial(kernels.transpose, permutation=ints(op.permutation))
+
+
+def _reverse(op: Any) -> Kernel:
+    rank, dims = rank_of(op.input.type), ints(op.dimensions)
+    return partial(kernels.reverse, rank=rank, dims=dims)
+
+
+def _broadcast(op: Any) -> Kernel:
+    shape, _ = tensor_of(op.results[0].type)
+    return partial(_stretched, shape=shape)
+
+
+# creation
+
+
+def _filled(number: int, op: Any) -> Kernel:
+    shape, dtype = tensor_of(op.results[0].type)
+    return partial(np.broadcast_to, kernels.convert(np.array(number), dtype), shape)
+
+
+def _full(op: Any) -> Kernel:
+    shape, dtype = tensor_of(op.results[0].type)
+    return partial(np.broadcast_to, number_of(op.fill_value, dtype), shape)
+
+
+def _constant(op: Any) -> Kernel:
+    return partial(np.asarray, read_constant(op, op.value))
+
+
+def _arange(op: Any) -> Kernel:
+    shape, dtype = tensor_of(op.results[0].type)
+    start, end, step = (x.value.data for x in (op.start, op.end, op.step))
+    local = [-1 if at == op.dim else 1 for at in range(len(shape))]
+
+    def run() -> Array:
+        numbers: Array = np.arange(int(start), int(end), int(step))
+        line = kernels.convert(numbers, dtype)
+        return np.broadcast_to(line.reshape(local), shape)
+
+    return run
+
+
+PREPARES: dict[str, Callable[[Any], Kernel | Prepared]] = {
+    **{
+        name: partial(_elementwise, name, kernel)
+        for name, kernel in ELEMENTWISE.items()
+    },
+    **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
+    "arange": _arange,
+    "bitcast_convert": partial(_converted, kernels.bitcast_convert),
+    "broadcast": _broadcast,
+    "concat": _concat,
+    "constant": _constant,
+    "empty": partial(_filled, 0),  # never read; no memory either
+    "full": _full,
+    "matmul": matmul_of,
+    "ones": partial(_filled, 1),
+    "pad": _pad,
+    "permute": _permute,
+    "repeat": _repeat,
+    "reshape": _reshape,
+    "reverse": _reverse,
+    "slice_dynamic": _slice_dynamic,
+    "slice_static": _slice_static,
+    "typecast": partial(_converted, kernels.convert),
+    "zeros": partial(_filled, 0),
+}
+"""What is made of each op, by its declaration's name (`repeat` is ttnn's alone)."""
