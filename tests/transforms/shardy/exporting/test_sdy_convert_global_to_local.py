@@ -54,6 +54,23 @@ func.func @main(%x: tensor<8xf32> {SPLIT}, %u: tensor<2xf32>, %n: tensor<i32>)
 """
 
 
+# a shard is a row of six, which is no block of the other shape
+RESHAPE = f"""{MESH}
+func.func @main(%x: tensor<4x6xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"a", "b"}}, {{}}]>}})
+    -> (tensor<6x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"a"}}, {{"b"}}]>}}) {{
+  %0 = stablehlo.reshape %x {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{"a"}}, {{"b"}}]>]>}} : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}}
+"""
+
+RANDOM = f"""{MESH}
+func.func @main(%x: tensor<2xui64>) -> (tensor<2xui64>, tensor<8xui64> {SPLIT}) {{
+  %0, %1 = stablehlo.rng_bit_generator %x, algorithm = PHILOX {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}]>, <@mesh, [{{"b", "a"}}]>]>}} : (tensor<2xui64>) -> (tensor<2xui64>, tensor<8xui64>)
+  return %0, %1 : tensor<2xui64>, tensor<8xui64>
+}}
+"""
+
+
 @pytest.mark.parametrize("text", [BRANCHES, TWO_AT_ONCE])
 def test_numbers(text: str):
     whole = parse_program(text)
@@ -68,3 +85,13 @@ def test_an_update_may_fall_on_other_shards():
     """C++ has each device update its own shard; this one is not even that large."""
     with pytest.raises(UnsupportedError, match="the update is of a part of it"):
         run_passes(UPDATE, NAME)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(RESHAPE, "needs elements of other shards"), (RANDOM, "draw its shard by itself")],
+)
+def test_what_shards_alone_do_not_make(text: str, message: str):
+    """C++ reshapes each shard, and has all devices draw the same numbers."""
+    with pytest.raises(UnsupportedError, match=message):
+        run_passes(text, NAME)

@@ -230,7 +230,13 @@ def _pending(
             )
         if factor in rule.reduction:
             pending.append(split[0])
-        elif not rule.is_pass_through(factor) and not isinstance(op, KNOWS_ITS_SHARDS):
+            continue
+        made = any(factor in one.factors for one in tensors[len(op.operands) :])
+        # a reshape cuts what only one side has in other places
+        stays = made and not (len(known) == 1 and isinstance(op, stablehlo.ReshapeOp))
+        if not (stays and rule.is_pass_through(factor)) and not isinstance(
+            op, KNOWS_ITS_SHARDS
+        ):
             raise UnsupportedError(
                 f"it needs elements of other shards along {_text(split[:1])}",
                 op,

@@ -123,6 +123,18 @@ def dynamic_slice(
     return written
 
 
+def random(
+    program: WholeProgram, op: stablehlo.RngOp | stablehlo.RngBitGeneratorOp
+) -> None:
+    """Devices that draw for their shards draw the same numbers, or other ones."""
+    if not all(program.is_whole(result) for result in op.results):
+        raise UnsupportedError(
+            "each device would draw its shard by itself, which are other numbers",
+            op,
+            hint="let its results be whole, and slice them behind",
+        )
+
+
 def dynamic_update_slice(
     program: WholeProgram, op: stablehlo.DynamicUpdateSliceOp
 ) -> None:
@@ -298,6 +310,8 @@ PLANNERS: dict[type[Operation], Planner] = {
     stablehlo.SliceOp: slice_,
     stablehlo.DynamicSliceOp: dynamic_slice,
     stablehlo.DynamicUpdateSliceOp: dynamic_update_slice,
+    stablehlo.RngOp: random,
+    stablehlo.RngBitGeneratorOp: random,
     stablehlo.PadOp: pad,
     stablehlo.ConvolutionOp: convolution,
     stablehlo.ReduceWindowOp: windows,
