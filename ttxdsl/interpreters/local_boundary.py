@@ -39,9 +39,9 @@ def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
     """The type of the whole tensor that an argument or result is a part of."""
     if not isinstance(type, TensorType):
         return type
-    tensor, unpadded = cast("TensorType[Attribute]", type), unpadded_shape(entries, at)
-    if unpadded is not None:
-        return TensorType(tensor.element_type, list(unpadded))
+    tensor, shape = cast("TensorType[Attribute]", type), unpadded_shape(entries, at)
+    if shape is not None:
+        return TensorType(tensor.element_type, list(shape))
     return _placed_type(tensor, entries, at)
 
 
@@ -74,13 +74,29 @@ def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[Axi
     return dims
 
 
+def padded(function: FuncOp, at: int, value: Array) -> Array:
+    """A whole tensor for argument `at` as it is placed: with what it lacks, zeros."""
+    if unpadded_shape(function.arg_attrs, at) is None:
+        return value
+    type_ = cast("TensorType[Attribute]", function.function_type.inputs.data[at])
+    sizes = _placed_type(type_, function.arg_attrs, at).get_shape()
+    pairs = zip(sizes, value.shape, strict=True)
+    return np.pad(value, [(0, new - old) for new, old in pairs])
+
+
+def unpadded(function: FuncOp, at: int, value: Array | Scattered) -> Array | Scattered:
+    """Of what was collected as result `at` the whole tensor."""
+    shape = unpadded_shape(function.res_attrs, at)
+    if shape is None:
+        return value
+    if isinstance(value, Scattered):
+        return value.first(shape)
+    return value[tuple(map(slice, shape))]
+
+
 def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
     """What the devices have of the whole tensor given for argument `at`."""
-    if unpadded_shape(function.arg_attrs, at) is not None:
-        local = cast("TensorType[Attribute]", function.function_type.inputs.data[at])
-        sizes = _placed_type(local, function.arg_attrs, at).get_shape()
-        pairs = zip(sizes, value.shape, strict=True)
-        value = np.pad(value, [(0, new - old) for new, old in pairs])
+    value = padded(function, at, value)
     shards = _shards(function.arg_attrs, at)
     if shards is None:
         return value
@@ -100,13 +116,7 @@ def to_whole(
     devices: Devices, function: FuncOp, at: int, value: Array
 ) -> Array | Scattered:
     """The whole tensor of which the devices have parts as result `at`."""
-    padded = _collected(devices, function, at, value)
-    unpadded = unpadded_shape(function.res_attrs, at)
-    if unpadded is None:
-        return padded
-    if isinstance(padded, Scattered):
-        return padded.first(unpadded)
-    return padded[tuple(map(slice, unpadded))]
+    return unpadded(function, at, _collected(devices, function, at, value))
 
 
 def _collected(

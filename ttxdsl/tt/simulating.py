@@ -45,6 +45,7 @@ from ttxdsl.interpreters.elements import (
     is_float,
     tensor_of,
 )
+from ttxdsl.interpreters.local_boundary import padded, unpadded
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.run import Runner
@@ -135,6 +136,7 @@ def _line(op: Operation) -> int | None:
 class _Boundary:
     """How a stage's arguments and results that lie on the devices are split."""
 
+    function: FuncOp
     mesh: DeviceMesh
     arguments: Mapping[int, TensorSharding]
     results: Mapping[int, TensorSharding]
@@ -161,7 +163,7 @@ def _boundary(module: ModuleOp) -> _Boundary:
             found = sdy.get_mesh(op, sharding)
             if found.axes:
                 mesh = DeviceMesh(found.axes, found.device_ids)
-    return _Boundary(mesh, arguments, results)
+    return _Boundary(function, mesh, arguments, results)
 
 
 def _presharded(attributes: Attribute | None, at: int) -> bool:
@@ -197,6 +199,7 @@ class _Form:
 
     def argument(self, value: Array, at: int, *, local: bool) -> Array:
         """A global value as argument number `at`."""
+        value = padded(self.boundary.function, at, value)
         shape, dtype = tensor_of(self.function.function_type.inputs.data[at])
         halves = _halves(value.dtype, dtype) and len(shape) == value.ndim + 1
         value = _narrowed(value, dtype, paired=halves)
@@ -244,7 +247,13 @@ class _Form:
         interpreter.listeners = () if values is None else (values,)
         results = interpreter.call_op(self.function, tuple(arguments))
         return tuple(
-            self.result(np.asarray(value), at, local=local)
+            np.asarray(
+                unpadded(
+                    self.boundary.function,
+                    at,
+                    self.result(np.asarray(value), at, local=local),
+                )
+            )
             for at, value in enumerate(results)
         )
 

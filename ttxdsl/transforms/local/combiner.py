@@ -5,9 +5,11 @@ is one, a sum of sums is one. Shardings and `sdy.all_reduce` know sums, and of l
 and minima.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.sharding.spec import ReductionKind
@@ -62,6 +64,32 @@ COMBINERS = {
 """How a sharding says that parts join."""
 
 
+def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | None:
+    """The combiner that an op is, if it is one, on these two arguments."""
+    combiner = _COMBINERS.get(cast(type[Operation], type(owner)))
+    if combiner is None or set(cast(Operation, owner).operands) != set(arguments):
+        return None
+    return combiner
+
+
+def combiners_of(region: Region) -> list[Combiner]:
+    """What a reduction's body does with each of its values, if these are apart.
+
+    Each is then one known op on the value's two arguments. Empty for other bodies.
+    """
+    block = region.first_block
+    if block is None or block.next_block is not None or block.last_op is None:
+        return []
+    end, arguments = block.last_op, block.args
+    owners, count = [value.owner for value in end.operands], len(arguments) // 2
+    if len(owners) != count or {*block.ops} != {*owners, end}:
+        return []
+    pairs = zip(arguments[:count], arguments[count:], strict=False)
+    found = [_on(owner, pair) for owner, pair in zip(owners, pairs, strict=True)]
+    known = [one for one in found if one is not None]
+    return known if len(known) == len(found) else []
+
+
 def combiner_of(region: Region) -> Combiner | None:
     """The combiner that a reduction's body is: one known op on its two arguments.
 
@@ -73,9 +101,7 @@ def combiner_of(region: Region) -> Combiner | None:
     op, end = block.first_op, block.last_op
     if op is None or end is None or op.next_op is not end:
         return None
-    combiner = _COMBINERS.get(type(op))
-    if combiner is None or set(op.operands) != set(block.args):
-        return None
+    combiner = _on(op, block.args)
     return combiner if tuple(end.operands) == op.results else None
 
 
@@ -115,6 +141,6 @@ def reduction_of(op: Operation) -> ReductionKind | None:
     """How partial results of an op join, None if shardings have no name for it."""
     if not op.regions:
         return ReductionKind.SUM
-    combiner = combiner_of(op.regions[0])
-    known = (kind for kind, one in COMBINERS.items() if one == combiner)
+    found = set(combiners_of(op.regions[0]))
+    known = (kind for kind, one in COMBINERS.items() if found == {one})
     return next(known, None)

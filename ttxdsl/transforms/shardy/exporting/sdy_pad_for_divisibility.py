@@ -111,6 +111,8 @@ class _Padder:
                 self._pad_slice(op)
             case stablehlo.DotGeneralOp():
                 self._pad_dot_general(op)
+            case stablehlo.PadOp():
+                self._pad_pad(op)
             case stablehlo.ReduceOp() if len(op.inputs) == 1:
                 self._pad_reduce(op)
             case stablehlo.ConstantOp() | sdy.ConstantOp():
@@ -198,6 +200,20 @@ class _Padder:
         for index, summed in enumerate(contracted):
             self._fill(op, index, summed, 0)
         self._pad_by_rule(op, summed=True)
+
+    def _pad_pad(self, op: stablehlo.PadOp) -> None:
+        interior = [*op.interior_padding.get_values()]
+        shape = shape_of(op.operand)
+        before = self._grown.get(op.operand, shape)
+        low = op.edge_padding_low.get_values()
+        for dim, (old, new) in enumerate(zip(before, shape, strict=True)):
+            if old == new:
+                continue
+            if low[dim] < 0 or (interior[dim] and old > 1):
+                raise _refusal(op, f"dimension {dim} of an operand")
+            interior[dim] = 0  # between the elements of which there was one at most
+        self._pad_by_rule(op)
+        op.interior_padding = dims_attr(interior)
 
     def _pad_reduce(self, op: stablehlo.ReduceOp) -> None:
         combiner = combiner_of(op.body)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import sdy, stablehlo
@@ -25,7 +26,7 @@ from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import project
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of
+from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of, combiners_of
 from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.shardy.exporting.sdy_resolve_permutation_factors import (
     reversed_along,
@@ -152,8 +153,9 @@ def require_local(program: WholeProgram, op: Operation) -> None:
     Raises:
         UnsupportedError: it would have to know elements of other shards.
     """
-    if data_flow_of(type(op)) is not None:
-        return
+    is_end = op.has_trait(IsTerminator, value_if_unregistered=False)
+    if is_end or data_flow_of(type(op)) is not None:
+        return  # what crosses borders is looked at where these are
     values = (*op.operands, *op.results)
     shardings = [sdy.get_sharding(value) for value in values]
     placements = [_placement(program, sharding) for sharding in shardings]
@@ -228,7 +230,13 @@ def _pending(
             )
         if factor in rule.reduction:
             pending.append(split[0])
-        elif not rule.is_pass_through(factor) and not isinstance(op, KNOWS_ITS_SHARDS):
+            continue
+        made = any(factor in one.factors for one in tensors[len(op.operands) :])
+        # a reshape cuts what only one side has in other places
+        stays = made and not (len(known) == 1 and isinstance(op, stablehlo.ReshapeOp))
+        if not (stays and rule.is_pass_through(factor)) and not isinstance(
+            op, KNOWS_ITS_SHARDS
+        ):
             raise UnsupportedError(
                 f"it needs elements of other shards along {_text(split[:1])}",
                 op,
@@ -240,7 +248,7 @@ def _pending(
 def _note_joining(
     program: WholeProgram, op: Operation, pending: Axes, mesh: Mesh
 ) -> None:
-    for result in op.results:
+    for at, result in enumerate(op.results):
         user = result.get_user_of_unique_use()
         match user:
             case sdy.AllReduceOp():
@@ -253,7 +261,7 @@ def _note_joining(
                 joined = ()
         sharding = sdy.get_sharding(result)
         open_ = () if sharding is None else sharding.unreduced
-        combine = _combiner(op)
+        combine = _combiner(op, at)
         if subtract(pending, joined, mesh) and (
             subtract(pending, open_, mesh) or combine != SUM
         ):
@@ -267,18 +275,18 @@ def _note_joining(
             program.combiners[user] = combine
 
 
-def _combiner(op: Operation) -> Combiner:
-    """How the parts of an op's result are joined."""
+def _combiner(op: Operation, result: int) -> Combiner:
+    """How the parts of a result are joined."""
     match op:
         case stablehlo.ReduceOp():
-            combine = combiner_of(op.body) if len(op.inputs) == 1 else None
-            if combine is None:
+            found = combiners_of(op.body)
+            if not found:
                 raise UnsupportedError(
                     "it is not known how to join its parts",
                     op,
                     hint="gather its operand before",
                 )
-            return combine
+            return found[result]
         case stablehlo.ScatterOp():
             return combiner_of(op.update_computation) or SUM
         case _:

@@ -6,7 +6,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import total_size
-from ttxdsl.transforms.local.combiner import combiner_of
+from ttxdsl.transforms.local.combiner import combiners_of
 from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.devices import shard_index_of_device
 from ttxdsl.transforms.local.emitter import dims_attr, int_attr
@@ -63,17 +63,22 @@ def reduce(program: WholeProgram, op: stablehlo.ReduceOp) -> Rewrite | None:
     """Of the parts of one reduction, one counts the initial value."""
     if op not in program.parts:
         return None
-    combine = combiner_of(op.body)
-    initial, (mesh, axes) = op.init_values[0], program.parts[op]
-    if combine is None or combine.neutral is None or combine.is_idempotent:
-        return None
-    number = combine.neutral
-    if is_constant_number(initial, number):
+    mesh, axes = program.parts[op]
+    counted = [
+        (len(op.inputs) + at, combine.neutral)
+        for at, combine in enumerate(combiners_of(op.body))
+        if combine.neutral is not None
+        and not combine.is_idempotent
+        and not is_constant_number(op.init_values[at], combine.neutral)
+    ]
+    if not counted:
         return None
 
     def written(emit: LiteralEmitter) -> None:
-        neutral = emit.number(number, element_of(initial))
-        op.operands[1] = emit.counted_once(op.operands[1], neutral, mesh, axes)
+        for index, number in counted:
+            initial = op.operands[index]
+            neutral = emit.number(number, element_of(initial))
+            op.operands[index] = emit.counted_once(initial, neutral, mesh, axes)
 
     return written
 
@@ -116,6 +121,33 @@ def dynamic_slice(
         op.properties["slice_sizes"] = dims_attr(sizes)
 
     return written
+
+
+def random(
+    program: WholeProgram, op: stablehlo.RngOp | stablehlo.RngBitGeneratorOp
+) -> None:
+    """Devices that draw for their shards draw the same numbers, or other ones."""
+    if not all(program.is_whole(result) for result in op.results):
+        raise UnsupportedError(
+            "each device would draw its shard by itself, which are other numbers",
+            op,
+            hint="let its results be whole, and slice them behind",
+        )
+
+
+def dynamic_update_slice(
+    program: WholeProgram, op: stablehlo.DynamicUpdateSliceOp
+) -> None:
+    """Where it is to go is not known: split dimensions are to be updated whole."""
+    shapes = zip(shape_of(op.operand), shape_of(op.update), strict=True)
+    axes = program.axes(op.operand)
+    for dim, (size, new) in enumerate(shapes):
+        if size != new and axes[dim]:
+            raise UnsupportedError(
+                f"dimension {dim} is split, and the update is of a part of it",
+                op,
+                hint="gather its operand before",
+            )
 
 
 def pad(program: WholeProgram, op: stablehlo.PadOp) -> Rewrite | None:
@@ -277,6 +309,9 @@ PLANNERS: dict[type[Operation], Planner] = {
     stablehlo.ReduceOp: reduce,
     stablehlo.SliceOp: slice_,
     stablehlo.DynamicSliceOp: dynamic_slice,
+    stablehlo.DynamicUpdateSliceOp: dynamic_update_slice,
+    stablehlo.RngOp: random,
+    stablehlo.RngBitGeneratorOp: random,
     stablehlo.PadOp: pad,
     stablehlo.ConvolutionOp: convolution,
     stablehlo.ReduceWindowOp: windows,
