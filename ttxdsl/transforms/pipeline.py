@@ -331,9 +331,11 @@ class TTStableHLOPipelinePass(ModulePass):
     def _propagation(self) -> ModulePass:
         if self.propagation is not None:
             return named_pass(self.propagation)
-        if self.version == DESIGN:
-            return AggressivePropagatePass()
-        return UserPriorityPropagatePass(conservative_propagation=True)
+        if self.version == TODAY:
+            return UserPriorityPropagatePass(conservative_propagation=True)
+        return (
+            UserPriorityPropagatePass() if self.optimize else AggressivePropagatePass()
+        )
 
     def _before(
         self, number: int, module: ModuleOp, written: "_WrittenShardings"

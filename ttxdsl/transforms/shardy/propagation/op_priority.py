@@ -52,6 +52,8 @@ _WITHOUT_ELEMENTS_CHANGED = frozenset(
         FuncDataFlowEdgeOp,
     )
 )
+_OF_THEIR_OWN = frozenset((stablehlo.CustomCallOp, stablehlo.BitcastConvertOp))
+"""Ops whose kind and rule do not say whether they keep every element."""
 _SLICES = frozenset((stablehlo.DynamicSliceOp, stablehlo.DynamicUpdateSliceOp))
 
 
@@ -117,13 +119,15 @@ def directions_until(priority: int) -> DirectionsOf:
         # allows whatever it does.
         return pass_through_single_use
     heuristics = SCHEDULE[1 : priority + 1]
-    known: dict[Node, Directions] = {}
+    known: dict[object, Directions] = {}
 
     def directions_of(node: Node) -> Directions:
-        directions = known.get(node)
+        kind = type(node.op)
+        key = node if kind in _OF_THEIR_OWN else (kind, node.behaviour)
+        directions = known.get(key)
         if directions is None:
             directions = reduce(_union, (heuristic(node) for heuristic in heuristics))
-            known[node] = directions
+            known[key] = directions
         return directions
 
     return directions_of
