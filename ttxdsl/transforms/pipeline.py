@@ -7,7 +7,7 @@
 | 3     | `apply-argument-shard-status`       | which arguments arrive split          |
 | 4     | `apply-shardy-argument-annotations` | shardings to start from               |
 | 5     | `sdy-apply-sharding-constraints`    | constraints become shardings          |
-| 6     | `sdy-aggressive-propagate`          | every value gets a sharding           |
+| 6     | `sdy-user-priority-propagate`       | every value gets a sharding           |
 | 7     | `sdy-sharding-constraint-to-reshard`| what is left of constraints           |
 | 8     | `sdy-insert-explicit-reshards`      | where shardings do not fit together   |
 | 9     | `wrap-under-manual-computation`     | one `sdy.manual_computation`          |
@@ -36,6 +36,9 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   flow edges, which are there for stage 6 only, as are sharding groups; axes that a
   computation is manual on are said to be replicated where they split nothing, so that
   propagation does not use them there.
+- Where shardings contradict each other, the order in which ops propagate decides. Stage 6
+  goes by priorities (`sdy-user-priority-propagate`), as JAX's own partitioner does, which
+  sends less; with `optimize=false` it is `sdy-aggressive-propagate`, as the design has it.
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
@@ -255,8 +258,8 @@ class TTStableHLOPipelinePass(ModulePass):
         first-stage: start with the stage of this number, on a program that the stages
             before it made.
         last-stage: stop after the stage of this number.
-        optimize: let collectives send less (true): the cheapest plans of reshards in
-            stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
+        optimize: let collectives send less (true): op priorities in stage 6, the
+            cheapest plans of reshards in stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
         pad-borders: let arguments and results that their shardings do not divide grow,
             see the pass of that name (false, as the design has it; commands do it).
         strict: what would be computed replicated with a warning is an error.
