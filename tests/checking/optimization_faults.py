@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tests.checking.faults import Fault
 from tests.transforms.optimize.programs import CHEAPER, PROGRAMS, TURN
@@ -71,7 +71,8 @@ def _without_sum(
     dim: int,
     name: str,
 ) -> SSAValue:
-    return self.all_slice(value, (axis,), dim, like)
+    assert isinstance(value, OpResult) and value.op.next_op is not None
+    return self.all_slice(value, (axis,), dim, value.op.next_op)
 
 
 def _first_part(
@@ -146,6 +147,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "gathered-products: samples in two orders",
         PROGRAMS["gathered-products"],
         _instead(gathered_products, "_moved", _right_side_backwards),
+    ),
+    (
+        "scattered-products: scattered and not summed",
+        PROGRAMS["scattered-products"],
+        _instead(DeviceProgram, "reduce_scatter", _without_sum),
     ),
     (
         "turned-products: every device takes the first part",

@@ -10,10 +10,12 @@ def test_stages_by_name_are_the_stages():
     """With what belongs around them."""
     given = ttxdsl.load(programs.LARGER)
     named = given.partition(
-        propagation='sdy-aggressive-propagate{propagation-strategy="aggressive"}',
+        propagation='sdy-user-priority-propagate{propagation-strategy="aggressive"}',
         reshards="sdy-insert-explicit-reshards",
     )
     assert named.text == given.partition().text
+    design = given.partition(propagation="sdy-aggressive-propagate", optimize=False)
+    assert design.text == given.partition(optimize=False).text
     basic = given.partition(propagation="sdy-basic-propagate", last_stage=6)
     assert basic.text != given.partition(last_stage=6).text
     with pytest.raises(ttxdsl.CompileError, match="did you mean sdy-basic-propagate"):
@@ -22,6 +24,6 @@ def test_stages_by_name_are_the_stages():
 
 def test_priorities_are_looked_at_where_the_pass_does():
     given = ttxdsl.load(programs.PRIORITY)
-    assert any("priority" in one.message for one in given.partition().remarks)
-    by_user = given.partition(propagation="sdy-user-priority-propagate")
-    assert not any("priority" in one.message for one in by_user.remarks)
+    design = given.partition(propagation="sdy-aggressive-propagate")
+    assert any("priority" in one.message for one in design.remarks)
+    assert not any("priority" in one.message for one in given.partition().remarks)

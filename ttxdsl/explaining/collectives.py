@@ -569,6 +569,8 @@ OPTIMIZED = {
     "cheap-exchanges": "exchanges where the value is smallest, once for all",
     "gathered-products": "moves the operands of a product, which are smaller, instead of"
     " summing products",
+    "scattered-products": "sums products, which are smaller, instead of gathering what they"
+    " are made of",
     "turned-products": "gathers a side of a product instead of exchanging the product",
     "small-permutes": "sends what the value is made of",
 }

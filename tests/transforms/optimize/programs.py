@@ -207,6 +207,19 @@ OUT_OF_BRANCHES = _function(
 )
 
 
+_ROWS = "tensor<16x8xf32>"
+SCATTERED_PRODUCTS = _function(
+    [_t("16x8", "y", ""), _t("16x8", "y", ""), _t("16x8", "", "y")],
+    f"{_t('8x8', '', 'y')}, {_t('8x8', 'y', '')}",
+    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {_ROWS}",
+    f"%1 = stablehlo.dot_general %0, %c, contracting_dims = [0] x [0] : ({_ROWS}, {_ROWS}) -> {S}",
+    f"%2 = sdy.sharding_constraint %b <@mesh, [{{}}, {{}}]> : {_ROWS}",
+    f"%3 = stablehlo.dot_general %c, %2, contracting_dims = [0] x [0] : ({_ROWS}, {_ROWS}) -> {S}",
+    f"return %1, %3 : {S}, {S}",
+)
+"""Gradients of samples that are split, by what was saved split along its features."""
+
+
 def gradient(samples: int, features: int, *split: str) -> str:
     """x^T g of samples that are split: as many features of each."""
     rows, whole = f"{samples}x{features}", f"{features}x{features}"
@@ -233,6 +246,7 @@ PROGRAMS = {
     "early-slices": EARLY_SLICES,
     "small-sums": SMALL_SUMS,
     "gathered-products": gradient(4, 8, "", ""),
+    "scattered-products": SCATTERED_PRODUCTS,
     "turned-products": TURNED_PRODUCTS,
     "cheap-gathers": CHEAP_GATHERS,
     "cheap-exchanges": CHEAP_EXCHANGES,

@@ -37,6 +37,7 @@ SENT = {
     "early-slices": (384, 192),
     "small-sums": (56, 32),
     "gathered-products": (384, 192),
+    "scattered-products": (768, 480),
     "turned-products": (240, 192),
     "cheap-gathers": (384, 192),
     "cheap-exchanges": (96, 48),

@@ -42,7 +42,7 @@ from ttxdsl.transforms.local.collectives import (
     CollectiveWriter,
     SliceFunctions,
 )
-from ttxdsl.transforms.local.combiner import Combiner, combiner_of
+from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.layout import unreduced_axes
 
@@ -332,8 +332,8 @@ class DeviceProgram:
     def reduce_scatter(
         self, value: SSAValue, like: Operation, axis: AxisRef, dim: int, name: str
     ) -> SSAValue:
-        """Combine and split a dimension, behind the op that makes a value."""
-        combine = combiner_of(like.regions[0])
+        """Combine as `like` does, or add, and split a dimension, behind a value."""
+        combine = combiner_of(like.regions[0]) if like.regions else SUM
         assert combine is not None, "asked before"
         with _Writing(self, value, like.location, name):
             return self._writer.reduce_scatter(value, self.mesh, dim, axis, combine)
