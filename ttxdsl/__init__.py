@@ -14,14 +14,23 @@ if TYPE_CHECKING:
 
     from ttxdsl.api import Program, load
     from ttxdsl.errors import CompileError, UnsupportedError
+    from ttxdsl.plugins import load_plugin
 
-__all__ = ["CompileError", "Program", "UnsupportedError", "__version__", "load"]
+__all__ = [
+    "CompileError",
+    "Program",
+    "UnsupportedError",
+    "__version__",
+    "load",
+    "load_plugin",
+]
 
 _HOMES = {
     "CompileError": "ttxdsl.errors",
     "Program": "ttxdsl.api",
     "UnsupportedError": "ttxdsl.errors",
     "load": "ttxdsl.api",
+    "load_plugin": "ttxdsl.plugins",
 }
 """The module of each name that is imported when first used."""
 

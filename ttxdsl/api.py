@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.commands import Commands, printing
 from ttxdsl.driver import lowerings, run_passes
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.files import require_writable, write_whole
@@ -81,7 +82,7 @@ class _History:
     remarks: tuple[Remark, ...] = ()
 
 
-class Program:
+class Program(Commands):
     """A program in one of its forms: global, per-device, ttir or ttnn.
 
     Made by `ttxdsl.load` or `ttxdsl.frontends.jax.from_jax`, and by the methods here.
@@ -181,6 +182,7 @@ class Program:
         strict: bool = False,
         version: str = DESIGN,
         optimize: bool = True,
+        pad_borders: bool = True,
         on_stage: Callable[[Stage], None] | None = None,
     ) -> Program:
         """The program of one device, by the thirteen stages.
@@ -196,6 +198,8 @@ class Program:
             strict: refuse what would be computed replicated with a warning.
             version: of tt-mlir's pipeline, `design` or `2026`.
             optimize: let collectives send less than the shardings ask for.
+            pad_borders: pad arguments and results that their shardings do not divide;
+                callers give and get the shapes of the program all the same.
             on_stage: called after each stage.
 
         Raises:
@@ -213,6 +217,7 @@ class Program:
             strict=strict,
             version=version,
             optimize=optimize,
+            pad_borders=pad_borders,
         )
         return self._partitioned(pipeline, on_stage)
 
@@ -434,7 +439,7 @@ class Program:
         steps = pipeline_steps(start._module, pipeline, self._history.num_links)
         limits = Limits.of(max_memory, max_steps)
         inputs = call_arguments(self._history.calling, arrays, {}) if arrays else None
-        return check_steps(
+        report = check_steps(
             start._module,
             steps,
             inputs=inputs,
@@ -442,6 +447,7 @@ class Program:
             minimize=minimize,
             limits=limits,
         )
+        return printing(report, "ttxdsl.tools.methods:check", self.source)
 
     @memory_errors()
     def report_data(
@@ -528,6 +534,7 @@ class Program:
         if pipeline is None:
             if "mesh" in options:
                 options["mesh_shape"] = tuple(options.pop("mesh"))
+            options.setdefault("pad_borders", True)
             pipeline = TTStableHLOPipelinePass(**options)
         elif options:
             raise CompileError(
@@ -552,7 +559,9 @@ class Program:
         """
         from ttxdsl.doctoring.doctor import diagnose
 
-        return diagnose((self._history.origin or self)._module, devices, **options)
+        start = self._history.origin or self
+        found = diagnose(start._module, devices, **options)
+        return printing(found, "ttxdsl.tools.methods:doctor", self.source)
 
     def why(
         self,
@@ -601,7 +610,8 @@ class Program:
                 tries=tries,
                 trip_count=trip_count,
             )
-        return self._explainers[key].answer(*asked, executor=executor)
+        answer = self._explainers[key].answer(*asked, executor=executor)
+        return printing(answer, "ttxdsl.tools.methods:why", machine)
 
     def collectives(self, trip_count: int | None = None) -> list[CountedCollective]:
         """The collectives of the per-device program, in program order.

@@ -21,6 +21,7 @@ from multiprocessing import resource_tracker
 from typing import TypeVar
 
 from ttxdsl.errors import CompileError
+from ttxdsl.plugins import load_plugins, named_plugins
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
@@ -104,7 +105,12 @@ def in_processes(
     with _starting():  # the locks of a pool have a process too
         # a fork would copy the threads of a progress bar in a state nobody knows
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(count, mp_context=context)
+        pool = ProcessPoolExecutor(
+            count,
+            mp_context=context,
+            initializer=load_plugins,
+            initargs=(named_plugins(),),
+        )
     try:
         with _starting():
             futures = [pool.submit(call) for call in calls]

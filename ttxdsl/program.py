@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from xdsl.context import Context
-from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
@@ -17,11 +16,12 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ttxdsl.artifacts.reading import artifact_text, not_readable
 from ttxdsl.compat import mend_xdsl
 from ttxdsl.compat.faults.dominance import DominanceError, verify_dominance
+from ttxdsl.compat.faults.locations import PositionPrinter
 from ttxdsl.compat.speed.lexing import BYTE_ORDER_MARK
 from ttxdsl.errors import CompileError, memory_errors
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, all_ops_inside_out
-from ttxdsl.universe import DIALECTS, PASSES, load
+from ttxdsl.universe import PASSES, dialects, load
 
 Form = Literal["stablehlo", "ttir", "ttnn"]
 """In which dialect a program computes; `stablehlo` before and after partitioning."""
@@ -48,14 +48,15 @@ _COMMENT = re.compile(r"//.*$", re.MULTILINE)
 
 
 def make_context() -> Context:
-    """A context with xDSL's dialects and ours, each loaded when first met."""
+    """A context with xDSL's dialects, plug-ins' and ours, each loaded when first met.
+
+    Raises:
+        CompileError: a plug-in that is installed cannot be loaded.
+    """
     mend_xdsl()
     context = Context()
-    for name, factory in get_all_dialects().items():
-        if name not in DIALECTS:
-            context.register_dialect(name, factory)
-    for name, target in DIALECTS.items():
-        context.register_dialect(name, lambda target=target: load(target))
+    for name, factory in dialects().items():
+        context.register_dialect(name, factory)
     return context
 
 
@@ -228,15 +229,22 @@ def read_program(path: Path, *, sizes: Mapping[str, int] | None = None) -> Modul
 
 
 @without_collections()
-def program_text(module: ModuleOp, *, locations: bool = False) -> str:
+def program_text(
+    module: ModuleOp, *, locations: bool = False, positions: bool = False
+) -> str:
     """A module as MLIR text, which the C++ tools parse too; the last line ends.
 
     Args:
         module: the program.
         locations: whether its ops say where they come from.
+        positions: the same, and of those that do not say it where their text stood.
     """
     stream = StringIO()
-    Printer(stream=stream, print_debuginfo=locations).print_op(module)
+    if positions:
+        printer = PositionPrinter(stream=stream, print_debuginfo=True)
+    else:
+        printer = Printer(stream=stream, print_debuginfo=locations)
+    printer.print_op(module)
     return stream.getvalue() + "\n"
 
 

@@ -35,6 +35,7 @@ class Terminal(Console):
         width: in columns; the terminal's by default.
         soft_wrap: leave long lines to the terminal.
         plain: no colours, wherever it goes.
+        record: keep what is printed, to be exported.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Terminal(Console):
         width: int | None = None,
         soft_wrap: bool = False,
         plain: bool = False,
+        record: bool = False,
     ):
         super().__init__(
             stderr=stderr,
@@ -55,6 +57,7 @@ class Terminal(Console):
             markup=False,
             emoji=False,
             highlight=False,
+            record=record,
         )
 
     def render_str(self, text: str, **options: Any) -> Text:

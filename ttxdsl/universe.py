@@ -1,17 +1,23 @@
-"""What `xdsl-opt` learns from this package: dialects and passes by name.
+"""Dialects and passes by name: what `xdsl-opt` learns from this package, and all others.
 
 Everything is a `name -> "module:Class"` line, imported when first used, so that
 `xdsl-opt` starts no slower because ttxdsl is installed.
 """
 
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
+from xdsl.dialects import get_all_dialects
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes
 from xdsl.universe import Universe
 
 from ttxdsl import compat
+from ttxdsl.errors import CompileError
+from ttxdsl.plugins import installed_universes, universes
 
 DIALECTS: dict[str, str] = {
     "check": "ttxdsl.dialects.check:Check",
@@ -68,6 +74,7 @@ PASSES: dict[str, str] = {
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",
     "drop-idle-shardings": f"{_STAGES}.drop_idle_shardings:DropIdleShardingsPass",
     "even-out-shardings": f"{_STAGES}.even_out_shardings:EvenOutShardingsPass",
+    "pad-borders": f"{_STAGES}.pad_borders:PadBordersPass",
     "verify-stage": f"{_STAGES}.verify_stage:VerifyStagePass",
     "sdy-drop-sharding-rules": f"{_EXPORTING}.sdy_drop_sharding_rules:DropShardingRulesPass",
     "supply-sharding-rules": f"{_STAGES}.supply_sharding_rules:SupplyShardingRulesPass",
@@ -103,6 +110,7 @@ PASSES: dict[str, str] = {
     "sdy-remove-all-gather-reduce-scatter-for-cmv1": f"{_EXPORTING}.sdy_remove_all_gather_reduce_scatter_for_cmv1:RemoveAllGatherReduceScatterForCMV1Pass",
     "sdy-pad-for-divisibility": f"{_EXPORTING}.sdy_pad_for_divisibility:PadForDivisibilityPass",
     "sdy-resolve-permutation-factors": f"{_EXPORTING}.sdy_resolve_permutation_factors:ResolvePermutationFactorsPass",
+    "sdy-optimize-collectives": f"{_EXPORTING}.sdy_optimize_collectives:SdyOptimizeCollectivesPass",
     "sdy-convert-global-to-local": f"{_EXPORTING}.sdy_convert_global_to_local:ConvertGlobalToLocalPass",
     # several of them at once
     "canonicalize": f"{_SHARDY}.canonicalize:LabelledCanonicalizePass",
@@ -120,6 +128,8 @@ PASSES: dict[str, str] = {
     "open-computations": f"{_SOLVED}.open_computations:OpenComputationsPass",
     "open-forms": f"{_SOLVED}.open_forms:OpenFormsPass",
     "mark-borders": f"{_SOLVED}.mark_borders:MarkBordersPass",
+    # per-device programs for XLA
+    "join-collectives": f"{_SOLVED}.join_collectives:JoinCollectivesPass",
     # lowering
     "convert-stablehlo-to-ttir": "ttxdsl.conversion.stablehlo_to_ttir:ConvertStableHLOToTTIRPass",
     "convert-ttir-to-ttnn": "ttxdsl.conversion.ttir_to_ttnn:ConvertTTIRToTTNNPass",
@@ -130,6 +140,38 @@ def load(target: str) -> Any:
     """The object that a `"module:name"` line of the tables stands for."""
     module, _, name = target.partition(":")
     return getattr(import_module(module), name)
+
+
+def dialects() -> dict[str, Callable[[], Dialect]]:
+    """Every dialect by name: xDSL's, those of plug-ins, and before these ours.
+
+    Raises:
+        CompileError: two plug-ins have one name, or one cannot be imported.
+    """
+    return {**get_all_dialects(), **_of_plugins("all_dialects"), **_ours(DIALECTS)}
+
+
+def passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Every pass by name, as `dialects`."""
+    return {**get_all_passes(), **_of_plugins("all_passes"), **_ours(PASSES)}
+
+
+def _ours(table: dict[str, str]) -> dict[str, Callable[[], Any]]:
+    return {name: partial(load, target) for name, target in table.items()}
+
+
+def _of_plugins(table: str) -> dict[str, Callable[[], Any]]:
+    """One table of all universes; names that we have are ours."""
+    found: dict[str, Callable[[], Any]] = {}
+    brought: dict[str, str] = {}
+    for plugin, universe in universes().items():
+        for name, factory in getattr(universe, table).items():
+            if name in brought and name not in DIALECTS and name not in PASSES:
+                raise CompileError(
+                    f"the plug-ins '{brought[name]}' and '{plugin}' both bring '{name}'"
+                )
+            found[name], brought[name] = factory, plugin
+    return found
 
 
 def yield_names_to_ttxdsl(others: dict[str, Universe]) -> None:
@@ -146,25 +188,26 @@ def yield_names_to_ttxdsl(others: dict[str, Universe]) -> None:
             universe.all_passes.pop(name, None)
 
 
-def _other_universes() -> dict[str, Universe]:
-    """Every installed universe but ours; one that fails to import is xDSL's to report."""
-    found: dict[str, Universe] = {}
-    for plugin in entry_points(group="xdsl.universe"):
-        if plugin.name == "ttxdsl":
-            continue
-        try:
-            universe = plugin.load()
-        except Exception:
-            continue
-        if isinstance(universe, Universe):
-            found[plugin.name] = universe
-    return found
+def _with_plugins(target: str) -> Any:
+    """What a line stands for, in `xdsl-opt`: plug-ins are there before it is used."""
+    universes()
+    return load(target)
+
+
+@cache
+def _universe() -> Universe:
+    yield_names_to_ttxdsl(installed_universes())
+    return Universe(
+        all_dialects={n: partial(_with_plugins, one) for n, one in DIALECTS.items()},
+        all_passes={n: partial(_with_plugins, one) for n, one in PASSES.items()},
+    )
+
+
+def __getattr__(name: str) -> Any:
+    # not before xDSL asks: a plug-in that is being imported may import this module
+    if name == "UNIVERSE":
+        return _universe()
+    raise AttributeError(f"module 'ttxdsl.universe' has no attribute '{name}'")
 
 
 compat.mend_xdsl()
-yield_names_to_ttxdsl(_other_universes())
-
-UNIVERSE = Universe(
-    all_dialects={name: partial(load, target) for name, target in DIALECTS.items()},
-    all_passes={name: partial(load, target) for name, target in PASSES.items()},
-)

@@ -9,6 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    TensorType,
+    i64,
+)
 from xdsl.ir import Block, Operation, SSAValue
 
 from tests.checking.faults import Fault
@@ -21,6 +26,7 @@ from ttxdsl.transforms.optimize import (
     branches,
     cheap_moves,
     dims,
+    gathered_products,
     joined_sums,
     loops,
     positions,
@@ -40,6 +46,21 @@ def _instead(owner: object, name: str, wrong: Callable[..., Any]) -> Plant:
 
 def _as_it_is(program: DeviceProgram, value: SSAValue, *_: object) -> SSAValue:
     return value
+
+
+_MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
+
+
+def _right_side_backwards(
+    program: DeviceProgram, op: Operation, product: Any, index: int, *places: Any
+) -> SSAValue:
+    made = _MOVED(program, op, product, index, *places)  # pyright: ignore[reportArgumentType]
+    if index:
+        assert isinstance(made.owner, stablehlo.AllGatherOp)
+        made.owner.properties["replica_groups"] = DenseIntOrFPElementsAttr.from_list(
+            TensorType(i64, [2, 4]), [7, 6, 5, 4, 3, 2, 1, 0]
+        )
+    return made
 
 
 def _without_sum(
@@ -120,6 +141,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "small-sums: one sum of two",
         PROGRAMS["small-sums"],
         _instead(small_sums, "_behind_scatter", _lost_sum),
+    ),
+    (
+        "gathered-products: samples in two orders",
+        PROGRAMS["gathered-products"],
+        _instead(gathered_products, "_moved", _right_side_backwards),
     ),
     (
         "turned-products: every device takes the first part",

@@ -36,19 +36,38 @@ READ = {
     "xdsl.ir:OpResult": "24779eeeb5f5",
     "xdsl.ir:Use": "af31062fec39",
     "xdsl.irdl:IRDLOperation.__post_init__": "5b7289927221",
+    "xdsl.ir.core:IRWithUses.add_use": "be558fc62354",
+    "xdsl.ir.core:SSAValues.__getitem__": "8641769dc39d",
+    "xdsl.ir.core:_IRNode.__hash__": "5d525e8c9c30",
+    "xdsl.ir.core:_IRNode.__eq__": "42a1bc532c98",
+    "xdsl.ir:SSAValue.__hash__": "defc5bc4e1a6",
+    "xdsl.ir:SSAValue.__eq__": "42a1bc532c98",
+    "xdsl.irdl:IRDLOperation.__hash__": "5d525e8c9c30",
+    "xdsl.irdl:IRDLOperation.__eq__": "42a1bc532c98",
+    "xdsl.ir:Operation.operands.fget": "628aa27aa9c8",
+    # compat/cloning.py
+    "xdsl.ir:Operation.clone": "79c23b97d830",
+    "xdsl.ir:Operation.clone_without_regions": "09f5f815d25a",
+    "xdsl.ir:Region.clone_into": "7b429dcf9781",
     # compat/scopes.py
     "xdsl.parser:Parser.parse_optional_region": "916f50e31ade",
     # compat/types.py
     "xdsl.parser:AttrParser.parse_optional_type": "f338ffd02bdf",
     "xdsl.parser:AttrParser._parse_tensor_attrs": "c8e44e3315ec",
     "xdsl.parser:AttrParser.parse_ranked_shape": "7790d12c488b",
+    "xdsl.dialects.builtin:TensorType.get_shape": "fbb0a32842be",
     # compat/printing.py
+    "xdsl.printer:Printer.print_op": "7ea7c04bdc15",
+    "xdsl.printer:Printer.print_op_with_default_format": "1496bf9e717d",
+    "xdsl.printer:Printer._print_results": "843991a148d2",
     "xdsl.printer:Printer.print_attribute": "dcb4fade9403",
     "xdsl.dialects.builtin:TensorType.print_builtin": "36c0d24f3b66",
     # compat/walking.py
     "xdsl.ir:Operation.walk": "3f4d2b10c043",
     "xdsl.ir:Block.walk": "82efe713adda",
     "xdsl.ir:Region.walk": "b101b6485383",
+    "xdsl.ir.core:BlockOps": "75a33b917725",
+    "xdsl.ir.core:_BlockOpsReverseIterator": "a63546fb09be",
     "xdsl.ir.core:_BlockOpsIterator": "062c5b387c7e",
     # compat/linear.py
     "xdsl.traits:SymbolTable.lookup_symbol": "82e0e8ad6186",

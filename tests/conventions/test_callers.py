@@ -29,15 +29,18 @@ PUBLIC: dict[str, str] = {
     "api.Program.to_jax": "the same on devices",
     "budgets.pytest_plugin.pytest_addoption": "pytest calls it",
     "budgets.pytest_plugin.pytest_collect_file": "pytest calls it",
+    "commands.Commands.compare_xla": "the command as a method",
+    "commands.Commands.interpret": "the command as a method",
+    "conversion.lowering.lowers": "the decorator for lowerings of plug-ins",
     "frontends.jax.from_jax": "what users of JAX make a program with",
     "ir.data_flow.register_data_flow": "for ops of another dialect",
     "ir.data_flow.unregister_data_flow": "takes that back",
+    "printed.Printed._repr_html_": "notebooks call it",
     "rules.registry.sharding_rule_of": "the decorator for rules of another dialect",
     "rules.registry.unregister_sharding_rule": "takes that back",
     "sharding.spec.TensorSharding.shard_slices": "what a sharding means, which tests ask",
     "sharding.spec.TensorSharding.without_priorities": "how user priorities end",
     "tt.compiler.parse_text": "what users ask tt-mlir's verifiers with",
-    "universe.UNIVERSE": "the entry point that xDSL loads",
 }
 """What only users call, by `module.Class.method`, and why it is there."""
 

@@ -2,13 +2,15 @@
 
 A registry can be asked for a name, but not for all names: those come from the strings of
 the shared library. A pass prints its options with their defaults; a pipeline prints what
-it consists of, so that it is asked for every string that could be an option of it.
+it consists of, so that it is asked for every string that could be an option of it;
+with `--passes` it is not asked, for newer ones end the process at some.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,15 +38,17 @@ def printed(pipeline: str) -> str | None:
     return None
 
 
-def registered(words: set[str]) -> dict[str, Options]:
-    """Every pass and pipeline of Shardy, with its options."""
+def registered(words: set[str], *, pipelines: bool) -> dict[str, Options]:
+    """Every pass and pipeline of Shardy, with its options, these perhaps without."""
     found: dict[str, Options] = {}
     for name in sorted(word for word in words if word.startswith("sdy-")):
         text = printed(name)
         if text is None:
             continue
         own = re.search(rf"\({name}(?:{{(.*?)}})?\)", text)
-        if own is None:
+        if own is None and not pipelines:
+            found[name] = {}
+        elif own is None:
             accepted = (w for w in words if printed(f"{name}{{{w}=true}}") is not None)
             found[name] = dict.fromkeys(sorted(accepted))
         else:
@@ -60,7 +64,8 @@ def main() -> None:
 
     (library,) = Path(jaxlib.__file__).parent.glob("libjax_common.so")
     with jax_mlir.make_ir_context():
-        print(json.dumps(registered(strings_of(library))))
+        words = strings_of(library)
+        print(json.dumps(registered(words, pipelines="--passes" not in sys.argv)))
 
 
 if __name__ == "__main__":

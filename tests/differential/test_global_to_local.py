@@ -48,7 +48,8 @@ COMPUTED = tuple(name for name in FAMILIES if name not in ("calls", "linear_alge
 def reshard_of_argument(seed: int) -> str:
     """A function that gives back its argument in another sharding."""
     case = random_reshard(Random(f"global to local {seed}"), (1, 2, 4))
-    kind = tensor(case.shape)
+    # it is run, on all devices
+    kind = tensor([min(size, 48 if len(case.shape) < 3 else 24) for size in case.shape])
     return f"""
       sdy.mesh @mesh = {case.mesh}
       func.func @main(%x: {kind} {{sdy.sharding = #sdy.sharding{case.source}}})

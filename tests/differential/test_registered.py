@@ -15,7 +15,22 @@ OWN_OPTIONS = {
     "sdy-reshard-to-collectives": {"cheapest"},
     "sdy-lift-inlined-meshes": {"use-single-device-mesh-names"},
     "sdy-drop-sharding-and-mesh": {"keep-module-sharding-metadata"},
+    "sdy-insert-explicit-reshards": {"mark-partial-result-with-unreduced-axes"},
+    "sdy-export-pipeline": {
+        "inline-meshes",
+        "mark-partial-result-with-unreduced-axes",
+        "newest",
+    },
+    "sdy-propagation-pipeline": {"newest"},
 }
+
+# of the newest jaxlib; docs/evidence/differences.md says what they do
+_DEVICES = {"replica-count", "partition-count"}
+NOT_HERE = {
+    "sdy-convert-global-to-local": _DEVICES,
+    "sdy-resolve-permutation-factors": {*_DEVICES, "rng-bit-generator-unsafe"},
+}
+PASSES_NOT_HERE = {"sdy-per-instruction-partitioning"}
 
 
 def options_of(name: str) -> dict[str, str]:
@@ -37,3 +52,13 @@ def test_every_pass_with_every_option() -> None:
         for option, default in theirs.items():
             expected = OTHER_DEFAULTS.get((name, option), default)
             assert expected in (None, ours[option]), (name, option)
+
+
+def test_what_the_newest_has_is_here_or_listed(newest_python: str) -> None:
+    (registered,) = made_by_jax(
+        "tests.differential.registered", "--passes", python=newest_python
+    )
+    assert registered.keys() - PASSES.keys() == PASSES_NOT_HERE
+    for name in registered.keys() & PASSES.keys():
+        missing = registered[name].keys() - options_of(name).keys()
+        assert missing == NOT_HERE.get(name, set()), name

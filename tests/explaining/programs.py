@@ -252,6 +252,30 @@ PREFIX = function(
   return %sum : tensor<16x4xf32>""",
 )
 
+THREE = function(
+    ", ".join(given(f"%{name}: tensor<8x16xf32>", '[{"a"}, {}]') for name in "pqx"),
+    "tensor<16xf32>",
+    """  %first = stablehlo.add %p, %q : tensor<8x16xf32>
+  %all = stablehlo.add %first, %x : tensor<8x16xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%all init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<16xf32>
+  return %sum : tensor<16xf32>""",
+)
+"""The axis would come from each of three arguments."""
+
+TWO_LAYERS = function(
+    given("%x: tensor<8x256xf32>", "[{}, {}]")
+    + ", "
+    + given("%up: tensor<256x8xf32>", '[{}, {"b"}]')
+    + ", "
+    + given("%down: tensor<8x16xf32>", '[{"b"}, {}]'),
+    given("tensor<8x16xf32>", "[{}, {}]"),
+    """  %hidden = stablehlo.dot %x, %up : (tensor<8x256xf32>, tensor<256x8xf32>) -> tensor<8x8xf32>
+  %out = stablehlo.dot %hidden, %down : (tensor<8x8xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %out : tensor<8x16xf32>""",
+)
+"""The sum goes away only if both of what is contracted are whole."""
+
 ALL = {
     name.lower(): value
     for name, value in list(globals().items())

@@ -74,5 +74,5 @@ def test_lines_of_a_jax_function():
     assert answer.op.position is not None
     assert f"test_program.py:{line}:" in answer.op.position
     assert answer.op.scope is not None and "dot_general" in answer.op.scope
-    shown = {cause.origin.short for side in answer.sides for cause in side.causes}
-    assert shown == {"argument 0 (x)", "argument 1 (weights)"}
+    shown = {cause.origin.name for side in answer.sides for cause in side.causes}
+    assert shown == {"x", "weights"}

@@ -103,7 +103,7 @@ def test_doctor_and_why_measure_the_same(both: tuple[str, str]):
     for path in both:
         module = parse_program(ttxdsl.load(path).partition().text)
         assert measure(module, GENERIC).bytes_sent == BYTES
-        assert figures(module, GENERIC).bytes == BYTES
+        assert figures(module, module, GENERIC).bytes == BYTES
 
 
 def test_a_budget_that_does_not_hold(

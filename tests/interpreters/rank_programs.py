@@ -50,7 +50,22 @@ _ADDED = """({
         stablehlo.return %s : tensor<f32>
     })"""
 
+_PADDED = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%arg0: tensor<16x32xf32> {ttxdsl.unpadded_shape = array<i64: 9, 30>})
+    -> (tensor<16x32xf32> {ttxdsl.unpadded_shape = array<i64: 7, 31>}) {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {"y"}]>]
+      out_shardings=[<@mesh, [{"y"}, {"x"}]>] manual_axes={"x", "y"}
+      (%a: tensor<8x8xf32>) {
+    %r = stablehlo.reshape %a : (tensor<8x8xf32>) -> tensor<4x16xf32>
+    sdy.return %r : tensor<4x16xf32>
+  } : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  func.return %0 : tensor<16x32xf32>
+}
+"""
+
 PROGRAMS: dict[str, str] = {
+    "padded": _PADDED,
     "sum of all": _reduction("add", "f32", _ALL),
     "sum of bf16": _reduction("add", "bf16", _LINES),
     "sum of f8": _reduction("add", "f8E4M3FN", _COLUMNS),

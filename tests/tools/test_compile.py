@@ -414,3 +414,55 @@ def test_a_reader_that_goes_is_one_line(tmp_path: Path):
         error = process.stderr.read()
     assert process.returncode == 1
     assert error == b"error: cannot write standard output: Broken pipe\n"
+
+
+def test_debuginfo_says_where_ops_come_from(
+    single: Path, capsys: pytest.CaptureFixture[str]
+):
+    """Also of text that has no `loc(...)`, and what is printed can be read again."""
+    text = compiled(capsys, single, "--print-debuginfo")
+    tanh = next(line for line in text.splitlines() if "ttnn.tanh" in line)
+    assert tanh.endswith(f'loc("{single}":2:3)')
+    assert ttxdsl.load(text).text == compiled(capsys, single)
+    located = single.with_name("located.mlir")
+    located.write_text(
+        SINGLE.replace("<8x2xf32>\n  ret", '<8x2xf32> loc("net.py":7:1)\n  ret')
+    )
+    assert 'loc("net.py":7:1)' in compiled(capsys, located, "--print-debuginfo")
+
+
+def test_equal_constants_are_there_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """In each region: 0.0 is not -0.0, and a loop's body has its own."""
+    path = tmp_path / "in.mlir"
+    path.write_text("""
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %a = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = stablehlo.add %x, %a : tensor<4xf32>
+  %b = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %1 = stablehlo.multiply %0, %b : tensor<4xf32>
+  %c = stablehlo.constant dense<[1.0, 2.0, 3.0, 5.0]> : tensor<4xf32>
+  %2 = stablehlo.subtract %1, %c : tensor<4xf32>
+  %3 = stablehlo.log_plus_one %x : tensor<4xf32>
+  %4 = stablehlo.log_plus_one %2 : tensor<4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<4xf32>
+  %n = stablehlo.constant dense<-0.0> : tensor<4xf32>
+  return %3, %4, %z, %n : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}""")
+    assert main(["compile", str(path), "--emit", "ttnn"]) == 0
+    made = [
+        line.partition("= ")[2]
+        for line in capsys.readouterr().out.splitlines()
+        if "() <{" in line and "get_device" not in line
+    ]
+    assert sum("dense<[1.0" in line for line in made) == 2  # %a with %b, and %c
+    assert sum("dense<-0.0" in line for line in made) == 1
+    assert sum("ttnn.zeros" in line for line in made) == 1
+    assert len(set(made)) == len(made)
+    x = ttxdsl.load(path).random_inputs()
+    device = ttxdsl.load(path)
+    for found, wanted in zip(
+        device.lower("ttnn").simulate(*x), device.simulate(*x), strict=True
+    ):
+        assert found.tobytes() == wanted.tobytes()

@@ -68,7 +68,7 @@ def test_messages(
     text, expected = GOLDEN[name]
     monkeypatch.chdir(tmp_path)
     Path("p.mlir").write_text(text)
-    assert main(["show", "p.mlir", "--after", "8"]) == 1
+    assert main(["show", "p.mlir", "--after", "8", "--no-pad-borders"]) == 1
     captured = capsys.readouterr()
     assert captured.err == expected
     assert captured.out == ""

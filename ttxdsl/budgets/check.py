@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ttxdsl.api import Program, load, program_of
 from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
 from ttxdsl.errors import CompileError
+from ttxdsl.printed import Printed
 from ttxdsl.program import parse_program, read_text, split_programs
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
@@ -50,6 +51,15 @@ class Finding:
     def found_text(self) -> str:
         """What was found, bytes with their unit."""
         return bytes_text(self.found) if self.limit.is_bytes else str(self.found)
+
+
+class Findings(tuple[Finding, ...], Printed):
+    """All limits of a program, each with what was found."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all limits hold."""
+        return all(finding.ok for finding in self)
 
 
 class BudgetExceededError(AssertionError):
@@ -196,11 +206,16 @@ def check_text(text: str, source: str, trip_count: int | None = None) -> list[Fi
             program = program_of(parse_program(part, source), source)
             findings.extend(check_budget(program, budget, source, trip_count))
     if not findings:
-        raise CompileError(
-            f"'{source}' has no budget",
-            hint="write limits as a comment: // COMM: all_gather<=2, bytes<=4MiB",
-        )
+        raise no_budget(source)
     return findings
+
+
+def no_budget(source: str) -> CompileError:
+    """The error about a file without limits."""
+    return CompileError(
+        f"'{source}' has no budget",
+        hint="write limits as a comment: // COMM: all_gather<=2, bytes<=4MiB",
+    )
 
 
 def assert_budget(

@@ -14,6 +14,7 @@ from ttxdsl.checking.minimize import Minimizer, pipeline_text
 from ttxdsl.checking.steps import Step
 from ttxdsl.checking.trials import trials_of
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits
+from ttxdsl.printed import Printed
 from ttxdsl.program import make_context, program_text
 from ttxdsl.remarks import collect_remarks
 
@@ -32,7 +33,7 @@ class Reproducer:
 
 
 @dataclass(frozen=True)
-class CheckReport:
+class CheckReport(Printed):
     """What a check found.
 
     Attributes:
@@ -55,15 +56,16 @@ class CheckReport:
         """Whether every step leaves every result as it is."""
         return self.failure is None
 
-    def __str__(self) -> str:
-        if self.failure is None:
-            lines = [
-                f"{len(self.steps)} steps compute what the program does, on"
-                f" {' and '.join(self.trials)}",
-                *(f"rounding decides {one}" for one in self.undecided),
-            ]
-            return "\n".join(lines)
-        return str(self.failure)
+    def few_words(self) -> str:
+        """The failure, or what was tried."""
+        if self.failure is not None:
+            return str(self.failure)
+        lines = [
+            f"{len(self.steps)} steps compute what the program does, on"
+            f" {' and '.join(self.trials)}",
+            *(f"rounding decides {one}" for one in self.undecided),
+        ]
+        return "\n".join(lines)
 
 
 def check_steps(

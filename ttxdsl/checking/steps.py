@@ -1,11 +1,9 @@
 """The steps of a compilation, each a pass that can be run and named alone."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
-from xdsl.transforms import get_all_passes
 from xdsl.utils.arg_spec import ArgSpec
 from xdsl.utils.exceptions import ArgSpecParseError
 
@@ -21,7 +19,7 @@ from ttxdsl.transforms.pipeline import (
     TTStableHLOPipelinePass,
 )
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE, verify_stage
-from ttxdsl.universe import PASSES, load
+from ttxdsl.universe import passes
 
 
 def pass_text(one: ModulePass) -> str:
@@ -118,14 +116,12 @@ def steps_of(text: str, module: ModuleOp) -> list[Step]:
     Raises:
         CompileError: a pass or an option that is not known.
     """
-    known = dict(get_all_passes())
-    known.update((name, partial(load, target)) for name, target in PASSES.items())
     try:
-        passes = PassPipeline.parse_spec(known, text).passes
+        named = PassPipeline.parse_spec(passes(), text).passes
     except (ArgSpecParseError, ValueError, TypeError) as error:
         raise CompileError(f"cannot read the passes '{text}': {error}") from error
     steps: list[Step] = []
-    for one in passes:
+    for one in named:
         if isinstance(one, TTStableHLOPipelinePass):
             steps.extend(_stages(module, one))
         else:

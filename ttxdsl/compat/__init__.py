@@ -16,6 +16,7 @@ from ttxdsl.compat.faults import (
     splats,
 )
 from ttxdsl.compat.speed import (
+    cloning,
     constraints,
     lexing,
     linear,
@@ -41,6 +42,7 @@ _MENDS = (
     types.mend,
     scopes.mend,
     operations.mend,
+    cloning.mend,
     lines.mend,
     printing.mend,
     walking.mend,

@@ -70,6 +70,12 @@ def _tensor_in(
     return TensorType(element, shape, place)
 
 
+# one object for equal ones: the printer and the verifier know what they have met
+_reduce_type = lru_cache(ReduceTypeAttr)
+_shard_type = lru_cache(MeshShardTypeAttr)
+_shard_direction = lru_cache(MeshShardDirectionAttr)
+
+
 def is_unsigned(type: Attribute) -> bool:
     """Whether elements are unsigned integers."""
     return isinstance(type, IntegerType) and type == IntegerType(
@@ -119,7 +125,7 @@ class TTIRBuilder:
             UnsupportedError: it is for tt-mlir, which has no such op.
         """
         op.location = self.location
-        if self.vocabulary == Vocabulary.TT_MLIR:
+        if self.vocabulary is Vocabulary.TT_MLIR:
             require_in_tt_mlir(op)
             if isinstance(op, ttir.WhileOp):
                 op.capture()
@@ -163,7 +169,7 @@ class TTIRBuilder:
         made = op.create(
             operands=[*inputs, *outputs],
             result_types=results,
-            properties=dict(properties or {}),
+            properties=properties or {},
         )
         return self.add(made).results
 
@@ -437,7 +443,7 @@ class TTIRBuilder:
         """`ttir.scatter` along one dimension."""
         properties = {
             "dim": IntegerAttr(dim, i32),
-            "scatter_reduce_type": ReduceTypeAttr(kind),
+            "scatter_reduce_type": _reduce_type(kind),
         }
         result = tensor_type(value)
         return self.one(ttir.ScatterOp, [value, index, source], result, properties)
@@ -501,8 +507,8 @@ class TTIRBuilder:
     ) -> SSAValue:
         """`ttir.mesh_shard`; the result type says where the data goes."""
         properties = {
-            "shard_type": MeshShardTypeAttr(kind),
-            "shard_direction": MeshShardDirectionAttr(direction),
+            "shard_type": _shard_type(kind),
+            "shard_direction": _shard_direction(direction),
             "shard_shape": dense_i64(shard_shape),
             "shard_dims": dense_i64(shard_dims),
         }
@@ -523,7 +529,7 @@ class TTIRBuilder:
     def all_reduce(self, value: SSAValue, kind: ReduceType, axis: int) -> SSAValue:
         """`ttir.all_reduce` along mesh axis `axis`."""
         properties = {
-            "reduce_type": ReduceTypeAttr(kind),
+            "reduce_type": _reduce_type(kind),
             "cluster_axis": ui32_attr(axis),
         }
         return self.one(ttir.AllReduceOp, [value], tensor_type(value), properties)
@@ -533,7 +539,7 @@ class TTIRBuilder:
     ) -> SSAValue:
         """`ttir.reduce_scatter` along mesh axis `axis` of that many devices."""
         properties = {
-            "reduce_type": ReduceTypeAttr(kind),
+            "reduce_type": _reduce_type(kind),
             "scatter_dim": si32_attr(dim),
             "cluster_axis": ui32_attr(axis),
         }
@@ -622,6 +628,7 @@ def is_f32(number: Number) -> bool:
         return float(np.float32(value)) == value
 
 
+@lru_cache(maxsize=1 << 12, typed=True)  # of the zeros only -0.0 comes here
 def _fill_value(value: Number, element: Attribute) -> Attribute | None:
     """The attribute that `ttir.full` takes, None when f32 or i32 is inexact."""
     if isinstance(element, IntegerType):

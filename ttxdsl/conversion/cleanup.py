@@ -16,11 +16,11 @@ def drop_unused(block: Block) -> None:
         for region in op.regions:
             for inner in region.blocks:
                 drop_unused(inner)
-        if (
-            op.results
-            and not any(result.uses for result in op.results)
-            and is_side_effect_free(op)
-        ):
-            op.detach()
-            op.erase()
+        for result in op.results:
+            if result.first_use is not None:
+                break
+        else:
+            if op.results and is_side_effect_free(op):
+                op.detach()
+                op.erase()
         op = previous

@@ -7,7 +7,7 @@ from xdsl.ir import Region, SSAValue
 
 from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lower_additions import add_same
-from ttxdsl.conversion.lowering import Lowering, Rule
+from ttxdsl.conversion.lowering import Lowering, Rule, as_results, lowering_of_call
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.errors import CompileError
 
@@ -51,8 +51,10 @@ def _call(low: Lowering, op: CallOp) -> Sequence[SSAValue]:
 
 
 def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue]:
-    """Annotations pass their operand through; any other stays what it is."""
+    """Annotations pass their operand through; one that no plug-in lowers stays as it is."""
     target = op.call_target_name.data
+    if (rule := lowering_of_call(target)) is not None:
+        return as_results(rule(low, op))
     if target in _TRANSPARENT and len(op.inputs) == len(op.outputs) == 1:
         return [low[op.inputs[0]]]
     return add_same(low, op.name, op)

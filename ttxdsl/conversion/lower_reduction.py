@@ -39,22 +39,23 @@ def _reduce(low: Lowering, op: stablehlo.ReduceOp) -> Sequence[SSAValue]:
     dims = op.dimensions.get_values()
     shape = shape_of(values[0])
     kept = [size for dim, size in enumerate(shape) if dim not in dims]
+    has_none = any(shape[dim] == 0 for dim in dims)
+    kind = reduce_kind(op.body)
+    name = reduction_name(kind, values[0]) if len(values) == 1 and kind else None
+    if name and kind and not has_none and is_identity(op.init_values[0], kind):
+        return [build.reduce(name, values[0], dims)]
     # what it starts with may be narrower than what it adds up
     firsts = [
         build.typecast(low[init], element_of(result))
         for init, result in zip(op.init_values, op.results, strict=True)
     ]
     starts = [build.broadcast_in_dim(first, kept, ()) for first in firsts]
-    if any(shape[dim] == 0 for dim in dims):
+    if has_none:
         return starts
-    kind = reduce_kind(op.body)
-    name = reduction_name(kind, values[0]) if len(values) == 1 and kind else None
     if name is None or kind is None:
         reduced = _reduce_as_tree(low, op, values, dims)
         return evaluate(low, op.body.block, [*starts, *reduced], kept)
     result = build.reduce(name, values[0], dims)
-    if is_identity(op.init_values[0], kind):
-        return [result]
     return [build.elementwise(COMBINE[kind], starts[0], result)]
 
 

@@ -3,17 +3,17 @@
 A rule is a function from one StableHLO op to the ttir values that replace its results.
 It reads its operands through the `Lowering`, writes ops with the builder, and is found
 by the op's name in a table. Rules are in files by family (`lower_*.py`), each with its
-table at the foot.
+table at the foot; those of other packages are registered with `lowers`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.conversion.builder import Number, TTIRBuilder, splat_of
 from ttxdsl.conversion.group_axes import coordinates
@@ -24,6 +24,7 @@ from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import quantized
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
 Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
@@ -34,10 +35,46 @@ Rule: TypeAlias = "Callable[[Lowering, Any], Lowered]"
 """Writes the ttir of one op; docs/reference/lowering.md is what was seen written."""
 
 
+_RuleT = TypeVar("_RuleT", bound=Rule)
+
+_registered: dict[type[Operation] | str, Rule] = {}
+
+
+def lowers(what: type[Operation] | str) -> Callable[[_RuleT], _RuleT]:
+    """Decorator, for plug-ins: the function writes the ttir of ops of another dialect.
+
+        @lowers(SoftCapOp)
+        def soft_cap(low: Lowering, op: SoftCapOp) -> SSAValue: ...
+
+    It comes before a rule of ours.
+
+    Args:
+        what: the class of the ops, or the target of custom calls.
+    """
+
+    def register(rule: _RuleT) -> _RuleT:
+        _registered[what] = rule
+        return rule
+
+    return register
+
+
+def registered_lowerings() -> dict[str, Rule]:
+    """What `lowers` was told of ops, by their names."""
+    return {
+        what.name: rule for what, rule in _registered.items() if isinstance(what, type)
+    }
+
+
+def lowering_of_call(target: str) -> "Rule | None":
+    """What `lowers` was told of custom calls."""
+    return _registered.get(target)
+
+
 def as_results(lowered: Lowered) -> Sequence[SSAValue]:
     """The values of all results of an op."""
-    if isinstance(lowered, tuple | list):  # asked first, for it costs less
-        return lowered
+    if type(lowered) is OpResult:  # nearly always, and its bases are not asked
+        return [lowered]
     return [lowered] if isinstance(lowered, SSAValue) else lowered
 
 
@@ -81,6 +118,8 @@ class Lowering:
         values: what has replaced each value of the input program.
         stack: names of the functions being lowered in place, outermost first.
         started: the results of asynchronous ops, by the future that they promise.
+        types: those that were seen to have a form in ttir, and whether numbers are
+            quantized.
     """
 
     builder: TTIRBuilder
@@ -93,6 +132,7 @@ class Lowering:
     started: dict[SSAValue, tuple[SSAValue, ...]] = field(
         default_factory=dict[SSAValue, tuple[SSAValue, ...]]
     )
+    types: IdentityMemo[bool] = field(default_factory=IdentityMemo[bool])
 
     def __getitem__(self, value: SSAValue) -> SSAValue:
         """The ttir value that stands for a value of the input program."""
@@ -126,10 +166,14 @@ class Lowering:
                 op,
                 hint="docs/reference/lowering.md lists what can be lowered",
             )
+        known, has_quantized = self.types, False
         for value in (*op.operands, *op.results):
-            check_type(value, op)
+            type = value.type
+            if id(type) not in known:
+                known.keep(id(type), is_quantized(type, op), type)
+            has_quantized = has_quantized or known[id(type)]
         self.builder.location = op.location
-        floats = quantized.on_floats(op)
+        floats = quantized.on_floats(op) if has_quantized else None
         try:
             results = (
                 as_results(rule(self, op))
@@ -198,18 +242,18 @@ class Lowering:
         return callee.lower_ops(function.body.block)
 
 
-def check_type(value: SSAValue, op: Operation) -> None:
-    """Refuse what ttir has no type for.
+def is_quantized(type: Attribute, op: Operation) -> bool:
+    """Whether an operand or result of an op has quantized numbers.
 
     Raises:
-        UnsupportedError: neither a token nor a tensor, of dynamic shape, or larger than
-            the 32 bits that ttir writes sizes with.
+        UnsupportedError: ttir has no such type: neither a token nor a tensor, of dynamic
+            shape, or larger than the 32 bits that ttir writes sizes with.
     """
-    if value.type.name != TensorType.name:
-        if isinstance(value.type, TokenType | FutureType):
-            return
-        raise UnsupportedError(f"ttir has no value of type {value.type}", op)
-    type = cast(Tensor, value.type)
+    if not isinstance(type, TensorType):
+        if isinstance(type, TokenType | FutureType):
+            return False
+        raise UnsupportedError(f"ttir has no value of type {type}", op)
+    type = cast(Tensor, type)
     if DYNAMIC_INDEX in type.get_shape():
         raise UnsupportedError(
             f"{type} has a dynamic shape",
@@ -222,6 +266,7 @@ def check_type(value: SSAValue, op: Operation) -> None:
             " can say",
             op,
         )
+    return quantized.quantization_of(type) is not None
 
 
 _LARGEST_SIZE = 2**31 - 1

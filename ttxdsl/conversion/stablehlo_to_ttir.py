@@ -50,7 +50,12 @@ from ttxdsl.conversion.lower_collective import (
     keep_part,
     sum_along,
 )
-from ttxdsl.conversion.lowering import DeviceGrid, Lowering, Rule
+from ttxdsl.conversion.lowering import (
+    DeviceGrid,
+    Lowering,
+    Rule,
+    registered_lowerings,
+)
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
 from ttxdsl.dialects import sdy, ttir
@@ -239,9 +244,9 @@ class _ModuleLowering:
             )
 
     def _lowering(self, builder: TTIRBuilder, devices: DeviceGrid | None) -> Lowering:
-        table: Mapping[str, Rule] = TABLE
+        table: dict[str, Rule] = {**TABLE, **registered_lowerings()}
         if devices is None:
-            table = {**TABLE, "sdy.manual_computation": self._manual}
+            table["sdy.manual_computation"] = self._manual
         return Lowering(
             builder, table, self.functions, devices, counts_replicas(self.module)
         )

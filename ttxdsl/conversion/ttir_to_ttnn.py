@@ -134,11 +134,14 @@ def _convert_function(function: FuncOp, num_links: int, vocabulary: Vocabulary) 
 def _meshes_used(function: FuncOp) -> Sequence[tuple[str, tuple[int, ...]]]:
     """Names and shapes of the meshes that a function's tensors live on."""
     meshes = meshes_of(function)
+    # a program has few different types, and these are the same objects
+    types = {
+        id(result.type): result.type for op in function.walk() for result in op.results
+    }
     names = {
         name: None
-        for op in function.walk()
-        for result in op.results
-        if (name := device_mesh_name(result.type)) is not None
+        for type in types.values()
+        if (name := device_mesh_name(type)) is not None
     }
     found: list[tuple[str, tuple[int, ...]]] = []
     for name in names:
@@ -181,23 +184,20 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
     segmented = issubclass(target, While)
     linked = issubclass(target, ttnn.Linked)
 
-    def handed(low: TTNNLowering) -> bool:
-        """Whether it takes the handle: tt-mlir's collectives take none."""
-        if issubclass(target, ttnn.ConstantOp):
-            return False
-        return on_device and not (linked and low.vocabulary == Vocabulary.TT_MLIR)
+    handed = on_device and not issubclass(target, ttnn.ConstantOp)
 
     def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:
         properties = dict(op.properties)
         if not segmented:
             properties.pop("operandSegmentSizes", None)
-        otherwise = written()
-        for name in otherwise.keys() & properties.keys():
-            properties[name] = otherwise[name](properties[name])
+        for name, write in written().items():
+            if name in properties:
+                properties[name] = write(properties[name])
         if linked:
             properties["num_links"] = ui32_attr(low.num_links)
         operands = low.all(op.reads)
-        if handed(low):
+        # tt-mlir's collectives take no handle
+        if handed and not (linked and low.vocabulary == Vocabulary.TT_MLIR):
             operands.append(low.device_of(op))
         made = target.create(
             operands=operands,

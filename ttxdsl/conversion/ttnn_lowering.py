@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import (
@@ -40,6 +41,7 @@ class TTNNLowering:
         devices: the handle of each mesh by name.
         values: what has replaced each ttir value.
         location: what the ops to come say about their origin.
+        constants: those of this block, by what they are.
     """
 
     block: Block
@@ -49,15 +51,22 @@ class TTNNLowering:
     devices: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     location: LocationAttr = UNKNOWN_LOC
+    constants: dict[tuple[object, ...], Operation] = field(
+        default_factory=dict[tuple[object, ...], Operation]
+    )
 
     def add(self, op: Operation) -> Operation:
-        """Append any op.
+        """Append any op; an equal constant that is there already stands for it.
 
         Raises:
             UnsupportedError: it is for tt-mlir, which has no such op.
         """
+        if op.name in _CONSTANTS:
+            known = self.constants.setdefault(_meaning(op), op)
+            if known is not op:
+                return known
         op.location = self.location
-        if self.vocabulary == Vocabulary.TT_MLIR:
+        if self.vocabulary is Vocabulary.TT_MLIR:
             write_for_tt_mlir(op)
             if isinstance(op, ttnn.ConstantOp) and device_mesh_name(op.result.type):
                 op.operands = [self.device_of(op)]
@@ -77,7 +86,7 @@ class TTNNLowering:
     ) -> SSAValue:
         """An op with these operands and properties, and one result of that type."""
         made = op.create(
-            operands=operands, result_types=[result], properties=dict(properties)
+            operands=operands, result_types=[result], properties=properties
         )
         return self.add(made).results[0]
 
@@ -109,7 +118,7 @@ class TTNNLowering:
     def region(self, region: Region) -> Region:
         """A region with its ops lowered."""
         block = Block(arg_types=region.block.arg_types)
-        inner = replace(self, block=block, values=dict(self.values))
+        inner = replace(self, block=block, values=dict(self.values), constants={})
         inner.values.update(zip(region.block.args, block.args, strict=True))
         inner.lower_block(region.block)
         return Region(block)
@@ -141,6 +150,24 @@ class TTNNLowering:
         type = tensor_type(value)
         result = TensorType(element, type.get_shape(), type.encoding)
         return self.one(ttnn.ELEMENTWISE_OPS["typecast"], [value], result, {})
+
+
+_CONSTANTS = frozenset(
+    f"ttnn.{name}" for name in ("arange", "constant", "full", "ones", "zeros")
+)
+"""What is the same wherever it is made."""
+
+
+def _meaning(op: Operation) -> tuple[object, ...]:
+    """Equal for ops that make the same tensor in the same place."""
+    fill = op.properties.get("fill_value")
+    # the text, too, for attributes of 0.0 and -0.0 are equal
+    return (
+        op.name,
+        op.results[0].type,
+        tuple(sorted(op.properties.items(), key=itemgetter(0))),
+        str(fill),
+    )
 
 
 def with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:

@@ -7,12 +7,34 @@ here first, since a stage that meets one later can say less about it.
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp, NoneAttr, TensorType, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerType,
+    ModuleOp,
+    NoneAttr,
+    TensorType,
+    TupleType,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.stablehlo.types import Kind, TokenType, element_kind
 from ttxdsl.errors import UnsupportedError
+
+UNPADDED_SHAPE = "ttxdsl.unpadded_shape"
+"""Says of an argument or result of what shape its first elements are the whole tensor."""
+
+
+def unpadded_shape(
+    entries: ArrayAttr[DictionaryAttr] | None, at: int
+) -> tuple[int, ...] | None:
+    """What `UNPADDED_SHAPE` says of an argument or result, by their attributes."""
+    said = entries.data[at].data.get(UNPADDED_SHAPE) if entries else None
+    if not isinstance(said, DenseArrayBase):
+        return None
+    return tuple(cast("DenseArrayBase[IntegerType]", said).get_values())
 
 
 def _boundary(function: FuncOp) -> Iterator[tuple[str, Attribute]]:

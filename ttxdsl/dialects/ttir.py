@@ -101,9 +101,10 @@ class DPSOp(TTIROp):
     @property
     def reads(self) -> Sequence[SSAValue]:
         """The operands before the destinations."""
+        operands = self.operands
         if not self.in_place:
-            return self.operands
-        return self.operands[: len(self.operands) - len(self.dps_results)]
+            return operands
+        return operands[: len(operands) - len(self.dps_results)]
 
     def verify_(self) -> None:
         """Check the destinations, then what holds for all ops."""

@@ -41,6 +41,7 @@ from ttxdsl.doctoring.meshes import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
+from ttxdsl.printed import Printed
 from ttxdsl.processes import spread
 from ttxdsl.program import make_context, parse_program, program_text
 from ttxdsl.reporting.memory import type_bytes
@@ -75,7 +76,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Printed):
     """What `diagnose` finds.
 
     Attributes:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ttxdsl.analysis.runs import ONCE, Times
+from ttxdsl.printed import Printed
 from ttxdsl.sharding.machines import GENERIC, Machine
 
 
@@ -52,11 +53,11 @@ class Origin:
     """Which argument, result, operand or constraint (in program order)."""
 
     @property
-    def short(self) -> str:
-        """`argument 3 (params['up'])`, `constraint %7`."""
+    def name(self) -> str:
+        """`params['up']`, `constraint %7`, `result 0`."""
         name = self.place.value
         if self.kind == "argument":
-            return f"argument {self.index} ({self.place.scope or name})"
+            return self.place.scope or name or f"argument {self.index}"
         if self.kind == "result":
             return f"result {self.index}"
         return f"{self.kind} {name}" if name else self.kind
@@ -154,7 +155,11 @@ ObstacleKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why an axis does not split a dimension that it could."""
+    """Why an axis does not split a dimension that it could.
+
+    `upstream` is the dimension that it was lost at, of a value that would have handed it
+    on; None if it was kept away from this one.
+    """
 
     kind: ObstacleKind
     dim: int
@@ -162,6 +167,7 @@ class Obstacle:
     axis: str | None = None
     place: Site | None = None
     conflict: Conflict | None = None
+    upstream: str | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -179,7 +185,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class WhySharding:
+class WhySharding(Printed):
     """How a value is sharded after propagation, dimension by dimension.
 
     Attributes:
@@ -230,6 +236,9 @@ class Figures:
         program_seconds: that the whole program takes, where computing and collectives
             overlap.
         peak_bytes: memory, see `ttxdsl.reporting.memory`; None where it has no figure.
+        operations: that a device does.
+        repeated: those of them that go beyond its equal share of the whole program, since
+            other devices do the same.
         guessed: what to say of loops whose count is not known; None if there are none.
     """
 
@@ -238,6 +247,8 @@ class Figures:
     seconds: float
     program_seconds: float
     peak_bytes: int | None
+    operations: int
+    repeated: int
     guessed: str | None = None
 
     @property
@@ -293,18 +304,61 @@ class Change:
                 return f"a copy of {self.value} for {self.user}"
 
 
+_HARDLY, _REPEATED = 0.01, 0.25
+"""Of a device's operations: so many more may be repeated by a change that is advice; with
+more than the first the whole program must not take longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The program with one change, really compiled, beside the program as it is."""
+    """The program with changes, really compiled, beside the program as it is.
 
-    change: Change
+    `changes` are one, or two of which neither does it alone.
+    """
+
+    changes: tuple[Change, ...]
     base: Figures
     figures: Figures
 
     @property
+    def text(self) -> str:
+        """All changes: `%w annotated [{}, {}] and %x annotated [{}]`."""
+        return " and ".join(map(str, self.changes))
+
+    @property
+    def repeated(self) -> int:
+        """How many more operations a device does that others do too."""
+        return self.figures.repeated - self.base.repeated
+
+    @property
     def helps(self) -> bool:
-        """Whether the collectives take less time."""
-        return self.figures.seconds < self.base.seconds
+        """Whether collectives take less time, and devices do not repeat work for it."""
+        if self.figures.seconds >= self.base.seconds:
+            return False
+        repeated = self.repeated / max(1, self.base.operations)
+        slower = self.figures.program_seconds > self.base.program_seconds
+        return repeated <= (_HARDLY if slower else _REPEATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Necessity:
+    """Annotations without which a collective is not there, each really taken away.
+
+    One is necessary by itself. Of several any one brings the collective: it is gone only
+    without all of them.
+
+    Attributes:
+        axis: which axis it is about.
+        annotations: whose they are: `params['up']`.
+        changes: that take them away.
+        outcome: the program without them; None where only propagation and stage 8 were
+            asked.
+    """
+
+    axis: str
+    annotations: tuple[str, ...]
+    changes: tuple[Change, ...]
+    outcome: Counterfactual | None = None
 
 
 Cause = Literal[
@@ -338,7 +392,7 @@ class Party:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyCollective:
+class WhyCollective(Printed):
     """Why a collective of the per-device program is there.
 
     Attributes:
@@ -362,6 +416,7 @@ class WhyCollective:
         tried: how many changes were compiled.
         failed: how many could not be compiled.
         counterfactuals: those that help, best first.
+        necessary: the annotations without which it is not there; None if nobody tried.
         times: how often it runs.
     """
 
@@ -384,11 +439,21 @@ class WhyCollective:
     tried: int | None = None
     failed: int = 0
     counterfactuals: tuple[Counterfactual, ...] = ()
+    necessary: tuple[Necessity, ...] | None = None
     times: Times = ONCE
+
+    @property
+    def origins(self) -> dict[str, tuple[str, ...]]:
+        """For each axis the names of the annotations that chains lead to."""
+        found: dict[str, dict[str, None]] = {}
+        for side in self.sides:
+            for cause in side.causes:
+                found.setdefault(cause.axis, {})[cause.origin.name] = None
+        return {axis: tuple(names) for axis, names in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class WhyProgram:
+class WhyProgram(Printed):
     """All collectives of a program and what they cost together."""
 
     source: str

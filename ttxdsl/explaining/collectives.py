@@ -567,6 +567,8 @@ OPTIMIZED = {
     "joined-sums": "combines along several axes at once",
     "cheap-gathers": "gathers where the value is smallest, once for all who want it",
     "cheap-exchanges": "exchanges where the value is smallest, once for all",
+    "gathered-products": "moves the operands of a product, which are smaller, instead of"
+    " summing products",
     "turned-products": "gathers a side of a product instead of exchanging the product",
     "small-permutes": "sends what the value is made of",
 }

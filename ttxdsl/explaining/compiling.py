@@ -3,20 +3,39 @@
 In place of stages 6 and 8 is what does the same and takes notes (`recording.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
+from ttxdsl.analysis.origins import Origins
 from ttxdsl.dialects import sdy
-from ttxdsl.explaining.recording import COLLECTIVES, PropagationName, Recorded
+from ttxdsl.explaining.edits import Edit, changed
+from ttxdsl.explaining.recording import (
+    COLLECTIVES,
+    Insertion,
+    PropagationName,
+    Recorded,
+    RecordingInserter,
+)
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
-from ttxdsl.transforms.pipeline import Hooks, TTStableHLOPipelinePass
+from ttxdsl.sharding.axes import common_prefix, is_prefix
+from ttxdsl.transforms.pipeline import (
+    RESHARDS_STAGE,
+    Hooks,
+    TTStableHLOPipelinePass,
+)
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.op_priority import OpPriorityPropagatePass
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
+
+Moved = tuple[tuple[int, ...], str]
+"""An op of the program that was given, by its number and those of the calls it came
+through, and the name of an axis along which values are sent for it."""
 
 PROPAGATIONS: dict[PropagationName, AggressivePropagatePass] = {
     "aggressive": AggressivePropagatePass(),
@@ -128,6 +147,67 @@ def compile_plainly(
             pass
     module.verify()
     return module
+
+
+def demands(
+    original: ModuleOp,
+    edits: Sequence[Edit],
+    pipeline: TTStableHLOPipelinePass,
+    propagation: PropagationName = "aggressive",
+) -> frozenset[Moved]:
+    """What stages 7 and 8 move in a program with changes: for which ops, along what.
+
+    Args:
+        original: the program.
+        edits: what is changed in a copy of it.
+        pipeline: its options.
+        propagation: what stage 6 is.
+
+    Raises:
+        CompileError: the program cannot be compiled so far.
+    """
+    numbered = Origins()
+
+    def number(copy: ModuleOp) -> None:
+        numbered.mark_like(zip(copy.walk(), original.walk(), strict=True))
+
+    module = changed(original, edits, number)
+    stage_6 = PROPAGATIONS[propagation]
+    context = make_context()
+    found: dict[Operation, Insertion] = {}
+    hooks = Hooks(
+        propagate=lambda module: stage_6.apply(context, module),
+        insert_reshards=lambda module: RecordingInserter(module, found).run(),
+    )
+    with collect_remarks():
+        short = replace(_to_the_end(pipeline), last_stage=RESHARDS_STAGE)
+        for _ in short.run(context, module, hooks):
+            pass
+    moved: set[Moved] = set()
+    for op in module.walk():
+        if not isinstance(op, sdy.ReshardOp | sdy.AllReduceOp):
+            continue
+        note = found.get(op)
+        known = numbered.chain(op if note is None else note.user)
+        moved.update((known, axis) for axis in _moved_axes(op))
+    return frozenset(moved)
+
+
+def _moved_axes(op: sdy.ReshardOp | sdy.AllReduceOp) -> set[str]:
+    """The names of the axes along which an op of stage 8 has something to send."""
+    if isinstance(op, sdy.AllReduceOp):
+        return {axis.name for axis in op.reduction_axes.data}
+    before = sdy.get_sharding(op.input)
+    if before is None:
+        return set()
+    names: set[str] = set()
+    after = op.sharding.data.axes_per_dim
+    for old, new in zip(before.axes_per_dim, after, strict=True):
+        # axes that are only added are cut off each shard, where it is
+        if not is_prefix(old, new):
+            kept = common_prefix(old, new)
+            names.update(axis.name for axis in old if axis not in kept)
+    return names
 
 
 def _to_the_end(pipeline: TTStableHLOPipelinePass) -> TTStableHLOPipelinePass:

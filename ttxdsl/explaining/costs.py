@@ -2,6 +2,9 @@
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.analysis.runs import Runs
+from ttxdsl.analysis.work import operations_of
+from ttxdsl.dialects.replica_groups import devices_of
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.answers import Figures
 from ttxdsl.reporting.collectives import (
@@ -16,12 +19,16 @@ from ttxdsl.sharding.machines import Machine
 
 
 def measure(
-    module: ModuleOp, machine: Machine, trip_count: int | None = None
+    module: ModuleOp,
+    whole: ModuleOp,
+    machine: Machine,
+    trip_count: int | None = None,
 ) -> Figures:
     """The figures of a program of one device, as stage 13 leaves it.
 
     Args:
         module: the program.
+        whole: what it was made of.
         machine: what it runs on.
         trip_count: how often loops turn of which the program does not say it.
     """
@@ -32,11 +39,15 @@ def measure(
         peak = memory_profile(module).peak_bytes
     except CompileError:
         peak = None  # a value without a size, which other commands tell of
+    operations = operations_of(module, runs)
+    shared = operations_of(whole, Runs(whole, trip_count))
     return Figures(
         collectives=tuple(counts_of(collectives).items()),
         bytes=sum(collective.bytes_per_device for collective in collectives),
         seconds=time.link_seconds,
         program_seconds=time.seconds,
         peak_bytes=peak,
+        operations=operations,
+        repeated=operations - shared // max(1, devices_of(module)),
         guessed=unknown_loops_text(collectives),
     )

@@ -8,32 +8,31 @@ said of a change that was not compiled.
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
-from ttxdsl.explaining.answers import Change, Counterfactual, Figures, Origin
+from ttxdsl.explaining.annotations import Annotations
+from ttxdsl.explaining.answers import Change, Counterfactual, Figures
 from ttxdsl.explaining.collectives import Found, WhyCollectives
 from ttxdsl.explaining.compiling import compile_plainly
 from ttxdsl.explaining.costs import measure
+from ttxdsl.explaining.edits import Edit, changed
 from ttxdsl.explaining.places import Places, sharding_text
 from ttxdsl.explaining.recording import Demand, PropagationName, Recorded
-from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.processes import spread
 from ttxdsl.program import parse_program, program_text
 from ttxdsl.sharding.axes import Axes, AxisRef, lists_overlap, truncate_without_overlap
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.machines import Machine
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import (
     FactorSharding,
     TensorFactors,
@@ -53,63 +52,8 @@ _ORDER = (
 """Of changes that do the same, those come first that leave callers alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A change with what it is made to: values and ops of the program that was given."""
-
-    change: Change
-    value: SSAValue | None = None
-    sharding: TensorSharding | None = None
-    index: int | None = None
-    user: Operation | None = None
-    operand: int = 0
-
-    def apply(self, original: ModuleOp) -> ModuleOp:
-        """A copy of the program with the change."""
-        mapped: dict[SSAValue, SSAValue] = {}
-        module = original.clone(mapped)
-        value = None if self.value is None else mapped[self.value]
-        function = entry_function(module)
-        match self.change.kind:
-            case "constrain":
-                assert value is not None and self.sharding is not None
-                _constrain(value, self.sharding)
-            case "annotate argument":
-                assert self.index is not None
-                sdy.set_func_argument_sharding(function, self.index, self.sharding)
-            case "annotate result":
-                assert self.index is not None
-                sdy.set_func_result_sharding(function, self.index, self.sharding)
-            case "remove constraint":
-                assert isinstance(value, OpResult)
-                Rewriter.replace_op(value.op, [], [value.op.operands[0]])
-            case "copy constant":
-                assert isinstance(value, OpResult) and self.user is not None
-                twin = mapped[self.user.results[0]].owner
-                assert isinstance(twin, Operation)
-                copy = value.op.clone()
-                Rewriter.insert_op(copy, InsertPoint.before(twin))
-                twin.operands[self.operand] = copy.results[value.index]
-        return module
-
-
-def _constrain(value: SSAValue, sharding: TensorSharding) -> None:
-    """Put a constraint behind a value, for all its users."""
-    constraint = sdy.ShardingConstraintOp(value, sharding)
-    owner = value.owner
-    if isinstance(owner, Block):
-        point = InsertPoint.at_start(owner)
-    else:
-        point = InsertPoint.after(owner)
-        constraint.location = owner.location
-    Rewriter.insert_op(constraint, point)
-    value.replace_uses_with_if(
-        constraint.result, lambda use: use.operation is not constraint
-    )
-
-
 def _figures(
-    changed: Callable[[], ModuleOp],
+    make: Callable[[], ModuleOp],
     pipeline: TTStableHLOPipelinePass,
     propagation: PropagationName,
     machine: Machine,
@@ -117,12 +61,12 @@ def _figures(
 ) -> Figures | None:
     """What a program costs that is made here; None if it cannot be compiled."""
     try:
-        module = changed()
+        module = make()
         module.verify()
         compiled = compile_plainly(module, pipeline, propagation)
     except (DiagnosticException, ParseError):
         return None
-    return measure(compiled, machine, trip_count)
+    return measure(compiled, module, machine, trip_count)
 
 
 class Counterfactuals:
@@ -149,17 +93,20 @@ class Counterfactuals:
         self.recorded = recorded
         self.collectives = collectives
         self.places: Places = collectives.places
+        self.annotations = Annotations(recorded, collectives.places)
         self.pipeline = pipeline
         self.machine = machine
         self.tries = tries
         self.trip_count = trip_count
-        self.base = measure(recorded.compiled, machine, trip_count)
-        self._known: dict[Change, Figures | None] = {}
+        self.base = measure(recorded.compiled, recorded.original, machine, trip_count)
+        self._known: dict[tuple[Change, ...], Figures | None] = {}
 
     def of(
         self, found: Found, *, jobs: int = 1, executor: Executor | None = None
     ) -> tuple[int, int, tuple[Counterfactual, ...]]:
         """The changes that would help a collective, best first.
+
+        If no change does, as many pairs are tried of changes to two places.
 
         Args:
             found: the collective.
@@ -175,43 +122,75 @@ class Counterfactuals:
             edits.setdefault(edit.change, edit)
             if len(edits) == self.tries:
                 break
-        original = self.recorded.original
-        new = [edit for change, edit in edits.items() if change not in self._known]
-        figures = spread(
-            new,
-            lambda edit: self._figures_of(partial(edit.apply, original))(),
-            lambda edit: self._figures_of(
-                partial(parse_program, program_text(edit.apply(original)))
-            ),
-            jobs=jobs,
-            executor=executor,
-        )
-        for edit, known in zip(new, figures, strict=True):
-            self._known[edit.change] = known
-        results = [(change, self._known[change]) for change in edits]
-        compiled = [
-            Counterfactual(change, self.base, figures)
-            for change, figures in results
-            if figures is not None
-        ]
-        helping = [one for one in compiled if one.helps]
+        singles = [(edit,) for edit in edits.values()]
+        figures = self.figures_of(singles, jobs=jobs, executor=executor)
+        results = self._judged(singles, figures)
+        helping = [one for one in results if one.helps]
+        if not helping:
+            fine = [
+                (edits[one.changes[0]], one.figures.seconds)
+                for one in sorted(results, key=lambda one: one.figures.seconds)
+            ]
+            pairs = [
+                (one, two)
+                for (one, _), (two, _) in combinations(fine, 2)
+                if one.change.value != two.change.value
+            ][: self.tries]
+            more = self.figures_of(pairs, jobs=jobs, executor=executor)
+            figures += more
+            results += self._judged(pairs, more)
+            helping = [one for one in results if one.helps]
         helping.sort(
             key=lambda one: (
                 one.figures.seconds,
                 one.figures.bytes,
-                _ORDER.index(one.change.kind),
+                max(_ORDER.index(change.kind) for change in one.changes),
                 one.figures.peak_bytes or 0,
             )
         )
-        return len(compiled), len(results) - len(compiled), tuple(helping)
+        return len(results), figures.count(None), tuple(helping)
 
-    def _figures_of(
-        self, changed: Callable[[], ModuleOp]
-    ) -> Callable[[], Figures | None]:
+    def _judged(
+        self, edits: Sequence[tuple[Edit, ...]], figures: Sequence[Figures | None]
+    ) -> list[Counterfactual]:
+        return [
+            Counterfactual(tuple(edit.change for edit in made), self.base, known)
+            for made, known in zip(edits, figures, strict=True)
+            if known is not None
+        ]
+
+    def figures_of(
+        self,
+        edits: Sequence[tuple[Edit, ...]],
+        *,
+        jobs: int = 1,
+        executor: Executor | None = None,
+    ) -> list[Figures | None]:
+        """What the program costs with each of these changes; None if it is refused."""
+        original = self.recorded.original
+        keys = [tuple(edit.change for edit in made) for made in edits]
+        new = {
+            key: made
+            for key, made in zip(keys, edits, strict=True)
+            if key not in self._known
+        }
+        found = spread(
+            list(new.values()),
+            lambda made: self._measuring(partial(changed, original, made))(),
+            lambda made: self._measuring(
+                partial(parse_program, program_text(changed(original, made)))
+            ),
+            jobs=jobs,
+            executor=executor,
+        )
+        self._known.update(zip(new, found, strict=True))
+        return [self._known[key] for key in keys]
+
+    def _measuring(self, make: Callable[[], ModuleOp]) -> Callable[[], Figures | None]:
         """The call that compiles and measures the program with a change."""
         return partial(
             _figures,
-            changed,
+            make,
             self.pipeline,
             self.recorded.propagation,
             self.machine,
@@ -239,7 +218,7 @@ class Counterfactuals:
         elif found.constraint is not None and found.target is not None:
             given = self.recorded.original_op(found.constraint)
             if isinstance(given, sdy.ShardingConstraintOp):
-                yield self._removal(given)
+                yield self.annotations.removal(given)
                 for value in self.recorded.copies(given.input)[:1]:
                     yield from self._value(value, found.target)
         elif found.op is not None:
@@ -254,7 +233,7 @@ class Counterfactuals:
         if given is None or sharding is None:
             return
         sharding = sharding.closed_like()
-        mesh = self._mesh(sharding)
+        mesh = self.annotations.mesh(sharding)
         shape = shape_of(given)
         if mesh is None or len(shape) != sharding.rank or not shape:
             return
@@ -277,11 +256,6 @@ class Counterfactuals:
         if isinstance(sdy.owning_op(given), sdy.ShardingConstraintOp):
             return
         yield Edit(Change("constrain", name, text, position), given, sharding)
-
-    def _mesh(self, sharding: TensorSharding) -> Mesh | None:
-        if isinstance(sharding.mesh, Mesh):
-            return sharding.mesh
-        return sdy.mesh_table(self.recorded.original).get(sharding.mesh)
 
     def _agreements(self, demand: Demand, tensor: int) -> Iterator[Edit]:
         """The moved tensor as the op wants it; the others as it is."""
@@ -364,12 +338,6 @@ class Counterfactuals:
             change = Change("annotate result", name, text, position)
             yield Edit(change, None, sharding, index)
 
-    def _removal(self, constraint: sdy.ShardingConstraintOp) -> Edit:
-        name = self.places.names.name(constraint.result) or "on the value"
-        position = source_position(unmarked(constraint.location))
-        change = Change("remove constraint", name, None, position)
-        return Edit(change, constraint.result)
-
     def _whole_operands(self, found: Found) -> Iterator[Edit]:
         """The operands of an op that stage 11 has to gather, whole from the start."""
         assert found.op is not None
@@ -392,66 +360,7 @@ class Counterfactuals:
                 key = cause.origin.kind, cause.origin.index, cause.dim, first
                 if key not in seen:
                     seen.add(key)
-                    yield from self._origin(cause.origin, first)
-
-    def _origin(self, origin: Origin, axis: str) -> Iterator[Edit]:
-        function = self.places.names.entry
-        if origin.kind == "argument" and origin.index is not None:
-            yield from self._argument(origin.index, axis)
-        elif origin.kind == "result" and origin.index is not None:
-            position = source_position(unmarked(function.location))
-            change = Change("annotate result", f"result {origin.index}", None, position)
-            yield Edit(change, None, None, origin.index)
-        elif origin.kind == "constraint":
-            for op in self.recorded.original.walk():
-                if not isinstance(op, sdy.ShardingConstraintOp):
-                    continue
-                if self.places.names.name(op.result) == origin.place.value:
-                    yield self._removal(op)
-
-    def _argument(self, index: int, axis: str) -> Iterator[Edit]:
-        """An argument without an axis, or with it on another dimension."""
-        function = self.places.names.entry
-        argument = function.body.block.args[index]
-        written = sdy.get_func_argument_sharding(function, index)
-        if written is None:
-            return
-        gone = [
-            one
-            for one in written.sharding_axes
-            if str(one).replace('"', "") == axis or one.name == axis.partition(":")[0]
-        ]
-        if not gone:
-            return
-        dims = [_without(dim, gone) for dim in written.dims]
-        yield from self._rewritten(argument, written.with_dims(dims))
-        for dim, old in enumerate(written.dims):
-            if any(one in gone for one in old.axes):
-                continue
-            moved = dims[dim].with_axes((*dims[dim].axes, *gone))
-            yield from self._rewritten(
-                argument, written.with_dims([*dims[:dim], moved, *dims[dim + 1 :]])
-            )
-
-    def _rewritten(
-        self, argument: BlockArgument, sharding: TensorSharding
-    ) -> Iterator[Edit]:
-        """An argument with another annotation, if its sizes allow it."""
-        mesh = self._mesh(sharding)
-        sizes = zip(shape_of(argument), sharding.dims, strict=True)
-        if mesh is None or any(size % dim.sharded_size(mesh) for size, dim in sizes):
-            return
-        name = self.places.names.name(argument) or f"argument {argument.index}"
-        position = source_position(unmarked(argument.location)) or source_position(
-            unmarked(self.places.names.entry.location)
-        )
-        change = Change("annotate argument", name, sharding_text(sharding), position)
-        yield Edit(change, argument, sharding, argument.index)
-
-
-def _without(dim: DimSharding, gone: Sequence[AxisRef]) -> DimSharding:
-    """A dimension without some axes."""
-    return dim.with_axes(tuple(one for one in dim.axes if one not in gone))
+                    yield from self.annotations.of_origin(cause.origin, first)
 
 
 def _following(
@@ -485,7 +394,8 @@ def _following(
 
 def best(found: Sequence[Counterfactual], count: int) -> tuple[Counterfactual, ...]:
     """The best few; of changes to one value that do the same, the first."""
-    kept: dict[tuple[str, str, Figures], Counterfactual] = {}
+    kept: dict[object, Counterfactual] = {}
     for one in found:
-        kept.setdefault((one.change.kind, one.change.value, one.figures), one)
+        places = tuple((change.kind, change.value) for change in one.changes)
+        kept.setdefault((places, one.figures), one)
     return tuple(kept.values())[:count]

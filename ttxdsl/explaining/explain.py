@@ -14,11 +14,19 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
-from ttxdsl.explaining.answers import WhyCollective, WhyProgram, WhySharding
-from ttxdsl.explaining.collectives import WhyCollectives
+from ttxdsl.explaining.answers import (
+    Counterfactual,
+    Necessity,
+    WhyCollective,
+    WhyProgram,
+    WhySharding,
+)
+from ttxdsl.explaining.collectives import Found, WhyCollectives
 from ttxdsl.explaining.compiling import as_stage_4_annotates, compile_and_record
 from ttxdsl.explaining.counterfactuals import Counterfactuals, best
+from ttxdsl.explaining.layers import fold_collectives
 from ttxdsl.explaining.names import Names
+from ttxdsl.explaining.necessity import Necessities
 from ttxdsl.explaining.places import Places
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.explaining.shardings import Shardings
@@ -92,6 +100,34 @@ class Explainer:
             self._tries,
             self._trip_count,
         )
+
+    @cached_property
+    def _necessities(self) -> Necessities:
+        return Necessities(
+            self._recorded,
+            self._counterfactuals.annotations,
+            self._pipeline,
+            2 * self._tries,
+        )
+
+    def _necessary(
+        self, found: Found, *, measured: bool = False, others: bool = True
+    ) -> WhyCollective:
+        """The answer with what it hangs on, and what the program costs without that."""
+        sets = self._necessities.of(found, others=others)
+        if sets is None:
+            return found.answer
+        edits = [tuple(each.edit for each in one) for one in sets]
+        ask = self._counterfactuals
+        figures = ask.figures_of(edits) if measured else [None] * len(edits)
+        necessary: list[Necessity] = []
+        for one, made, known in zip(sets, edits, figures, strict=True):
+            changes = tuple(edit.change for edit in made)
+            outcome = known and Counterfactual(changes, ask.base, known)
+            axes = ", ".join(dict.fromkeys(each.axis for each in one))
+            names = tuple(each.name for each in one)
+            necessary.append(Necessity(axes, names, changes, outcome))
+        return replace(found.answer, necessary=tuple(necessary))
 
     def answer(
         self,
@@ -175,7 +211,7 @@ class Explainer:
             found, jobs=jobs, executor=executor
         )
         return replace(
-            found.answer,
+            self._necessary(found, measured=True),
             tried=tried,
             failed=failed,
             counterfactuals=best(helping, self._keep),
@@ -184,8 +220,21 @@ class Explainer:
     def program(self) -> WhyProgram:
         """All collectives with their reasons and the annotations that caused them.
 
-        Chains, obstacles and changes are in the answers of `collective`.
+        Of collectives that are alike the first is told what it hangs on, as far as
+        `tries` allows; chains, obstacles and changes are in the answers of `collective`.
         """
+        collectives = self._collectives.all()
+        if self._tries > 0 and not self._recorded.skipped:
+            numbers = [
+                group[0].number
+                for group in fold_collectives(
+                    [one.answer for one in collectives]
+                ).groups
+            ]
+            for number in numbers:
+                found = collectives[number]
+                answer = self._necessary(found, others=False)
+                collectives[number] = replace(found, answer=answer)
         notes: list[str] = []
         if self._recorded.skipped:
             notes.append("the program came partitioned: stages 5 to 12 were skipped")
@@ -196,9 +245,7 @@ class Explainer:
             source=self._source,
             meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
             figures=self._counterfactuals.base,
-            collectives=tuple(
-                _brief(found.answer) for found in self._collectives.all()
-            ),
+            collectives=tuple(_brief(found.answer) for found in collectives),
             machine=self._machine,
             notes=tuple(notes),
         )

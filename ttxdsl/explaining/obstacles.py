@@ -32,6 +32,9 @@ from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.step import PropagationDirection, StepMemo, Strategy
 from ttxdsl.transforms.shardy.propagation.graph import Node
 
+_FARTHEST = 64
+"""Ops to go upstream for an axis that was lost on the way."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Meeting:
@@ -77,7 +80,8 @@ class Obstacles:
                     (obstacle.kind, obstacle.axis, obstacle.text), obstacle
                 )
         if not found and not (own and own.axes):
-            for obstacle in self._nobody(value, dim, meetings):
+            lost = self._upstream(value, dim, meetings)
+            for obstacle in lost or self._nobody(value, dim, meetings):
                 found.setdefault((obstacle.kind, None, obstacle.text), obstacle)
         return tuple(found.values())
 
@@ -496,14 +500,59 @@ class Obstacles:
             return ""
         return f" by its annotation {sharding_text(written)}"
 
+    def _upstream(
+        self, value: SSAValue, dim: int, meetings: list[_Meeting]
+    ) -> list[Obstacle]:
+        """What kept axes away from the nearest values that would have handed them on."""
+        if self._is_closed(value, dim):
+            return []
+        seen = {(value, dim)}
+        ring = list(self._tied(dim, meetings))
+        for _ in range(_FARTHEST):
+            found: dict[tuple[str, str], Obstacle] = {}
+            further: list[tuple[SSAValue, int]] = []
+            for other, there in ring:
+                if (other, there) in seen or self._is_closed(other, there):
+                    continue
+                seen.add((other, there))
+                around = list(self._meetings(other))
+                for meeting in around:
+                    for one in self._at(meeting, other, there):
+                        upstream = f"dimension {there} of {self.places.called(other)}"
+                        text = f"it would have come from {upstream}: {one.text}"
+                        lost = replace(one, dim=dim, text=text, upstream=upstream)
+                        found.setdefault((one.kind, one.text), lost)
+                further.extend(self._tied(there, around))
+            if found or not further:
+                return list(found.values())
+            ring = further
+        return []
+
+    def _tied(
+        self, dim: int, meetings: list[_Meeting]
+    ) -> Iterator[tuple[SSAValue, int]]:
+        """The dimensions that the ops at a value split with one of its own."""
+        for meeting in meetings:
+            rule = meeting.rule
+            for factor in rule.tensors[meeting.tensor][dim]:
+                if factor in rule.blocked or factor in rule.need_replication:
+                    continue
+                for other, held in enumerate(meeting.values):
+                    there = dimension_of(rule, other, factor)
+                    if held is not None and there is not None:
+                        yield held, there
+
+    def _is_closed(self, value: SSAValue, dim: int) -> bool:
+        """Whether the annotation of a value allows a dimension nothing more."""
+        written = self.recorded.initial.get(self.recorded.holders.get(value, value))
+        return written is not None and written.dims[dim].closed
+
     def _nobody(
         self, value: SSAValue, dim: int, meetings: list[_Meeting]
     ) -> Iterator[Obstacle]:
         """No op brings an axis: which ops there are, and what they could bring."""
         called = self.places.called(value)
-        holder = self.recorded.holders.get(value, value)
-        written = self.recorded.initial.get(holder)
-        if written is not None and written.dims[dim].closed:
+        if self._is_closed(value, dim):
             text = (
                 f"dimension {dim} of {called} is closed{self._who_closed(value, dim)}"
             )

@@ -7,6 +7,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.origins import unmarked
+from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import source_position
 from ttxdsl.explaining.answers import Site
@@ -132,7 +133,14 @@ class Places:
         if position is None and owner is not None:
             position = source_position(unmarked(owner.location))
         op = "func.func" if owner is None else owner.name
-        return Site(op, name, position, _scope(location))
+        scope = _scope(location)
+        return Site(op, name, position, scope and leaf_name(scope))
+
+    def argument(self, argument: BlockArgument) -> str:
+        """The name of an argument of the program, by its path if JAX says it."""
+        path = _scope(unmarked(argument.location))
+        known = leaf_name(path) if path else self.names.name(argument)
+        return known or f"argument {argument.index}"
 
     def name(self, value: SSAValue) -> str | None:
         """The name of a value in the text that was given."""

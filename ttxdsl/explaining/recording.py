@@ -167,7 +167,7 @@ class Insertion:
     """What `user` stood in."""
 
 
-class _RecordingInserter(ReshardInserter):
+class RecordingInserter(ReshardInserter):
     """Stage 8, taking note of every op that it inserts."""
 
     def __init__(self, module: ModuleOp, found: dict[Operation, Insertion]):
@@ -488,7 +488,7 @@ class Recorded:
             now, then = sdy.get_sharding(value), self.sharding(value)
             if now and then and now.axes_per_dim != then.axes_per_dim:
                 self.uneven[holder] = now
-        _RecordingInserter(module, self.insertions).run()
+        RecordingInserter(module, self.insertions).run()
 
     def end_stage_10(self, module: ModuleOp) -> None:
         """Keep what stage 11 erases, and number the ops once more."""

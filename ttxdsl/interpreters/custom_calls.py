@@ -1,6 +1,6 @@
 """Custom calls by target name: what the interpreter computes for them.
 
-Add to `CUSTOM_CALLS` to teach the interpreter another target.
+Add to `CUSTOM_CALLS` to teach the interpreter another target, as plug-ins do.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """What runs the ops of every dialect: each module here adds its functions to the table."""
 
+from xdsl.interpreter import InterpreterFunctions
+
 from ttxdsl.interpreters import (
     check as check,
     chlo as chlo,
@@ -23,5 +25,7 @@ from ttxdsl.interpreters.stablehlo import (
     rng as rng,
 )
 
-FUNCTIONS = (FuncFunctions, implementations())
-"""The table as xDSL's interpreter takes it, and how functions are called."""
+
+def all_functions() -> tuple[type[InterpreterFunctions], ...]:
+    """The table as xDSL's interpreter takes it, and how functions are called."""
+    return FuncFunctions, implementations()

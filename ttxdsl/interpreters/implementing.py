@@ -11,9 +11,12 @@ which kernel it is computed:
     @prepares(stablehlo.TransposeOp)
     def _transpose(op: stablehlo.TransposeOp) -> Kernel:
         return partial(kernels.transpose, permutation=op.permutation.get_values())
+
+What is added last is what runs; a plug-in may add at any time.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from xdsl.interpreter import (
@@ -46,6 +49,7 @@ def implements(
 
     def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
         _RUNS.update(dict.fromkeys(op_classes, run))
+        implementations.cache_clear()
         return run
 
     return add
@@ -65,7 +69,7 @@ def prepares(
     """
 
     def add(prepare: Prepare[_OpT]) -> Prepare[_OpT]:
-        _RUNS.update(dict.fromkeys(op_classes, _run_prepared(prepare, otherwise)))
+        implements(*op_classes)(_run_prepared(prepare, otherwise))
         return prepare
 
     return add
@@ -107,6 +111,7 @@ def implement_returns(*op_classes: type[Operation]) -> None:
     _RETURNS.extend(op_classes)
 
 
+@cache
 def implementations() -> type[InterpreterFunctions]:
     """The table as xDSL's interpreter takes it."""
     found: dict[str, Any] = {"__doc__": "Every op of the table."}

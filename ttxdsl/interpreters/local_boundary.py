@@ -1,17 +1,21 @@
-"""Arguments and results that are on the devices, of programs written for tt-mlir.
+"""Arguments and results whose types are not those of the whole tensors.
 
-Their types are local; `ttxdsl.shards` says how the whole tensor lies, in the words of
-`mesh_shard`. A run takes and gives whole tensors all the same.
+Those that are on the devices, of programs written for tt-mlir, have local types;
+`ttxdsl.shards` says how the whole tensor lies, in the words of `mesh_shard`. Those that
+`pad-borders` let grow say what they were in `ttxdsl.unpadded_shape`. A run takes and gives
+whole tensors all the same.
 """
 
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ttxdsl.dialects._tt.attributes import DenseInts, ints
+from ttxdsl.dialects.boundary import unpadded_shape
 from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.engine import Devices
@@ -33,10 +37,21 @@ def _shards(entries: Entries, at: int) -> dict[str, tuple[int, ...]] | None:
 
 def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
     """The type of the whole tensor that an argument or result is a part of."""
-    shards = _shards(entries, at)
-    if shards is None or not isinstance(type, TensorType):
+    if not isinstance(type, TensorType):
         return type
-    tensor = cast("TensorType[Attribute]", type)
+    tensor, unpadded = cast("TensorType[Attribute]", type), unpadded_shape(entries, at)
+    if unpadded is not None:
+        return TensorType(tensor.element_type, list(unpadded))
+    return _placed_type(tensor, entries, at)
+
+
+def _placed_type(
+    tensor: TensorType[Attribute], entries: Entries, at: int
+) -> TensorType[Attribute]:
+    """The type of what is placed or taken as an argument or result."""
+    shards = _shards(entries, at)
+    if shards is None:
+        return tensor
     parts = zip(tensor.get_shape(), shards["shard_shape"], strict=True)
     return TensorType(tensor.element_type, [size * count for size, count in parts])
 
@@ -61,6 +76,11 @@ def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[Axi
 
 def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Array:
     """What the devices have of the whole tensor given for argument `at`."""
+    if unpadded_shape(function.arg_attrs, at) is not None:
+        local = cast("TensorType[Attribute]", function.function_type.inputs.data[at])
+        sizes = _placed_type(local, function.arg_attrs, at).get_shape()
+        pairs = zip(sizes, value.shape, strict=True)
+        value = np.pad(value, [(0, new - old) for new, old in pairs])
     shards = _shards(function.arg_attrs, at)
     if shards is None:
         return value
@@ -80,6 +100,18 @@ def to_whole(
     devices: Devices, function: FuncOp, at: int, value: Array
 ) -> Array | Scattered:
     """The whole tensor of which the devices have parts as result `at`."""
+    padded = _collected(devices, function, at, value)
+    unpadded = unpadded_shape(function.res_attrs, at)
+    if unpadded is None:
+        return padded
+    if isinstance(padded, Scattered):
+        return padded.first(unpadded)
+    return padded[tuple(map(slice, unpadded))]
+
+
+def _collected(
+    devices: Devices, function: FuncOp, at: int, value: Array
+) -> Array | Scattered:
     shards = _shards(function.res_attrs, at)
     if shards is None:
         return value

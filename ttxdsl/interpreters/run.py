@@ -43,9 +43,9 @@ def register_implementations(interpreter: Interpreter) -> None:
     dialects' implementations can be registered beside these.
     """
     # imported here: the dialects need not be loaded to use a kernel
-    from ttxdsl.interpreters.dialects import FUNCTIONS
+    from ttxdsl.interpreters.dialects import all_functions
 
-    for functions in FUNCTIONS:
+    for functions in all_functions():
         interpreter.register_implementations(functions(), override=True)
 
 

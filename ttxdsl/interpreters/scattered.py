@@ -33,6 +33,25 @@ class Scattered:
     parts: tuple[Part, ...]
     gather: Callable[[int | None], Array | None]
 
+    def first(self, shape: tuple[int, ...]) -> "Scattered":
+        """The first elements along each dimension."""
+        parts: list[Part] = []
+        for index, part in self.parts:
+            ends = [min(one.stop, size) for one, size in zip(index, shape, strict=True)]
+            kept = tuple(
+                slice(one.start, max(one.start, end))
+                for one, end in zip(index, ends, strict=True)
+            )
+            sizes = [one.stop - one.start for one in kept]
+            if all(sizes):
+                parts.append((kept, part[tuple(map(slice, sizes))]))
+
+        def gather(root: int | None) -> Array | None:
+            whole = self.gather(root)
+            return None if whole is None else whole[tuple(map(slice, shape))]
+
+        return Scattered(shape, self.dtype, tuple(parts), gather)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         """The whole value, on every process; all of them call this together."""
         whole = self.gather(None)

@@ -8,7 +8,7 @@ module waits for the memory that they lie in: `ops_of_type` looks at each op onc
 while it is there, where a list of all that is filtered afterwards comes by again.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -64,7 +64,8 @@ def ops_of_type_inside_out(
 def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
     """Those of `all_ops` whose class is chosen."""
     found: list[Operation] = [root] if chosen[type(root)] else []
-    pending = list(_first_ops(root))
+    pending: list[Operation] = []
+    _add_first_ops(root, pending)
     while pending:
         op: Operation | None = pending.pop()
         while op is not None:
@@ -74,7 +75,7 @@ def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
             if op.regions:
                 if following is not None:
                     pending.append(following)
-                pending.extend(_first_ops(op))
+                _add_first_ops(op, pending)
                 break
             op = following
     return found
@@ -83,7 +84,8 @@ def chosen_ops(root: Operation, chosen: Chosen) -> list[Operation]:
 def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
     """Those of `all_ops_inside_out` whose class is chosen."""
     found: list[Operation] = [root] if chosen[type(root)] else []  # the last first
-    pending = list(_last_ops(root))
+    pending: list[Operation] = []
+    _add_last_ops(root, pending)
     while pending:
         op: Operation | None = pending.pop()
         while op is not None:
@@ -93,24 +95,28 @@ def _chosen_ops_inside_out(root: Operation, chosen: Chosen) -> list[Operation]:
             if op.regions:
                 if preceding is not None:
                     pending.append(preceding)
-                pending.extend(_last_ops(op))
+                _add_last_ops(op, pending)
                 break
             op = preceding
     found.reverse()
     return found
 
 
-def _first_ops(op: Operation) -> Iterator[Operation]:
-    """The first op of each block of `op`, the last block's first."""
+def _add_first_ops(op: Operation, pending: list[Operation]) -> None:
+    """Add the first op of each block of `op`, the last block's first."""
     for region in reversed(op.regions):
-        for block in reversed(region.blocks):
+        block = region.last_block
+        while block is not None:
             if block.first_op is not None:
-                yield block.first_op
+                pending.append(block.first_op)
+            block = block.prev_block
 
 
-def _last_ops(op: Operation) -> Iterator[Operation]:
-    """The last op of each block of `op`, the first block's first."""
+def _add_last_ops(op: Operation, pending: list[Operation]) -> None:
+    """Add the last op of each block of `op`, the first block's first."""
     for region in op.regions:
-        for block in region.blocks:
+        block = region.first_block
+        while block is not None:
             if block.last_op is not None:
-                yield block.last_op
+                pending.append(block.last_op)
+            block = block.next_block

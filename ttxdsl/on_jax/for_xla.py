@@ -17,16 +17,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i1
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import argument_attributes
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.boundary import unpadded_shape
 from ttxdsl.dialects.replica_groups import device_groups
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.dialects.stablehlo.attributes import (
+    ComparisonDirection,
+    DotDimensionNumbersAttr,
+)
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.custom_calls import PYTHON_CALLBACKS
@@ -40,11 +44,12 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.collectives import CollectiveWriter, SliceFunctions
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.local.emitter import Emitter, is_unsigned
+from ttxdsl.transforms.local.emitter import Emitter, int_attr, is_unsigned
 from ttxdsl.transforms.solved.exchanging import (
     reduced_by_exchange,
     scattered_by_exchange,
 )
+from ttxdsl.transforms.solved.join_collectives import join_collectives
 from ttxdsl.transforms.solved.open_chlo import mulhi
 from ttxdsl.transforms.solved.renumbering import renumber_devices
 from ttxdsl.transforms.solved.scalar_computations import combining_op
@@ -90,6 +95,7 @@ def for_xla(module: ModuleOp) -> ForXla:
         for at, entry in enumerate(argument_attributes(function))
         if any(name in entry for name in DONATED)
     ]
+    _leave_surplus_inside(function)
     function.arg_attrs = function.res_attrs = None
     meshes = [one for one in ops_of_type(module, sdy.MeshOp) if one.mesh.data.axes]
     mesh = meshes[0].mesh.data if meshes else Mesh(())
@@ -102,6 +108,7 @@ def for_xla(module: ModuleOp) -> ForXla:
         mesh = border.mesh
         border.write()
         _open(module, mesh.total_size)
+        join_collectives(module)
         for one in meshes:
             one.properties["mesh"] = sdy.MeshAttr(mesh)
             one.attributes.clear()
@@ -113,6 +120,32 @@ def for_xla(module: ModuleOp) -> ForXla:
     function.sym_name = StringAttr("main")
     module.attributes.clear()
     return ForXla(module, mesh, numbers, arguments, results, donated)
+
+
+def _leave_surplus_inside(function: FuncOp) -> None:
+    """Pad arguments and cut results in the program: JAX's are what callers know."""
+    block = function.body.block
+    end = block.last_op
+    assert end is not None
+    before, behind = (Emitter(Block(), function.location) for _ in range(2))
+    for at, argument in enumerate(list(block.args)):
+        shape = unpadded_shape(function.arg_attrs, at)
+        if shape is None:
+            continue
+        element, grown = element_of(argument), shape_of(argument)
+        own = block.insert_arg(TensorType(element, list(shape)), at)
+        own.name_hint = argument.name_hint
+        high = [new - old for new, old in zip(grown, shape, strict=True)]
+        padded = before.pad(own, before.number(0, element), [0] * len(high), high)
+        argument.replace_all_uses_with(padded)
+        block.erase_arg(argument)
+    for at, value in enumerate(list(end.operands)):
+        shape = unpadded_shape(function.res_attrs, at)
+        if shape is not None:
+            end.operands[at] = behind.slice(value, [0] * len(shape), shape)
+    _insert(before, InsertPoint.at_start(block))
+    _insert(behind, InsertPoint.before(end))
+    function.update_function_type()
 
 
 def _said(mesh: str, values: Sequence[BoundaryValue]) -> list[TensorSharding | None]:
@@ -159,11 +192,70 @@ def _open(module: ModuleOp, devices: int) -> None:
             groups = device_groups(op, devices)
             by_exchange = _OPENED[type(op)]
             write_instead(op, partial(by_exchange, op, groups))
+    for op in ops_of_type(module, stablehlo.ReduceScatterOp):
+        _scatter_first(op)
     for op in ops_of_type(module, stablehlo.DynamicSliceOp):
         _clamp(op)
     for op in all_ops(module):
         if op.name == "chlo.mulhi" and integer_width(element_of(op.results[0])) == 32:
             write_instead(op, partial(_mulhi, op))
+
+
+def _scatter_first(op: stablehlo.ReduceScatterOp) -> None:
+    """Turn a product that is scattered along the first dimension of its right side.
+
+    XLA scatters along the first dimension: of what is scattered along another one it
+    makes a turned copy. Changing sides costs nothing, and turning the part back little.
+    """
+    product, dim = op.operand.owner, op.scatter_dimension.value.data
+    shape = shape_of(op.operand)
+    if (
+        not isinstance(product, stablehlo.DotGeneralOp)
+        or not op.operand.has_one_use()
+        or product.algorithm is not None
+        or element_of(op.operand) != element_of(op.result)
+    ):
+        return
+    dims = product.dot_dimension_numbers.data
+    left = len(shape_of(product.lhs)) - len(dims.lhs_contracting_dimensions)
+    if dims.lhs_batching_dimensions or dim != left or dim == 0:
+        return
+    order = (*range(left, len(shape)), *range(left))
+    back = sorted(range(len(shape)), key=order.__getitem__)
+    w = Writer(Block(), op.location)
+    turned = w.one(
+        stablehlo.DotGeneralOp,
+        [product.rhs, product.lhs],
+        TensorType(element_of(op.operand), [shape[one] for one in order]),
+        _with_sides_changed(product),
+    )
+    part = [shape_of(op.result)[one] for one in order]
+    scattered = w.one(
+        stablehlo.ReduceScatterOp,
+        [turned],
+        TensorType(element_of(op.result), part),
+        {**op.properties, "scatter_dimension": int_attr(0)},
+        [op.computation.clone()],
+    )
+    op.result.replace_all_uses_with(w.transpose(scattered, back))
+    _insert(w, InsertPoint.before(op))
+    Rewriter.erase_op(op)
+    Rewriter.erase_op(product)
+
+
+def _with_sides_changed(op: stablehlo.DotGeneralOp) -> dict[str, Attribute]:
+    dims = op.dot_dimension_numbers.data
+    properties = dict(op.properties)
+    properties["dot_dimension_numbers"] = DotDimensionNumbersAttr(
+        replace(
+            dims,
+            lhs_contracting_dimensions=dims.rhs_contracting_dimensions,
+            rhs_contracting_dimensions=dims.lhs_contracting_dimensions,
+        )
+    )
+    if isinstance(op.precision_config, ArrayAttr):
+        properties["precision_config"] = ArrayAttr(op.precision_config.data[::-1])
+    return properties
 
 
 def _clamp(op: stablehlo.DynamicSliceOp) -> None:

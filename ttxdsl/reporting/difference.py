@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ttxdsl.printed import Printed
 from ttxdsl.reporting.collectives import CountedCollective, list_collectives
 from ttxdsl.reporting.memory import MemoryProfile, memory_profile
 
@@ -72,7 +73,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Printed):
     """Two programs side by side; `pairs` are in the left program's order, then added."""
 
     left: Side

@@ -41,11 +41,13 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
+from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.ir.tensors import element_bits
+from ttxdsl.printed import Printed
 from ttxdsl.sharding.cost import tensor_bytes
 
 Kind = Literal["argument", "constant", "result", "value"]
@@ -108,7 +110,7 @@ class MemoryPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryProfile:
+class MemoryProfile(Printed):
     """The bytes that are there at each op of the entry computation, in program order.
 
     `peak` is the index of the first point with `peak_bytes`; `peak_values` are the
@@ -470,7 +472,7 @@ def argument_name(function: FuncOp, index: int) -> str:
     """What the source calls an argument: JAX writes `params['w']` as its location."""
     argument = function.body.block.args[index]
     if isinstance(argument.location, NameLoc):
-        return argument.location.desc.data
+        return leaf_name(argument.location.desc.data)
     return argument.name_hint or f"arg{index}"
 
 

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
+from ttxdsl.dialects.stablehlo import CustomCallOp
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules import (
@@ -73,7 +74,7 @@ class _Registration:
     elementwise: bool | Callable[[Any], bool]
 
 
-_registered: dict[type[Operation], _Registration] = {}
+_registered: dict[type | str, _Registration] = {}
 _remembered: dict[Hashable, OpShardingRule | None] = {}
 _MOST_REMEMBERED = 1 << 16
 
@@ -98,7 +99,7 @@ def sharding_rule(
     attribute = op.attributes.get(SHARDING_RULE)
     if isinstance(attribute, OpShardingRuleAttr):
         return _checked(op, attribute.data)
-    if _registered and (told := _registration(type(op))) is not None:
+    if _registered and (told := _registration(op)) is not None:
         return _from_user(op, told.rule)
     line = RULES.get(type(op))
     if line is not None:
@@ -206,7 +207,7 @@ class Signatures:
 def _follows_from_signature(op: Operation) -> bool:
     """Whether the rule of an op follows from its class, types and properties."""
     line = RULES.get(type(op))
-    told = _registered and _registration(type(op)) is not None
+    told = _registered and _registration(op) is not None
     return line is not None and line.surroundings is None and not told
 
 
@@ -218,15 +219,23 @@ def _element_count(type: Attribute) -> int:
 
 def is_registered_elementwise(op: Operation) -> bool:
     """Whether what is registered for an op says that it is elementwise."""
-    told = _registration(type(op)) if _registered else None
+    told = _registration(op) if _registered else None
     if told is None or isinstance(told.elementwise, bool):
         return told is not None and told.elementwise is True
     return told.elementwise(op)
 
 
-def _registration(op_class: type[Operation]) -> _Registration | None:
-    """What is registered for the class, or else for the nearest base class."""
-    for base in op_class.__mro__:
+def registered_call_rule(op: CustomCallOp) -> OpShardingRule | None:
+    """The rule that is registered for the target of a call."""
+    told = _registered.get(op.call_target_name.data) if _registered else None
+    return None if told is None else _from_user(op, told.rule)
+
+
+def _registration(op: Operation) -> _Registration | None:
+    """What is registered for the target, the class, or else the nearest base class."""
+    if isinstance(op, CustomCallOp) and op.call_target_name.data in _registered:
+        return _registered[op.call_target_name.data]
+    for base in type(op).__mro__:
         if base in _registered:
             return _registered[base]
     return None
@@ -293,7 +302,7 @@ def _parsed(text: str, op: Operation | None = None) -> RuleText:
 
 
 def register_sharding_rule(
-    op_class: type[OpT],
+    op_class: type[OpT] | str,
     rule: str | Callable[[OpT], OpShardingRule | str | None],
     *,
     elementwise: bool | Callable[[OpT], bool] = False,
@@ -312,8 +321,11 @@ def register_sharding_rule(
         @sharding_rule_of(TransposeOp)
         def transpose(op: TransposeOp) -> str: ...
 
+    Of a custom call, the target says what is computed: a rule for it, which is what its
+    devices can share out as well, is registered by its name.
+
     Args:
-        op_class: the class.
+        op_class: the class, or the target of custom calls.
         rule: its rule, or a function that answers with one.
         elementwise: whether each element of a result depends on the operands' elements
             there alone, or a function that tells it of an op. Such ops propagate first.
@@ -323,10 +335,12 @@ def register_sharding_rule(
         CompileError: if the text cannot be read, or the class has a rule already
             and `replace` is not set. That a rule fits is checked op by op, later.
     """
-    known = op_class in RULES or op_class in _registered
-    if known and not replace:
+    named = isinstance(op_class, str)
+    known = op_class in (custom_call.TARGETS if named else RULES)
+    if (known or op_class in _registered) and not replace:
+        what = f"custom call @{op_class}" if named else f"op class {op_class.__name__}"
         raise CompileError(
-            f"op class {op_class.__name__} has a sharding rule already",
+            f"{what} has a sharding rule already",
             hint="pass replace=True to use yours instead",
         )
     written = _parsed(rule) if isinstance(rule, str) else cast(RuleOfOp, rule)
@@ -334,7 +348,7 @@ def register_sharding_rule(
 
 
 def sharding_rule_of(
-    op_class: type[OpT],
+    op_class: type[OpT] | str,
     *,
     elementwise: bool | Callable[[OpT], bool] = False,
     replace: bool = False,
@@ -353,6 +367,6 @@ def sharding_rule_of(
     return register
 
 
-def unregister_sharding_rule(op_class: type[Operation]) -> None:
+def unregister_sharding_rule(op_class: type[Operation] | str) -> None:
     """Forget what was registered for `op_class`; its own rule is back, if it has one."""
     _registered.pop(op_class, None)

@@ -216,6 +216,14 @@ class TensorSharding:
         """The same with no priorities."""
         return self.with_dims([dim.without_priority() for dim in self.dims])
 
+    def even_shape(self, shape: Sequence[int], mesh: Mesh) -> tuple[int, ...]:
+        """The least shape from `shape` up that the axes divide; dynamic sizes stay."""
+        counts = (dim.sharded_size(mesh) for dim in self.dims)
+        return tuple(
+            size if size < 0 else -(-size // count) * count
+            for size, count in zip(shape, counts, strict=True)
+        )
+
     def local_shape(
         self, shape: Sequence[int], mesh: Mesh, *, pad: bool = False
     ) -> tuple[int, ...]:

@@ -8,11 +8,27 @@ from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
-from ttxdsl.terminal import heading, styled
+from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_error, progress, report_console
 from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
+
+
+def print_check(console: Terminal, source: str, report: CheckReport) -> None:
+    """The steps, each right or wrong."""
+    head = heading(source, f": {', '.join(report.trials)}")
+    console.print(head, soft_wrap=True)
+    for step in report.steps:
+        blamed = report.failure is not None and step == report.failure.step
+        if report.failure is not None and not blamed and step == report.steps[-1]:
+            continue  # it could not go on from what another made
+        mark = ("FAIL", "bold red") if blamed else ("ok", "green")
+        console.print(styled(f"  {step!s:38} ").append(*mark))
+    if report.failure is None:
+        console.print(f"{len(report.steps)} steps compute what the program does")
+        for one in report.undecided:
+            console.print(f"rounding decides {one}: not held against the program")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -47,18 +63,8 @@ def execute(options: argparse.Namespace) -> int:
         flags.print_json(_report_data(options.file, report, path))
         return 0 if report.ok else 1
     console = report_console()
-    head = heading(str(options.file), f": {', '.join(report.trials)}")
-    console.print(head, soft_wrap=True)
-    for step in report.steps:
-        blamed = report.failure is not None and step == report.failure.step
-        if report.failure is not None and not blamed and step == report.steps[-1]:
-            continue  # it could not go on from what another made
-        mark = ("FAIL", "bold red") if blamed else ("ok", "green")
-        console.print(styled(f"  {step!s:38} ").append(*mark))
+    print_check(console, str(options.file), report)
     if report.failure is None:
-        console.print(f"{len(report.steps)} steps compute what the program does")
-        for one in report.undecided:
-            console.print(f"rounding decides {one}: not held against the program")
         return 0
     print_error(f"error: {report.failure}")
     path = _write_reproducer(report, options)

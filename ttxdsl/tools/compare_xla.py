@@ -7,7 +7,7 @@ from rich.table import Table
 
 from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.reporting.side_by_side import CollectiveRow
-from ttxdsl.terminal import heading, styled
+from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
 from ttxdsl.tools.inputs import inputs_of
@@ -99,6 +99,16 @@ def _collective_table(comparison: XlaComparison) -> Table:
     return table
 
 
+def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
+    """Results and collectives, each beside XLA's."""
+    head = heading(comparison.source, f"  {comparison.devices} devices")
+    console.print(head, soft_wrap=True)
+    console.print(_result_table(comparison))
+    console.print(_collective_table(comparison))
+    if comparison.guessed:
+        console.print(f"collectives {UNKNOWN_LOOPS}", soft_wrap=True)
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     program = read_as_program(options.file, options)
@@ -115,13 +125,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_json(comparison))
     else:
-        report = report_console()
-        head = heading(comparison.source, f"  {comparison.devices} devices")
-        report.print(head, soft_wrap=True)
-        report.print(_result_table(comparison))
-        report.print(_collective_table(comparison))
-        if comparison.guessed:
-            report.print(f"collectives {UNKNOWN_LOOPS}", soft_wrap=True)
+        print_comparison(report_console(), comparison)
     return 0 if comparison.agree else 1
 
 

@@ -59,7 +59,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
         with without_collections():
             module.verify()
     step("printing")
-    return program_text(module)
+    return program_text(module, positions=options.print_debuginfo)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -104,6 +104,11 @@ def add_command(commands: Any) -> None:
     flags.add_vocabulary_option(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="where it goes (stdout)"
+    )
+    parser.add_argument(
+        "--print-debuginfo",
+        action="store_true",
+        help="say of every op where it comes from, as loc(...)",
     )
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict", "verify_each")

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
@@ -43,6 +44,26 @@ def report_console(*, to_stderr: bool = False) -> "Terminal":
     if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         console.width = PLAIN_WIDTH
     return console
+
+
+_PAGE = '<pre style="line-height: normal; font-family: monospace">{code}</pre>'
+
+
+def drawing(view: Callable[["Terminal"], None]) -> Callable[[bool], str]:
+    """What a view prints where reports go, as `Printed` has it drawn: text, or HTML."""
+
+    def drawn(as_html: bool) -> str:
+        from ttxdsl.terminal import Terminal
+
+        stream = StringIO()
+        width = PLAIN_WIDTH if as_html else report_console().width
+        page = Terminal(file=stream, width=width, plain=True, record=as_html)
+        view(page)
+        if not as_html:
+            return stream.getvalue()
+        return page.export_html(code_format=_PAGE, inline_styles=True)
+
+    return drawn
 
 
 @contextmanager

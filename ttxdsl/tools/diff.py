@@ -211,7 +211,10 @@ def _pair_table(pairs: list[Pair]) -> Table:
     return table
 
 
-def _print(console: Terminal, found: Difference, *, everything: bool) -> None:
+def print_difference(
+    console: Terminal, found: Difference, *, everything: bool = False
+) -> None:
+    """Both programs side by side, and the collectives that differ."""
     console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
     console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
     console.print(_summary_table(found))
@@ -268,7 +271,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_json(found))
     else:
-        _print(report_console(), found, everything=options.all)
+        print_difference(report_console(), found, everything=options.all)
     return 0 if found.is_equal else 1
 
 

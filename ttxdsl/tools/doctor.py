@@ -162,9 +162,10 @@ def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
     return [one for one in numbered if one[0] <= top or (one[1].front and one[1].fits)]
 
 
-def _print(
+def print_diagnosis(
     console: Terminal, diagnosis: Diagnosis, options: argparse.Namespace
 ) -> None:
+    """Groups of dimensions, and the meshes that were compiled."""
     shapes = ", ".join("x".join(map(str, shape)) for shape in diagnosis.shapes)
     head = heading(
         str(options.file),
@@ -318,7 +319,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_json(diagnosis))
     else:
-        _print(console, diagnosis, options)
+        print_diagnosis(console, diagnosis, options)
     return 0 if any(row.fits for row in diagnosis.rows) else 1
 
 

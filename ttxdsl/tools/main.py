@@ -103,6 +103,10 @@ def _execute(words: Sequence[str]) -> int:
         try:
             parser.parse_args(words, options)
             with memory_errors():
+                if named := getattr(options, "plugin", ()):
+                    from ttxdsl.plugins import load_plugins
+
+                    load_plugins(tuple(named))
                 return options.execute(options)
         finally:
             sys.stdout.flush()

@@ -41,6 +41,7 @@ _HOW_TO_PARTITION = (
     "result_presharded",
     "version",
     "optimize",
+    "pad_borders",
 )
 """The options of the pipeline that every command has which partitions."""
 
@@ -95,6 +96,13 @@ def add_source_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="diagnostics may show lines of files below DIR that locations name",
+    )
+    parser.add_argument(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module, or FILE.py, of ops, passes, rules, lowerings or kernels",
     )
     parser.add_argument(
         "--shapes",
@@ -220,14 +228,15 @@ def add_stage_options(parser: argparse.ArgumentParser, *names: str) -> None:
     known = {one.name: one for one in fields(TTStableHLOPipelinePass)}
     for name in names:
         one = known[name]
+        default = one.metadata.get("command_default", one.default)
         settings: dict[str, Any] = {
             "dest": name,
-            "default": one.default,
+            "default": default,
             "help": one.metadata["help"],
         }
-        if one.default is True:
+        if default is True:
             settings["action"] = argparse.BooleanOptionalAction
-        elif one.default is False:
+        elif default is False:
             settings["action"] = "store_true"
         else:
             settings["metavar"] = one.metadata["metavar"]

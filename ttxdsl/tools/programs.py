@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from contextlib import redirect_stdout
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.errors import CompileError
+from ttxdsl.plugins import import_file
 from ttxdsl.program import parse_program, read_text, text_of
 from ttxdsl.tools.options import function_of
 from ttxdsl.visible import visible
@@ -97,13 +97,7 @@ def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Trace
 
 def _made(path: Path, name: str, sizes: dict[str, int]) -> Traced:
     called = visible(f"{path}:{name}")
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise CompileError(f"cannot read '{visible(str(path))}': it is no Python file")
-    module = module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
-    maker: Any = getattr(module, name, None)
+    maker: Any = getattr(import_file(path), name, None)
     if not callable(maker):
         raise CompileError(f"'{visible(str(path))}' has no function '{visible(name)}'")
     made: Any = maker()

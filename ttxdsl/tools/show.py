@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ttxdsl.api import Program, program_of
+from ttxdsl.commands import Picture
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.explaining.names import Names
@@ -31,7 +32,7 @@ from ttxdsl.reporting.memory import argument_name
 from ttxdsl.sharding.mesh import mesh_positions
 from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import report_console, working
+from ttxdsl.tools.console import drawing, report_console, working
 from ttxdsl.tools.programs import read_input
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -206,35 +207,76 @@ def _json(named: _Named) -> dict[str, Any]:
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     program, text = _program(options)
+    named = _asked(program, text, options)
+    if options.json:
+        if named is not None:
+            flags.print_json(_json(named))
+        else:
+            function = entry_function(program.module)
+            values = (_arguments(function), _results(function))
+            arguments, results = ([_json(one) for one in part] for part in values)
+            flags.print_json({"arguments": arguments, "results": results})
+        return 0
+    _print(report_console(), program, named, options)
+    return 0
+
+
+def picture_of(
+    program: Program,
+    value: str | None,
+    argument: int | None,
+    result: int | None,
+    *,
+    devices: bool,
+) -> Picture:
+    """What the command shows of a program as it is.
+
+    Raises:
+        CompileError: there is no such value, or it is no tensor.
+    """
+    last = program.stages[-1].number if program.stages else None
+    options = argparse.Namespace(
+        file=program.source,
+        value=value,
+        arg=argument,
+        result=result,
+        after=last,
+        devices=devices,
+    )
+    named = _asked(program, program.text, options)
+    drawn = drawing(lambda console: _print(console, program, named, options))
+    return Picture(program.source).shown_by(drawn)
+
+
+def _asked(program: Program, text: str, options: argparse.Namespace) -> _Named | None:
+    """The value that is asked for, None if all of them are."""
     if program.form in _FORMS and options.value is not None:
         raise CompileError(
             f"values are shown of StableHLO, and '{options.file}' is {program.form}",
             hint="its arguments and results can be shown: --arg, --result",
         )
-    module = program.module
-    function = entry_function(module)
-    named = _selected(module, text, options)
+    named = _selected(program.module, text, options)
     if named is not None and not isinstance(named.value.type, TensorType):
         raise CompileError(
             f"{named.name} is a {named.value.type}, and only tensors are split"
         )
-    if options.json:
-        if named is not None:
-            flags.print_json(_json(named))
-        else:
-            values = (_arguments(function), _results(function))
-            arguments, results = ([_json(one) for one in part] for part in values)
-            flags.print_json({"arguments": arguments, "results": results})
-        return 0
-    console = report_console()
+    return named
+
+
+def _print(
+    console: Terminal,
+    program: Program,
+    named: _Named | None,
+    options: argparse.Namespace,
+) -> None:
     if named is not None:
         _print_picture(console, named, options)
-        return 0
+        return
+    function = entry_function(program.module)
     meshes = ", ".join(f"@{name} {mesh}" for name, mesh in program.meshes.items())
     stage = f", after {program.stages[-1].name}" if program.stages else ""
     title = f"@{function.sym_name.data}{stage}, mesh {meshes or 'none'}"
     console.print(_tree(function, title, options), soft_wrap=True)
-    return 0
 
 
 def add_command(commands: Any) -> None:

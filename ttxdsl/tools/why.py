@@ -1,10 +1,8 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
 import argparse
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from operator import attrgetter
 from typing import Any, get_args
 
 from rich.table import Table
@@ -13,12 +11,13 @@ from rich.tree import Tree
 
 from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
+from ttxdsl.explaining.layers import fold_collectives
 from ttxdsl.explaining.recording import PropagationName
 from ttxdsl.program import parse_program
-from ttxdsl.reporting.alike import fold, unfolded
+from ttxdsl.reporting.alike import unfolded
 from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
-from ttxdsl.terminal import styled
+from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console, working
 from ttxdsl.tools.programs import read_input
@@ -29,6 +28,8 @@ _STEPS_SHOWN = 6
 
 
 # --- numbers ----------------------------------------------------------------------
+
+Answer = answers.WhySharding | answers.WhyCollective | answers.WhyProgram
 
 
 def _changed(more: float, text: str) -> str:
@@ -49,6 +50,9 @@ def outcome_text(base: answers.Figures, figures: answers.Figures) -> str:
         peak = figures.peak_bytes - base.peak_bytes
         text = _changed(peak, bytes_text(abs(peak))) if peak else "the same"
         parts.append(f"peak memory {text}")
+    repeated = figures.repeated - base.repeated
+    if abs(repeated) * 100 > base.operations:
+        parts.append(_changed(repeated, f"{abs(repeated):,} repeated operations"))
     return ", ".join(parts)
 
 
@@ -105,6 +109,9 @@ def _add_cause(tree: Tree, cause: answers.AxisCause, shown: _Shown) -> None:
 
 def _add_obstacle(tree: Tree, obstacle: answers.Obstacle) -> None:
     if obstacle.conflict is not None:
+        if obstacle.upstream is not None:
+            text = f"{obstacle.axis or 'an axis'} was lost at {obstacle.upstream}:"
+            tree = tree.add(styled(text))
         _add_conflict(tree, obstacle.conflict)
     else:
         tree.add(styled(f"{obstacle.kind}: {obstacle.text}"))
@@ -156,13 +163,28 @@ def _add_side(tree: Tree, side: answers.Party, shown: _Shown) -> None:
         branch.add(styled("not split there"))
 
 
+def _add_needs(tree: Tree, answer: answers.WhyCollective) -> None:
+    """The annotations that it hangs on, each with the program without it."""
+    if answer.necessary is None:
+        return
+    if not answer.necessary:
+        tree.add(styled("it is there whatever annotation is taken away"))
+    for one in answer.necessary:
+        branch = tree.add(styled(_needed_text(one)))
+        if one.outcome is not None:
+            several = f"none of the {len(one.changes)} split so"
+            change = one.outcome.text if len(one.changes) == 1 else several
+            text = outcome_text(one.outcome.base, one.outcome.figures)
+            branch.add(styled(f"it is gone with {change}: {text}"))
+
+
 def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
     if answer.tried is None:
         return
     count = answer.tried
     failed = f", {answer.failed} could not be compiled" if answer.failed else ""
     if not answer.counterfactuals:
-        text = f"no single change helps: {count} compiled{failed}, none takes less time"
+        text = f"no change helps: {count} compiled{failed}, none takes less time"
         tree.add(styled(text))
         return
     branch = tree.add(styled(f"what would help ({count} changes compiled{failed}):"))
@@ -172,7 +194,7 @@ def _add_changes(tree: Tree, answer: answers.WhyCollective) -> None:
 
 def _change_text(one: answers.Counterfactual) -> Text:
     text = styled("with ")
-    text.append_text(styled(str(one.change), "bold"))
+    text.append_text(styled(one.text, "bold"))
     text.append(f": {outcome_text(one.base, one.figures)}")
     return text
 
@@ -203,31 +225,29 @@ def collective_tree(
         tree.add(styled(f"stage 8 inserted it as {', '.join(answer.plan)}"))
     for side in answer.sides:
         _add_side(tree, side, shown)
+    _add_needs(tree, answer)
     _add_changes(tree, answer)
     return tree
 
 
-_ARGUMENT = re.compile(r"argument \d+ \((.*)\)")
-
-
 def _origins(one: answers.WhyCollective) -> list[str]:
-    """For each axis whose annotations brought it there, by their names."""
-    found: dict[str, dict[str, None]] = {}
-    for side in one.sides:
-        for cause in side.causes:
-            name = _ARGUMENT.sub(r"\1", cause.origin.short)
-            found.setdefault(cause.axis, {})[name] = None
-    return [f"{axis} from {', '.join(names)}" for axis, names in found.items()]
+    """What it hangs on, or for each axis where it came from."""
+    if one.necessary:
+        return [_needed_text(each, _NEEDED_SHOWN) for each in one.necessary]
+    return [f"{axis} from {', '.join(names)}" for axis, names in one.origins.items()]
 
 
-_NUMBER = re.compile(r"\d+")
+_NEEDED_SHOWN = 3
+"""Annotations of which each brings a collective, that a row of the table names."""
 
 
-def _alike(one: answers.WhyCollective) -> tuple[object, ...]:
-    """What collectives of several layers have in common: all but names' numbers."""
-    texts = (one.summary, *_origins(one), one.op.scope or "")
-    names = tuple(_NUMBER.sub("", text) for text in texts)
-    return one.kind, one.axes, str(one.times), one.tensor, one.op.op, names
+def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
+    names = list(one.annotations)
+    if len(names) == 1:
+        return f"needs {one.axis} on {names[0]}"
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return f"needs {one.axis} on one of {', '.join(names)}"
 
 
 def _numbers(group: Sequence[answers.WhyCollective]) -> str:
@@ -237,9 +257,7 @@ def _numbers(group: Sequence[answers.WhyCollective]) -> str:
 
 def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
     rows = (
-        unfolded(answer.collectives)
-        if whole
-        else fold(answer.collectives, _alike, attrgetter("seconds"))
+        unfolded(answer.collectives) if whole else fold_collectives(answer.collectives)
     )
     table = Table("#", "collective", title="Collectives", title_justify="left")
     table.add_column("bytes/device", justify="right")
@@ -282,6 +300,30 @@ def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
     return table
 
 
+def print_answer(
+    console: Terminal, answer: Answer, machine: Machine, *, whole: bool = False
+) -> None:
+    """An answer of any kind, with all its rows if it is to be whole."""
+    match answer:
+        case answers.WhySharding():
+            console.print(sharding_tree(answer, whole=whole))
+        case answers.WhyCollective():
+            console.print(collective_tree(answer, machine, whole=whole))
+        case answers.WhyProgram():
+            meshes = ", ".join(answer.meshes) or "none"
+            head = visible(
+                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
+            )
+            console.print(styled(head), soft_wrap=True)
+            for note in answer.notes:
+                console.print(styled(note))
+            if answer.collectives:
+                console.print(_program_table(answer, whole=whole))
+                console.print("--collective N tells more, and what would help")
+            else:
+                console.print("no collectives: nothing has to be sent")
+
+
 # --- the command ------------------------------------------------------------------
 
 
@@ -312,31 +354,11 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_data(answer))
         return 0
-    console = report_console()
-    match answer:
-        case answers.WhySharding():
-            console.print(sharding_tree(answer, whole=options.all))
-        case answers.WhyCollective():
-            console.print(collective_tree(answer, machine, whole=options.all))
-        case answers.WhyProgram():
-            meshes = ", ".join(answer.meshes) or "none"
-            head = visible(
-                f"{answer.source}  mesh {meshes}; links {machine.links_text}"
-            )
-            console.print(styled(head), soft_wrap=True)
-            for note in answer.notes:
-                console.print(styled(note))
-            if answer.collectives:
-                console.print(_program_table(answer, whole=options.all))
-                console.print("--collective N tells more, and what would help")
-            else:
-                console.print("no collectives: nothing has to be sent")
+    print_answer(report_console(), answer, machine, whole=options.all)
     return 0
 
 
-def _data(
-    answer: answers.WhySharding | answers.WhyCollective | answers.WhyProgram,
-) -> dict[str, Any]:
+def _data(answer: Answer) -> dict[str, Any]:
     """The answer as JSON has it; counterfactuals say in words what they do."""
     data = asdict(answer)
     if isinstance(answer, answers.WhyCollective):
@@ -344,7 +366,7 @@ def _data(
             zip(data["counterfactuals"], answer.counterfactuals, strict=True)
         )
         for entry, one in pairs:
-            text = f"with {one.change}: {outcome_text(one.base, one.figures)}"
+            text = f"with {one.text}: {outcome_text(one.base, one.figures)}"
             entry["text"] = text
     return data
 
@@ -357,8 +379,9 @@ def add_command(commands: Any) -> None:
         description=(
             "Say why a value is sharded as it is: the annotation that caused it, the"
             " way from there op by op, who won at conflicts, and what kept the other"
-            " axes away. Or why a collective is there, what it costs, and which single"
-            " changes would help: each is made to the program and compiled. Without a"
+            " axes away. Or why a collective is there, what it costs, which annotations it"
+            " needs, and which changes would help: each is made to the program and"
+            " compiled. Without a"
             " value or number: all collectives with their causes."
         ),
         epilog=(

@@ -149,6 +149,7 @@ from ttxdsl.transforms.stages.insert_reshards_for_unpropagated_ops import (
     InsertReshardsForUnpropagatedOpsPass,
 )
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
+from ttxdsl.transforms.stages.pad_borders import PadBordersPass
 from ttxdsl.transforms.stages.reoutline_composites import ReoutlineCompositesPass
 from ttxdsl.transforms.stages.replicate_non_splittable_values import (
     ReplicateNonSplittableValuesPass,
@@ -255,6 +256,8 @@ class TTStableHLOPipelinePass(ModulePass):
         last-stage: stop after the stage of this number.
         optimize: let collectives send less (true): the cheapest plans of reshards in
             stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
+        pad-borders: let arguments and results that their shardings do not divide grow,
+            see the pass of that name (false, as the design has it; commands do it).
         strict: what would be computed replicated with a warning is an error.
         version: `design`, or `2026` for what tt-mlir's own pipeline does today.
     """
@@ -277,6 +280,11 @@ class TTStableHLOPipelinePass(ModulePass):
     last_stage: int = LAST_STAGE
     optimize: bool = _flag(
         True, "move, join and drop collectives so that they send less"
+    )
+    pad_borders: bool = _flag(
+        False,
+        "pad arguments and results that their shardings do not divide",
+        command_default=True,
     )
     strict: bool = _flag(
         False, "refuse what would be computed replicated with a warning"
@@ -416,6 +424,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 solved = is_solved(module)
                 if not solved:
                     require_one_replica(module)
+                    if self.pad_borders and not self.strict:
+                        PadBordersPass().apply(ctx, module)
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
             if hooks.before is not None:

@@ -25,6 +25,7 @@ from ttxdsl.handing_over import annotated_module
 from ttxdsl.interpreters.compare import Comparison, compare
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.run import Runner, entry_function, run_module
+from ttxdsl.printed import Printed
 from ttxdsl.program import program_text
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.side_by_side import (
@@ -86,7 +87,7 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True)
-class XlaComparison:
+class XlaComparison(Printed):
     """A program through both compilers."""
 
     source: str

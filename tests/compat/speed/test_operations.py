@@ -101,6 +101,23 @@ def test_fields_are_those_that_xdsl_fills_in():
         assert ours == theirs
 
 
+def test_ops_and_values_are_themselves():
+    mend_xdsl()
+    one, other = (
+        test.TestOp(result_types=[i32, i1]),
+        test.TestOp(result_types=[i32, i1]),
+    )
+    block, region = Block(), Region()
+    add = stablehlo.AddOp.create(operands=one.results, result_types=[i32])
+    for thing in (one, one.results[0], block, region, add):
+        assert type(thing).__hash__ is object.__hash__
+        assert thing == thing and thing != other and thing != other.results[0]
+    assert {one: 1, other: 2}[other] == 2
+    assert type(one.results[:1]) is type(one.results)
+    assert one.results[1:].types == (i1,)
+    assert one.results[-1] is one.results[1]
+
+
 def test_what_is_no_op_is_refused():
     mend_xdsl()
     with pytest.raises(TypeError, match="unexpected keyword"):

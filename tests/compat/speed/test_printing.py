@@ -6,21 +6,28 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from xdsl.dialects import test
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
+    StringAttr,
     TensorType,
+    UnitAttr,
     UnknownLoc,
+    UnregisteredOp,
     f32,
+    f64,
     i1,
     i8,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.printer import Printer
 
+from tests.work import calls
 from ttxdsl.api import load
 from ttxdsl.compat.speed import printing
 from ttxdsl.dialects.stablehlo.attributes import ResultAccuracyAttr, ResultAccuracyMode
@@ -75,6 +82,50 @@ def test_attributes_print_the_same(attribute: Attribute):
         return stream.getvalue()
 
     assert written(Printer) == written(Printer) == written(PlainPrinter)
+
+
+def lines() -> list[Operation]:
+    """Ops whose lines are alike but for what tells them apart, and such as have none."""
+    source = test.TestOp(result_types=[i32, f32])
+    first, second = source.results
+    zeros = [FloatAttr(0.0, f32), FloatAttr(-0.0, f32), FloatAttr(0.0, f64)]
+    later = test.TestOp(result_types=[i32])
+    other = UnregisteredOp.with_name("some.op").create(
+        operands=[first], attributes={"op_name__": StringAttr("some.op")}
+    )
+    block = Block([test.TestTermOp(successors=[Block()])])
+    return [
+        source,
+        *(test.TestOp([first], [i32], properties={"prop1": one}) for one in zeros),
+        *(test.TestOp([first], [i32], attributes={"prop1": one}) for one in zeros),
+        test.TestOp([first], [i32, i32]),
+        test.TestOp([first, first], [i32]),
+        test.TestOp([second], [i32], properties={"prop1": UnitAttr()}),
+        test.TestOp([first], attributes={"place": UnknownLoc(), "": UnitAttr()}),
+        test.TestOp([first], attributes={"list": ArrayAttr([UnitAttr(), zeros[1]])}),
+        test.TestOp([first, later.results[0]]),  # named before it is there
+        later,
+        other,
+        test.TestOp(regions=[Region(block)]),
+    ]
+
+
+def test_lines_print_the_same():
+    block = Block(lines())
+    for _ in range(2):
+        wanted, found = (StringIO(), StringIO())
+        PlainPrinter(stream=wanted).print_block(block)
+        Printer(stream=found).print_block(block)
+        assert found.getvalue() == wanted.getvalue()
+
+
+def test_what_is_behind_the_operands_is_written_once():
+    source = test.TestOp(result_types=[i32])
+    alike = [test.TestOp([*source.results] * 9) for _ in range(50)]
+    block = Block([source, *alike])
+    Printer(stream=StringIO()).print_block(block)
+    once = calls(lambda: PlainPrinter(stream=StringIO()).print_block(block))
+    assert calls(lambda: Printer(stream=StringIO()).print_block(block)) < once / 3
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):

@@ -206,6 +206,21 @@ OUT_OF_BRANCHES = _function(
     f"return %r : {S}",
 )
 
+
+def gradient(samples: int, features: int, *split: str) -> str:
+    """x^T g of samples that are split: as many features of each."""
+    rows, whole = f"{samples}x{features}", f"{features}x{features}"
+    return _function(
+        [_t(rows, "y", ""), _t(rows, "y", "")],
+        _t(whole, *split),
+        "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0]"
+        f" : (tensor<{rows}xf32>, tensor<{rows}xf32>) -> tensor<{whole}xf32>",
+        f"%1 = sdy.sharding_constraint %0 <@mesh, [{{}}, {{}}]> : tensor<{whole}xf32>",
+        f"%2 = stablehlo.negate %1 : tensor<{whole}xf32>",
+        f"return %2 : tensor<{whole}xf32>",
+    )
+
+
 BEFORE = {"small-sums": ("early-slices",)}
 """Optimizations that make what another one is about."""
 
@@ -217,6 +232,7 @@ PROGRAMS = {
     "late-sums": LATE_SUMS,
     "early-slices": EARLY_SLICES,
     "small-sums": SMALL_SUMS,
+    "gathered-products": gradient(4, 8, "", ""),
     "turned-products": TURNED_PRODUCTS,
     "cheap-gathers": CHEAP_GATHERS,
     "cheap-exchanges": CHEAP_EXCHANGES,
@@ -307,7 +323,22 @@ COMBINED_BEFORE = _function(
 )
 """A sum that is needed whole behind a broadcast, and is a term of one that is combined later."""
 
+BIAS = _function(
+    [_t("8x8", "y", ""), _t("8", "y")],
+    _t("8x8", "y", ""),
+    "%0 = stablehlo.negate %b : tensor<8xf32>",
+    "%1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> " + S,
+    f"%2 = stablehlo.exponential %1 : {S}",
+    f"%3 = stablehlo.maximum %2, %1 : {S}",
+    f"%4 = stablehlo.add %a, %3 : {S}",
+    f"return %4 : {S}",
+)
+"""A vector that is split as the rows of what it is added to are."""
+
 CHEAPER = {
+    "a scattered gradient": (gradient(4, 8, "y", ""), 384, 120),
+    "the same along the other side": (gradient(4, 8, "", "y"), 384, 120),
+    "a bias": (BIAS, 48, 24),
     "a term is combined before": (COMBINED_BEFORE, 432, 96),
     "ends of branches": (ENDS, 384, 192),
     "positions": (POSITIONS, 416, 192),

@@ -61,6 +61,50 @@ def test_what_a_module_says_of_its_shardings(oracle: Oracle):
     assert "sdy.b" in dropped
 
 
+REDUCED = """sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, tensor<8xf32>) {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xf32>
+  return %0, %2 : tensor<8x8xf32>, tensor<8xf32>
+}
+"""
+MARK = "mark-partial-result-with-unreduced-axes=true"
+FULL = f"sdy-insert-explicit-reshards{{enable-full-version=true {MARK}}}"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (FULL, f"func.func({FULL})"),
+        ("sdy-propagation-pipeline{newest=true}", "sdy-propagation-pipeline"),
+        (
+            "sdy-export-pipeline{newest=true inline-meshes=true}",
+            "sdy-export-pipeline",
+        ),
+        (
+            "sdy-export-pipeline{newest=true inline-meshes=true "
+            f"enable-insert-explicit-collectives=true {MARK}}}",
+            f"sdy-export-pipeline{{enable-insert-explicit-collectives=true {MARK}}}",
+        ),
+    ],
+)
+def test_partial_results_and_pipelines(newest: Oracle, ours: str, theirs: str):
+    assert newest.run(run_passes(REDUCED, ours)) == newest.run(REDUCED, theirs)
+
+
+def test_only_sums_maxima_and_minima_are_said():
+    """C++ calls a product of parts a sum of parts."""
+    assert "unreduced=max" in run_passes(REDUCED, FULL)
+    product = REDUCED.replace("stablehlo.maximum", "stablehlo.multiply")
+    after = run_passes(product, FULL)
+    assert after.count("unreduced=") == 1  # the dot's
+    assert after.count("sdy.all_reduce") == 2
+
+
 SMALL = """sdy.mesh @m = <["a"=4, "b"=2, "c"=2]>
 func.func @main(%x: tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"a", "b", "c"}, {}]>})
     -> (tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"c", "a"}, {"b"}]>}) {

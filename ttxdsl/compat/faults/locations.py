@@ -80,6 +80,10 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
+class PositionPrinter(Printer):
+    """Prints locations, of ops without one the position of their text."""
+
+
 @irdl_attr_definition
 class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
     """Where an op without a location stood in the text that it was parsed from.
@@ -101,9 +105,14 @@ class ParsedLoc(Data[SourceOffset], BuiltinAttribute):
         return f"{source.name}:{line}:{offset - starts[line - 1] + 1}"
 
     def print_builtin(self, printer: Printer) -> None:
-        """Print as unknown: the program carried no location."""
+        """Print as unknown: the program carried no location. MLIR's tools print it."""
         with printer.in_location():
-            printer.print_string("unknown")
+            if not isinstance(printer, PositionPrinter):
+                printer.print_string("unknown")
+                return
+            name, line, column = self.position.rsplit(":", 2)
+            printer.print_string_literal(name)
+            printer.print_string(f":{line}:{column}")
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> SourceOffset:

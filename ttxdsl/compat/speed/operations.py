@@ -3,8 +3,12 @@
 A compiler that lowers twice makes every op of a program five times or more. For each,
 xDSL 0.74 looks for old operands to let go, and goes through the definition for default
 values. Here an op is filled in directly, and the defaults of a class are found once.
+What comes of it is the same, field by field (`tests/compat/speed/test_operations.py`).
 
-What comes of it is the same, field by field (`tests/compat/test_operations.py`).
+Ops and values are what they are: equal to themselves alone, and hashed by where they
+are. xDSL says that in Python, for which every look-up in a dictionary of them waits;
+`object` says it too. Two more calls are left out where an op is asked for its operands
+or for one result.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,36 +16,43 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Use
-from xdsl.ir.core import SSAValues
+from xdsl.ir.core import OpOperands, SSAValues
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import OptionalDef
 
-_Defaults = tuple[tuple[tuple[str, Attribute], ...], tuple[tuple[str, Attribute], ...]]
-"""Properties, then attributes, that a definition gives to ops without them."""
+_Given = tuple[tuple[str, Attribute], ...]
 
 _NONE: Mapping[str, Attribute] = {}
 
 
 def _fill(
     op: Operation,
-    *,
-    operands: Sequence[SSAValue] = (),
-    result_types: Sequence[Attribute] = (),
-    properties: Mapping[str, Attribute] = _NONE,
-    attributes: Mapping[str, Attribute] = _NONE,
-    location: Any = None,
-    successors: Sequence[Block] = (),
-    regions: Sequence[Region] = (),
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: Mapping[str, Attribute],
+    attributes: Mapping[str, Attribute],
+    location: Any,
+    successors: Sequence[Block],
+    regions: Sequence[Region],
 ) -> None:
     """What `Operation.__init__` does; `op` is new and has no field yet."""
     fields = cast(Any, op)
     fields._operands = values = SSAValues(operands)
-    fields._operand_uses = uses = tuple([Use(op, at) for at in range(len(values))])
-    for value, use in zip(values, uses, strict=True):
-        value.add_use(use)
-    op.results = SSAValues(
-        [OpResult(type_, op, at) for at, type_ in enumerate(result_types)]
-    )
+    uses: list[Use] = []
+    for at, value in enumerate(values):
+        use = cast(Any, Use(op, at))
+        uses.append(use)
+        # what `add_use` does
+        first = cast(Any, value.first_use)
+        if first is not None:
+            use._next_use = first
+            first._prev_use = use
+        value.first_use = use
+    fields._operand_uses = tuple(uses)
+    results: list[OpResult] = []
+    for at, type_ in enumerate(result_types):  # a comprehension is one call more
+        results.append(OpResult(type_, op, at))
+    op.results = SSAValues(results)
     op.properties = dict(properties)
     op.attributes = dict(attributes)
     op.location = UNKNOWN_LOC if location is None else location
@@ -55,10 +66,60 @@ def _fill(
     op.__post_init__()
 
 
-def _defaults_of(op_class: type[IRDLOperation]) -> _Defaults:
+def _initialize(
+    op: Operation,
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = _NONE,
+    attributes: Mapping[str, Attribute] = _NONE,
+    location: Any = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    _fill(
+        op,
+        operands,
+        result_types,
+        properties,
+        attributes,
+        location,
+        successors,
+        regions,
+    )
+
+
+def _create(
+    cls: type[Operation],
+    *,
+    operands: Sequence[SSAValue] = (),
+    result_types: Sequence[Attribute] = (),
+    properties: Mapping[str, Attribute] = _NONE,
+    attributes: Mapping[str, Attribute] = _NONE,
+    location: Any = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> Operation:
+    op = cls.__new__(cls)
+    _fill(
+        op,
+        operands,
+        result_types,
+        properties,
+        attributes,
+        location,
+        successors,
+        regions,
+    )
+    return op
+
+
+def _defaults_of(op_class: type[IRDLOperation]) -> tuple[_Given, _Given]:
+    """Properties, then attributes, that a definition gives to ops without them."""
+    assert op_class.name, "what xDSL asks of every op that is made"
     definition = op_class.get_irdl_definition()
 
-    def given(fields: Mapping[str, Any]) -> tuple[tuple[str, Attribute], ...]:
+    def given(fields: Mapping[str, Any]) -> _Given:
         return tuple(
             (name, field.default_value)
             for name, field in fields.items()
@@ -68,7 +129,7 @@ def _defaults_of(op_class: type[IRDLOperation]) -> _Defaults:
     return given(definition.properties), given(definition.attributes)
 
 
-_defaults: dict[type[IRDLOperation], _Defaults] = {}
+_defaults: dict[type[IRDLOperation], tuple[_Given, _Given]] = {}
 
 
 def _fill_defaults(op: IRDLOperation) -> None:
@@ -82,17 +143,26 @@ def _fill_defaults(op: IRDLOperation) -> None:
         op.properties.setdefault(name, value)
     for name, value in attributes:
         op.attributes.setdefault(name, value)
-    super(IRDLOperation, op).__post_init__()
+
+
+_item_of_tuple = cast(Any, tuple).__getitem__
+
+
+def _item(values: Any, place: Any) -> Any:
+    """What `SSAValues.__getitem__` does."""
+    found = _item_of_tuple(values, place)
+    return SSAValues(found) if type(place) is slice else found
 
 
 def mend() -> None:
-    """Make ops without detours."""
+    """Make ops, and ask them, without detours."""
 
-    def create(cls: type[Operation], **fields: Any) -> Operation:
-        op = cls.__new__(cls)
-        _fill(op, **fields)
-        return op
-
-    Operation.__init__ = cast(Any, _fill)
-    Operation.create = cast(Any, classmethod(create))
+    Operation.__init__ = cast(Any, _initialize)
+    Operation.create = cast(Any, classmethod(_create))
     IRDLOperation.__post_init__ = cast(Any, _fill_defaults)
+    for identical in (Operation, Block, Region, SSAValue, IRDLOperation):
+        identical.__hash__ = cast(Any, object.__hash__)
+        identical.__eq__ = cast(Any, object.__eq__)
+    SSAValues.__getitem__ = cast(Any, _item)
+    set_operands = cast(Any, Operation.operands).fset
+    Operation.operands = cast(Any, property(OpOperands, set_operands))

@@ -4,20 +4,31 @@ A module of some thousand ops prints some hundred different types and properties
 text of those kinds that say the same everywhere is made once. Others are left to xDSL:
 locations (which print in two ways), resources (which the printer notes down), and
 attributes of dialects that are not known here.
+
+An op in generic form ends in its properties, attributes and types: layers repeat them,
+so that end is made once too. Ops with a form of their own, regions or successors, and
+printers that do more than print the text, are left to xDSL.
 """
 
 from io import StringIO
+from typing import cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    IndexType,
     IntegerAttr,
+    IntegerType,
     NoneAttr,
     StringAttr,
     TensorType,
+    UnitAttr,
+    UnregisteredOp,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.printer import Printer
 
 from ttxdsl.ir.memo import IdentityMemo
@@ -26,10 +37,20 @@ _MOST_KEPT = 1 << 14
 _LARGEST = 256
 """Bytes of a constant whose text is kept."""
 
-_SAME_EVERYWHERE = (DenseArrayBase, IntegerAttr, StringAttr)
+_SAME_EVERYWHERE = (
+    AnyFloat,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+)
 
 _by_identity = IdentityMemo[str]()
 _by_value: dict[Attribute, str] = {}
+_ends = IdentityMemo[str | None]()
+"""Of generic ops, by class, names, and the identities of attributes and types; None of
+those whose text depends on more."""
 
 
 def _is_plain(attribute: Attribute) -> bool:
@@ -51,9 +72,67 @@ def _is_ours(attribute: Attribute) -> bool:
     )
 
 
+def _is_repeated(attribute: Attribute) -> bool:
+    """Whether the very same object prints the same text again."""
+    if isinstance(attribute, ArrayAttr):
+        parts = cast(ArrayAttr[Attribute], attribute).data
+        return len(parts) <= _LARGEST and all(map(_is_repeated, parts))
+    return isinstance(attribute, FloatAttr | UnitAttr) or _is_plain(attribute)
+
+
+def _end_of(op: Operation) -> str | None:
+    """What an op in generic form prints behind its operands."""
+    properties, attributes = op.properties, op.attributes
+    objects = [
+        *[value.type for value in (*op.operands, *op.results)],
+        *properties.values(),
+        *attributes.values(),
+    ]
+    key = (type(op), len(op.results), *properties, "", *attributes, *map(id, objects))
+    try:
+        return _ends[key]
+    except KeyError:
+        pass
+    end: str | None = None
+    if not isinstance(op, UnregisteredOp) and all(map(_is_repeated, objects)):
+        stream = StringIO()
+        printer = Printer(stream=stream)
+        printer._print_op_properties(properties)  # pyright: ignore[reportPrivateUsage]
+        printer.print_op_attributes(attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(op)
+        end = stream.getvalue()
+    if len(_ends) >= _MOST_KEPT:
+        _ends.clear()
+    return _ends.keep(key, end, *objects)
+
+
 def mend() -> None:
-    """Make the text of each attribute once."""
+    """Make the text of each attribute, and of what ends a line, once."""
     print_attribute = Printer.print_attribute
+    print_op = Printer.print_op
+
+    def print_line(self: Printer, op: Operation) -> None:
+        if (
+            type(self) is not Printer
+            or self.print_debuginfo
+            or self.print_properties_as_attributes
+            or self.diagnostic.op_messages
+            or op.regions
+            or op._successors  # pyright: ignore[reportPrivateUsage]  # no call
+            or not (self.print_generic_format or type(op).print is Operation.print)
+            or (end := _end_of(op)) is None
+        ):
+            print_op(self, op)
+            return
+        names = self._ssa_values  # pyright: ignore[reportPrivateUsage]
+        try:
+            operands = ", ".join([f"%{names[value]}" for value in op.operands])
+        except KeyError:  # one that is defined further down
+            print_op(self, op)
+            return
+        self._print_results(op)  # pyright: ignore[reportPrivateUsage]
+        self.print_string(f'"{op.name}"({operands}){end}')
 
     def text_of(attribute: Attribute) -> str | None:
         if not _is_plain(attribute):
@@ -81,3 +160,4 @@ def mend() -> None:
             self.print_string(text)
 
     Printer.print_attribute = print_remembered
+    Printer.print_op = print_line

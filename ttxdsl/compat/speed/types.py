@@ -5,12 +5,16 @@ program has few different ones. A tensor type whose text depends on nothing arou
 (no alias, no encoding) is parsed once in a process. Equal types are then also the same
 object, which is what comparing and hashing them ask first.
 
+Its shape as a tuple is made once too: xDSL makes it wherever somebody asks.
+
 Dimensions beyond 64 bits, which MLIR does not read, are read by xDSL: they are refused.
 """
 
 import re
+from functools import cached_property
 from typing import Any, cast
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import TypeAttribute
 from xdsl.parser.attribute_parser import AttrParser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -27,8 +31,20 @@ _tensor = re.compile(
 _types: dict[str, TypeAttribute] = {}
 
 
+def _shape(type_: Any) -> tuple[int, ...]:
+    return tuple([size.data for size in type_.shape.data])
+
+
+def _known_shape(type_: Any) -> tuple[int, ...]:
+    return type_._known_shape
+
+
 def mend() -> None:
-    """Parse each simple tensor type once."""
+    """Parse each simple tensor type once, and make its shape once."""
+    shape: Any = cached_property(_shape)
+    shape.__set_name__(TensorType, "_known_shape")
+    mended = cast(Any, TensorType)
+    mended._known_shape, mended.get_shape = shape, _known_shape
     parse_optional_type = AttrParser.parse_optional_type
 
     def parse_remembered(self: AttrParser) -> TypeAttribute | None:

@@ -25,11 +25,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import chosen_ops
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.collectives import AllToAllParam, AxesPerDim
 from ttxdsl.sharding.mesh import Mesh
@@ -315,11 +317,19 @@ def _matrix(rows: Groups) -> DenseIntOrFPElementsAttr[IntegerType]:
     return DenseIntOrFPElementsAttr(type_, data)
 
 
+_HAS_CHANNEL = ByClass(
+    lambda kind: (
+        issubclass(kind, IRDLOperation)
+        and "channel_handle" in kind.get_irdl_definition().properties
+    )
+)
+
+
 def first_free_channel(root: Operation) -> int:
     """One more than the largest channel handle in use, at least 1."""
     largest = 0
-    for op in all_ops(root):
+    for op in chosen_ops(root, _HAS_CHANNEL):
         channel = op.properties.get("channel_handle")
-        if channel is not None and isinstance(channel, ChannelHandleAttr):
+        if isinstance(channel, ChannelHandleAttr):
             largest = max(largest, channel.data.handle)
     return largest + 1

@@ -50,7 +50,9 @@ class Combiner:
         return binary_region(self.op_class, element)
 
 
-SUM = Combiner(stablehlo.AddOp)
+_COMBINERS = {kind: Combiner(kind) for kind in _COMBINING}
+
+SUM = _COMBINERS[stablehlo.AddOp]
 
 COMBINERS = {
     ReductionKind.SUM: SUM,
@@ -65,17 +67,16 @@ def combiner_of(region: Region) -> Combiner | None:
 
     None for bodies of several values or several ops.
     """
-    block = region.blocks.first
+    block = region.first_block
     if block is None or block.next_block is not None or len(block.args) != 2:
         return None
     op, end = block.first_op, block.last_op
     if op is None or end is None or op.next_op is not end:
         return None
-    if type(op) not in _COMBINING or set(op.operands) != set(block.args):
+    combiner = _COMBINERS.get(type(op))
+    if combiner is None or set(op.operands) != set(block.args):
         return None
-    if tuple(end.operands) != tuple(op.results):
-        return None
-    return Combiner(type(op))
+    return combiner if tuple(end.operands) == op.results else None
 
 
 def selects(region: Region) -> bool:
@@ -108,3 +109,12 @@ def selects(region: Region) -> bool:
         if chosen != candidates:
             return False
     return True
+
+
+def reduction_of(op: Operation) -> ReductionKind | None:
+    """How partial results of an op join, None if shardings have no name for it."""
+    if not op.regions:
+        return ReductionKind.SUM
+    combiner = combiner_of(op.regions[0])
+    known = (kind for kind, one in COMBINERS.items() if one == combiner)
+    return next(known, None)

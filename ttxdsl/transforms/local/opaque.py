@@ -10,7 +10,7 @@ from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.remarks import emit_warning
 from ttxdsl.rules.division import Division
-from ttxdsl.rules.registry import sharding_rule
+from ttxdsl.rules.registry import registered_call_rule, sharding_rule
 from ttxdsl.rules.supplement import supplementary_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors
@@ -66,6 +66,8 @@ def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     # a rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel
     if isinstance(written, sdy.OpShardingRuleAttr) and written.data.is_custom:
         by_written_rule(ctx, op, written.data)
+    elif (told := registered_call_rule(op)) is not None:
+        by_written_rule(ctx, op, told)
     elif (division := ctx.division(op)) is not None:
         # a factor that is not said to be a reduction the call joins by itself
         combine = SUM if division.rule.reduction else None

@@ -44,6 +44,7 @@ from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 from ttxdsl.transforms.optimize.positions import is_numbered, number_all
+from ttxdsl.transforms.optimize.repeated_exchanges import gather_repeated
 
 GATHERS = "cheap-gathers"
 EXCHANGES = "cheap-exchanges"
@@ -537,8 +538,8 @@ def _moves(
     for op in program.sending(block):
         if isinstance(op, kind):
             axes = program.axes(op)
-            dims = _dims_of(op) if axes is not None and len(axes) == 1 else ()
-            if axes is not None and dims and len(set(dims)) == len(dims):
+            dims = _dims_of(op)
+            if axes and len(op.operands) == 1 and len(set(dims)) == len(dims):
                 found.setdefault(axes, []).append(op)
     return found
 
@@ -557,6 +558,7 @@ def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -
 def gather_cheaply(program: DeviceProgram, block: Block) -> bool:
     """Move the all_gathers of one block; whether any moved."""
     take_slices_apart(program, block)
+    gather_repeated(program, block, GATHERS)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
 
 

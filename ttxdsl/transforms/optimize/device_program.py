@@ -11,6 +11,7 @@ their index. A collective whose groups are none of that kind is left alone.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice, permutations
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -72,14 +73,13 @@ _WHO_ELSE = "use_global_device_ids", "channel_handle"
 _BLOCKS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
 """Ops whose regions are programs, of several values on all devices."""
 
-_FOLLOWING: dict[type[Operation] | type[Block], bool | None] = {}
+_FOLLOWING: dict[type[Operation], bool | None] = {}
 
 
-def _class_follows(kind: type[Operation] | type[Block]) -> bool | None:
+def _class_follows(kind: type[Operation]) -> bool | None:
     """The answer for a class; None where each op has its own."""
-    if not issubclass(kind, Operation) or issubclass(
-        kind,
-        stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp,
+    if issubclass(
+        kind, stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp
     ):
         return False
     if issubclass(kind, (*_COLLECTIVES, stablehlo.CompositeOp)):
@@ -200,9 +200,11 @@ class DeviceProgram:
                 groups = device_groups(op, self._count, self._partitions)
             except ValueError:
                 groups = ()
-            axes = axes_of_groups(self.mesh, groups) if groups else None
-            if axes is not None and groups_along(self.mesh, axes) != groups:
-                axes = None
+            found = axes_of_groups(self.mesh, groups) if groups else None
+            orders = () if found is None else islice(permutations(found), 24)
+            axes = next(
+                (one for one in orders if groups_along(self.mesh, one) == groups), None
+            )
             self._named[key] = axes, groups_said
         return self._named[key][0]
 
@@ -229,10 +231,10 @@ class DeviceProgram:
             if one in known:
                 waiting.pop()
                 continue
-            op = one.owner
-            if isinstance(op, Block):
+            if type(one) is not OpResult:
                 known[one] = axis not in self._split.get(one, self._every)
                 continue
+            op = one.op
             follows = _FOLLOWING.get(type(op))  # most do
             same = None if follows else self._by_itself(op, axis)
             if same is None:
@@ -267,16 +269,13 @@ class DeviceProgram:
             return True if whole else None
         return False if any(one.name == axis for one in axes) else None
 
-    def _follows(self, op: Operation | Block) -> bool:
+    def _follows(self, op: Operation) -> bool:
         """Whether results of an op are the same where what it reads is the same."""
         kind = type(op)
         if kind not in _FOLLOWING:
             _FOLLOWING[kind] = _class_follows(kind)
         found = _FOLLOWING[kind]
-        if found is None:
-            assert isinstance(op, Operation)
-            return self.axes(op) is not None
-        return found
+        return self.axes(op) is not None if found is None else found
 
     # Prices
 

@@ -7,6 +7,8 @@ ahead of the ops between, up to a collective that then sends less:
 - An all_gather that put just these parts together is not needed.
 - A collective along other axes works on a part of what it did.
 
+Ahead of a broadcast it goes in any case, where there is less to cut.
+
 **Why it is right.** A slice by device takes the i-th of n equal parts of a dimension,
 where i is the device's index along an axis. It moves ahead of ops of which `dims.py` says
 that `part(f(x, y), d) = f(part(x, dims[0]), part(y, dims[1]))`, on each device by itself.
@@ -123,7 +125,8 @@ class _Parts:
             None if place is None else self.known(operand, place)
             for operand, place in zip(op.operands, dims, strict=True)
         ]
-        if not is_collective(op) and not any(part is not None for part in parts):
+        grows = isinstance(op, stablehlo.BroadcastInDimOp)
+        if not (is_collective(op) or grows or any(one is not None for one in parts)):
             return
         operands = [
             operand if place is None else part or self._slice(operand, place, op)

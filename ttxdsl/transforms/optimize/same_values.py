@@ -72,9 +72,8 @@ def _kind(op: Operation, block: Block) -> int:
     for one in islice(waiting, _NEAR):
         near.append(type(one))
         for value in one.operands:
-            owner = value.owner
-            if isinstance(owner, Operation) and owner.parent is block:
-                waiting.append(owner)
+            if type(value) is OpResult and value.op.parent is block:
+                waiting.append(value.op)
             else:
                 near.append(value)
     return hash(tuple(near))

@@ -8,8 +8,10 @@ from ttxdsl.dialects.sdy import get_mesh, mesh_table
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
+MeshOf = Callable[[TensorSharding], Mesh]
 
-def mesh_lookup(module: ModuleOp) -> Callable[[TensorSharding], Mesh]:
+
+def mesh_lookup(module: ModuleOp) -> MeshOf:
     """A function from a sharding to its mesh, which may be written in it.
 
     It raises CompileError for names that the module does not declare.

@@ -21,7 +21,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonTypeAttr,
 )
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.transforms.local.emitter import Emitter, is_unsigned
+from ttxdsl.transforms.local.emitter import Emitter, dims_attr, is_unsigned
 
 
 def integer_width(element: Attribute) -> int | None:
@@ -132,6 +132,14 @@ class Writer(Emitter):
     def atan2(self, y: SSAValue, x: SSAValue) -> SSAValue:
         """Elementwise angle."""
         return self.binary(stablehlo.Atan2Op, y, x)
+
+    def transpose(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """Dimension `order[i]` of a value at place `i`."""
+        if list(order) == sorted(order):
+            return value
+        type_ = TensorType(element_of(value), [shape_of(value)[dim] for dim in order])
+        properties = {"permutation": dims_attr(order)}
+        return self.one(stablehlo.TransposeOp, [value], type_, properties)
 
     def part(self, op_class: type[Operation], value: SSAValue) -> SSAValue:
         """The real or the imaginary part of complex numbers."""

@@ -22,6 +22,9 @@ from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_rules import (
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
 )
+from ttxdsl.transforms.shardy.exporting.sdy_optimize_collectives import (
+    SdyOptimizeCollectivesPass,
+)
 from ttxdsl.transforms.shardy.exporting.sdy_remove_all_gather_reduce_scatter_for_cmv1 import (
     RemoveAllGatherReduceScatterForCMV1Pass,
 )
@@ -46,6 +49,10 @@ from ttxdsl.transforms.shardy.exporting.sdy_sink_data_flow_edges import (
 from ttxdsl.transforms.shardy.exporting.sdy_update_non_divisible_input_output_shardings import (
     UpdateNonDivisibleInputOutputShardingsPass,
 )
+from ttxdsl.transforms.shardy.exporting.sdy_verify_unreduced_axes import (
+    VerifyUnreducedAxesPass,
+)
+from ttxdsl.transforms.shardy.importing.sdy_inline_meshes import InlineMeshesPass
 from ttxdsl.transforms.shardy.save_module import SaveModule
 from ttxdsl.transforms.shardy.sequence import PassSequence
 
@@ -70,6 +77,10 @@ class ExportPipelinePass(PassSequence):
         avoid_reshards_on_calls: changes nothing, as in C++.
         update_non_divisible_input_output_shardings: cut the shardings of arguments and
             results down to what divides their dimensions.
+        mark_partial_result_with_unreduced_axes: see `sdy-insert-explicit-reshards`.
+        inline_meshes: write meshes into shardings at the end (false; jaxlib 0.12: true).
+        newest: as jaxlib 0.12 does, check unreduced axes before reshards are inserted,
+            and optimize the collectives.
     """
 
     name = "sdy-export-pipeline"
@@ -83,6 +94,9 @@ class ExportPipelinePass(PassSequence):
     dump_propagation_edges: bool = False
     avoid_reshards_on_calls: bool = False
     update_non_divisible_input_output_shardings: bool = True
+    mark_partial_result_with_unreduced_axes: bool = False
+    inline_meshes: bool = False
+    newest: bool = False
 
     def passes(self) -> list[ModulePass]:
         """All passes in order."""
@@ -107,22 +121,30 @@ class ExportPipelinePass(PassSequence):
             passes.append(RemovePropagationDebugInfoPass())
         if not self.keep_sharding_rules:
             passes.append(DropShardingRulesPass())
+        if self.inline_meshes and partition:
+            passes.append(InlineMeshesPass())
         return passes
 
     def _partition(self) -> list[ModulePass]:
         """Reshards, and if asked for the collectives that they are."""
+        explicit = self.enable_insert_explicit_collectives
         tidy = LabelledCanonicalizePass(sdy.COLLECTIVE_LABEL)
-        if not self.enable_insert_explicit_collectives:
-            return [
-                InsertExplicitReshardsPass(enable_full_version=False),
-                tidy,
-                self._save("after_minimal_partitioner_with_global_shapes", 1),
-            ]
+        reshards: list[ModulePass] = [
+            *([VerifyUnreducedAxesPass()] if self.newest else ()),
+            InsertExplicitReshardsPass(
+                enable_full_version=explicit,
+                mark_partial_result_with_unreduced_axes=self.mark_partial_result_with_unreduced_axes,
+            ),
+        ]
+        if not explicit:
+            minimal = self._save("after_minimal_partitioner_with_global_shapes", 1)
+            return [*reshards, tidy, minimal]
         collectives: list[ModulePass] = [
-            InsertExplicitReshardsPass(enable_full_version=True),
+            *reshards,
             self._save("after_explicit_reshards", 1),
             LabelledCanonicalizePass(sdy.RESHARD_LABEL),
             ReshardToCollectivesPass(),
+            *([SdyOptimizeCollectivesPass()] if self.newest else ()),
             tidy,
         ]
         if self.remove_all_gather_reduce_scatter_for_cmv1:

@@ -42,6 +42,7 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import project
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.unreduced import plan_to_unreduced
+from ttxdsl.transforms.local.combiner import reduction_of
 from ttxdsl.transforms.shardy.edge_sources import data_flow_edges
 
 Shardings = Sequence[TensorSharding | None]
@@ -114,6 +115,7 @@ class ReshardInserter:
 
     module: ModuleOp
     full: bool = True
+    mark_partial: bool = False
     meshes: dict[str, Mesh] = field(init=False)
     functions: dict[str, FuncOp] = field(init=False)
     signatures: Signatures = field(default_factory=Signatures)
@@ -529,15 +531,22 @@ class ReshardInserter:
             return
         axes = sort_and_merge(left, mesh)
         point = InsertPoint.after(op)
+        kind = reduction_of(op) if self.mark_partial else None
         for result in op.results:
             rank = sdy.tensor_rank(result.type)
             sharding = sdy.get_sharding(result)
             sharding = sharding or TensorSharding.fully_closed(mesh_ref, rank)
-            self.follow_up(result, sdy.AllReduceOp(result, axes, sharding), point)
-            if lists_overlap(axes, sharding.replicated):
-                # only what comes out of the all_reduce is replicated
-                replicated = subtract(sharding.replicated, axes, mesh)
-                sdy.set_sharding(result, sharding.with_replicated(replicated))
+            new = sdy.AllReduceOp(result, axes, sharding)
+            # only what comes out of the all_reduce is replicated
+            replicated = subtract(sharding.replicated, axes, mesh)
+            partial = sharding.with_replicated(replicated)
+            if kind is not None:
+                new.by(kind)
+                open_axes = sort_and_merge((*sharding.unreduced, *axes), mesh)
+                partial = partial.with_unreduced(open_axes, kind)
+            self.follow_up(result, new, point)
+            if partial != sharding:
+                sdy.set_sharding(result, partial)
 
     # Meshes
 
@@ -591,23 +600,36 @@ class ReshardInserter:
         return ref if most_used is None else most_used
 
 
-def insert_explicit_reshards(module: ModuleOp, *, full: bool = True) -> None:
+def insert_explicit_reshards(
+    module: ModuleOp, *, full: bool = True, mark_partial: bool = False
+) -> None:
     """Make every op of a module compatible with its shardings, in place.
 
     Raises:
         CompileError: on unreduced axes that cannot be brought in line.
     """
-    ReshardInserter(module, full).run()
+    ReshardInserter(module, full, mark_partial).run()
 
 
 @dataclass(frozen=True)
 class InsertExplicitReshardsPass(ModulePass):
-    """Inserts reshards and all_reduces; see the module."""
+    """Inserts reshards and all_reduces; see the module.
+
+    Options:
+        enable_full_version: everywhere, not only where it is known to pay off.
+        mark_partial_result_with_unreduced_axes: let results say what the all_reduces
+            behind them combine, and these by which function, as jaxlib 0.12 does.
+    """
 
     name = "sdy-insert-explicit-reshards"
 
     enable_full_version: bool = True
+    mark_partial_result_with_unreduced_axes: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        insert_explicit_reshards(op, full=self.enable_full_version)
+        insert_explicit_reshards(
+            op,
+            full=self.enable_full_version,
+            mark_partial=self.mark_partial_result_with_unreduced_axes,
+        )

@@ -9,7 +9,7 @@ Source: Shardy's pass of that name. The C++ pass lets every StableHLO op grow, a
 over the surplus; here ops that would let it into the result are refused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -35,15 +35,13 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule
-from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.emitter import Emitter, dims_attr
-from ttxdsl.transforms.shardy.meshes import mesh_lookup
+from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 Shape = tuple[int, ...]
-MeshOf = Callable[[TensorSharding], Mesh]
 
 _GROW_BY_TYPE = (
     stablehlo.BroadcastInDimOp,
@@ -76,14 +74,7 @@ class _Padder:
         if sharding is None:
             return shape
         mesh = self._mesh_of(sharding)
-        if mesh.is_maximal:
-            return shape
-        return tuple(
-            size if size < 0 else -(-size // count) * count
-            for size, count in zip(
-                shape, (dim.sharded_size(mesh) for dim in sharding.dims), strict=True
-            )
-        )
+        return shape if mesh.is_maximal else sharding.even_shape(shape, mesh)
 
     def _even_result(self, value: SSAValue) -> Shape:
         return self._even(shape_of(value), sdy.get_sharding(value))

@@ -53,22 +53,32 @@ class PropagationPipelinePass(PassSequence):
     Options:
         dedup_functions_fully: keep one function for all calls of it, and reshard where
             calls do not agree, instead of one for each way to shard it.
+        newest: as jaxlib 0.12 does, import constraints while functions are functions,
+            and check unreduced axes before reshards are inserted.
     """
 
     name = "sdy-propagation-pipeline"
 
     dedup_functions_fully: bool = False
+    newest: bool = False
 
     def _calls_to_edges(self) -> list[ModulePass]:
         """Let shardings through calls."""
         if self.dedup_functions_fully:
             return [AddFuncDataFlowEdgesPass()]
+        constraints, groups = import_constraints()
+        bodies: list[ModulePass] = [ImportFuncCallsPass(), SymbolDCE()]
+        as_functions: list[ModulePass] = [
+            AddFuncDataFlowEdgesPass(),
+            constraints,
+            SinkFuncDataFlowEdgesPass(),
+            groups,
+            *bodies,
+        ]
         return [
             FlattenCallGraphPass(),
             SymbolDCE(),
-            ImportFuncCallsPass(),
-            SymbolDCE(),
-            *import_constraints(),
+            *(as_functions if self.newest else [*bodies, constraints, groups]),
         ]
 
     def _edges_to_calls(self) -> list[ModulePass]:
@@ -93,5 +103,5 @@ class PropagationPipelinePass(PassSequence):
             PreOrderFuncsPass(),
             UserPriorityPropagatePass(keep_sharding_rules=True),
             *self._edges_to_calls(),
-            ExportPipelinePass(),
+            ExportPipelinePass(newest=self.newest),
         ]

@@ -1,0 +1,48 @@
+"""What XLA is given is written as it works on it best, and computes the same."""
+
+import numpy as np
+import pytest
+
+import ttxdsl
+from tests.on_jax.devices import DevicesOfJax
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.on_jax.for_xla import for_xla
+
+SPLIT = '{sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}'
+GRADIENT = f"""
+sdy.mesh @mesh = <["d"=8]>
+func.func @main(%x: tensor<16x24xf32> {SPLIT}, %g: tensor<16x32xf32> {SPLIT}) -> (tensor<RESULTxf32> {SPLIT}) {{
+  %0 = stablehlo.dot_general %x, %g, contracting_dims = [0] x [0], precision = [HIGHEST, DEFAULT] : (tensor<16x24xf32>, tensor<16x32xf32>) -> tensor<24x32xf32>
+  BACK
+}}"""
+TURNED = GRADIENT.replace("RESULT", "32x24").replace(
+    "BACK",
+    """%1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<24x32xf32>) -> tensor<32x24xf32>
+  return %1 : tensor<32x24xf32>""",
+)
+AS_IT_IS = GRADIENT.replace("RESULT", "24x32").replace(
+    "BACK", "return %0 : tensor<24x32xf32>"
+)
+
+
+@pytest.mark.parametrize("text", [TURNED, AS_IT_IS])
+def test_gradients_are_scattered_along_their_first_dimension(
+    devices: DevicesOfJax, text: str
+):
+    program = ttxdsl.load(text)
+    partitioned = program.partition()
+    x, g = program.random_inputs()
+    (found,) = devices.run(partitioned.text, [x, g])
+    (wanted,) = program.simulate(x, g)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    module = for_xla(partitioned.module).module
+    (scatter,) = ops_of_type(module, stablehlo.ReduceScatterOp)
+    (product,) = ops_of_type(module, stablehlo.DotGeneralOp)
+    assert scatter.scatter_dimension.value.data == 0
+    first = product.parent_block()
+    assert first is not None
+    assert (product.lhs is first.args[1]) == (text is TURNED)
+    assert str(product.precision_config).index("HIGHEST") > 0
+    highest_first = "HIGHEST" in str(product.precision_config).split(",")[0]
+    assert highest_first == (text is AS_IT_IS)
