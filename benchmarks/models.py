@@ -62,7 +62,12 @@ FSDP splits every weight along its first dimension too, by the axis of the batch
 
 
 def lower(
-    layers: int, kind: str, sizes: Sizes = Sizes(), scheme: str = "data and model"
+    layers: int,
+    kind: str,
+    sizes: Sizes = Sizes(),
+    scheme: str = "data and model",
+    *,
+    scanned: bool = False,
 ) -> Any:
     """The same as JAX holds it (a `jax.stages.Lowered`), on eight host devices.
 
@@ -105,8 +110,11 @@ def lower(
 
     def forward(p: dict[str, Any], tokens: jax.Array) -> jax.Array:
         x = p["embedding"][tokens]
-        for weights in p["layers"]:
-            x = layer(weights, x)
+        if scanned:
+            x, _ = jax.lax.scan(lambda x, w: (layer(w, x), None), x, p["layers"])
+        else:
+            for weights in p["layers"]:
+                x = layer(weights, x)
         return jnp.einsum("btd,vd->btv", x, p["embedding"])
 
     def loss(p: dict[str, Any], tokens: jax.Array, target: jax.Array) -> jax.Array:
@@ -131,9 +139,13 @@ def lower(
         "bias": weight((4 * sizes.width,), "model"),
         "down": weight((4 * sizes.width, sizes.width), "model", None),
     }
+    stacked = {
+        name: array((layers, *one.shape), None, *one.sharding.spec)
+        for name, one in weights.items()
+    }
     params = {
         "embedding": weight((sizes.vocabulary, sizes.width), None, None),
-        "layers": [weights] * layers,
+        "layers": stacked if scanned else [weights] * layers,
     }
     tokens = array((sizes.batch, sizes.length), "data", None, dtype=jnp.int32)
     if kind == "forward":

@@ -4,6 +4,8 @@
     python benchmarks/run.py --json FILE        # the figures, too
     python benchmarks/run.py --write            # into docs/evidence/performance.md
     python benchmarks/run.py --small            # one and four layers, a minute
+    python benchmarks/run.py --keep             # the ratios into history.jsonl
+    python benchmarks/run.py --check            # fails where one is twice its last
 
 Transformers of some layers, forward and training step, sharded on a 2 x 4 mesh
 (`models.py`). In each round a new process takes one through all our steps
@@ -33,6 +35,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+import history
 from figures import Figures, Program
 from models import program_path
 from parsing import measure as measure_parsing
@@ -135,22 +138,58 @@ def machine() -> dict[str, str]:
 
 
 def measure_others(*, small: bool) -> dict[str, list[dict[str, Any]]]:
-    """Reading beside plain xDSL, and simulation beside JAX: lines of figures."""
+    """Starting, reading beside plain xDSL, and simulation beside JAX: lines of figures."""
+    simulation = measure_simulation(small=small)
     return {
+        "the command on a program of ten ops, CPU": [measure_start()],
         "reading and writing the training step, CPU": measure_parsing(small=small),
-        "simulation": [_simulation(small=small)],
+        "simulation": [_simulation(simulation)],
+        "simulation of a scanned training step, CPU": [
+            _scanned(simulation["scanned"], form) for form in ("ttnn", "stage 13")
+        ],
     }
 
 
-def _simulation(*, small: bool) -> dict[str, Any]:
-    found = measure_simulation(small=small)
+def measure_start(rounds: int = 5) -> dict[str, Any]:
+    """The command on a small program, beside importing what it stands on.
+
+    In turns, and the best of each.
+    """
+    nothing: list[float] = []
+    ours: list[float] = []
+    for _ in range(rounds):
+        before = _seconds_of_children()
+        _python("-c", "import numpy, xdsl.dialects.builtin")
+        nothing.append(_seconds_of_children() - before)
+        ours.append(_command(HERE / "ten_ops.mlir", Path(os.devnull))[1])
+    return {
+        "import numpy, xdsl.dialects.builtin, s": min(nothing),
+        "ttxdsl compile, s": min(ours),
+        "ratio": min(ours) / min(nothing),
+    }
+
+
+def _simulation(found: dict[str, Any]) -> dict[str, Any]:
     return {
         "mesh": "2 x 4",
         "JAX on 8 host devices, s": found["seconds"]["jax"],
         "ours, s": found["seconds"]["2x4"],
         "ratio": found["ratio to JAX"],
+        "ratio, CPU": found["ratio to JAX, cpu"],
         "16 x 16, s": found["seconds"]["16x16"],
+        "16 x 16, ratio, CPU": found["ratio of 16x16 to JAX, cpu"],
         "peak over what is needed": found["ratio of memory"]["2x4"],
+    }
+
+
+def _scanned(found: dict[str, Any], form: str) -> dict[str, Any]:
+    return {
+        "form": form,
+        "JAX on 8 host devices, s": found["cpu"]["jax"],
+        "ours, s": found["cpu"][form],
+        "ratio": found["ratio to JAX"][form],
+        "growth, 4 to 16 layers": found["growth"][form],
+        "JAX's growth": found["growth"]["jax"],
     }
 
 
@@ -173,6 +212,14 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help="docs/evidence/performance.md, too"
     )
+    parser.add_argument(
+        "--keep", action="store_true", help="the ratios, too, in history.jsonl"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="fail where a ratio is twice the last one that was kept",
+    )
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 150)
     if options.from_json:
@@ -184,6 +231,17 @@ def main() -> None:
         console.print(table)
     if options.write:
         write_page(figures)
+    if options.keep:
+        history.keep(figures)
+    worse = history.worse(figures) if options.check else []
+    if worse and not options.from_json:
+        # somebody else's load comes and goes: what is slower is so twice
+        console.print("once more, since these are worse:", *worse, sep="\n  ")
+        again = history.worse(_measure_all(options, console))
+        worse = [one for one in again if one.name in {first.name for first in worse}]
+    if worse:
+        console.print("worse than they were:", *worse, sep="\n  ")
+        sys.exit(1)
 
 
 def _keep(figures: Figures, path: Path | None) -> None:

@@ -6,6 +6,8 @@
 A transformer of four layers and width 512 (`models.py`), forward, sharded over data and
 model on a 2 x 4 mesh. JAX runs it on eight host devices in a process of its own; we run
 its ttnn form on the virtual mesh. They take turns, both warm; a figure is the median.
+So does a training step of four small layers in a scan, whose ops take microseconds, in
+the ttnn form and in that of stage 13; with 16 layers it shows how a scan's time grows.
 Memory is what NumPy allocates during a run, beside what the arguments and the largest
 set of live values need if every distinct shard is held once. The same program on 16 x 16
 devices shows what more devices cost where the work to do stays the same.
@@ -22,6 +24,9 @@ import sys
 import time
 import tracemalloc
 import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -44,23 +49,40 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 Array = NDArray[Any]
 
-LAYERS = 4
 RATIO = 1.5
 """What every ratio should not exceed."""
 
 SIZES = models.Sizes(batch=16, length=64, width=512, heads=16, vocabulary=1024)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A transformer that both sides run."""
+
+    layers: int
+    kind: str
+    sizes: models.Sizes
+    scanned: bool = False
+
+
+CASES = {
+    "forward": Case(4, "forward", SIZES),
+    "scanned": Case(4, "train", models.Sizes(), scanned=True),
+    "scanned, 16 layers": Case(16, "train", models.Sizes(), scanned=True),
+}
+
 SMALL_MESH = '["data"=2, "model"=4]'
 LARGE_MESH = '["data"=16, "model"=16]'
 
 
-def inputs_of(module: ModuleOp) -> list[Array]:
+def inputs_of(module: ModuleOp, sizes: models.Sizes) -> list[Array]:
     """Arguments of the entry function: small numbers and tokens of the vocabulary."""
     rng = np.random.default_rng(0)
     made: list[Array] = []
     for type in entry_function(module).function_type.inputs:
         shape, dtype = tensor_of(type)
         if dtype.kind in "iu":
-            made.append(rng.integers(0, SIZES.vocabulary, shape).astype(dtype))
+            made.append(rng.integers(0, sizes.vocabulary, shape).astype(dtype))
         else:
             made.append((rng.standard_normal(shape) * 0.05).astype(dtype))
     return made
@@ -69,9 +91,9 @@ def inputs_of(module: ModuleOp) -> list[Array]:
 # --- the other side: a process with eight host devices ---------------------------
 
 
-def _serve() -> None:
+def _serve(case: Case) -> None:
     """Write the program's text; then for each line read, run it and say how long."""
-    lowered = models.lower(LAYERS, "forward", SIZES)
+    lowered = models.lower(case.layers, case.kind, case.sizes, scanned=case.scanned)
     import jax
 
     text = lowered.as_text()
@@ -80,7 +102,7 @@ def _serve() -> None:
     shardings = jax.tree.leaves(compiled.input_shardings[0])
     arrays = [
         jax.device_put(x, sharding)
-        for x, sharding in zip(inputs_of(module), shardings, strict=True)
+        for x, sharding in zip(inputs_of(module, case.sizes), shardings, strict=True)
     ]
     tree = jax.tree.structure(compiled.input_shardings[0])
     arguments = jax.tree.unflatten(tree, arrays)
@@ -95,12 +117,12 @@ def _serve() -> None:
 
 
 class _Peer:
-    """The process that runs JAX."""
+    """The process that runs JAX on a case."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         flags = "--xla_force_host_platform_device_count=8"
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve"],
+            [sys.executable, __file__, "--serve", name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -130,11 +152,17 @@ class _Peer:
 # --- our side ---------------------------------------------------------------------
 
 
-def lowered_program(text: str, mesh: str) -> ModuleOp:
-    """The ttnn form of a program exported for the small mesh, on another one."""
+def local_program(text: str, mesh: str) -> ModuleOp:
+    """The per-device form of a program exported for the small mesh, on another one."""
     module = parse_program(text.replace(SMALL_MESH, mesh))
     with collect_remarks():
         TTStableHLOPipelinePass().apply(make_context(), module)
+    return module
+
+
+def lowered_program(text: str, mesh: str) -> ModuleOp:
+    """The same in ttnn."""
+    module = local_program(text, mesh)
     convert_stablehlo_to_ttir(module)
     convert_ttir_to_ttnn(module)
     return module
@@ -186,14 +214,6 @@ def _held(value: Array) -> int:
     """Bytes of an array, repeated elements counted once."""
     distinct = [n for n, s in zip(value.shape, value.strides, strict=True) if s]
     return int(np.prod(distinct)) * value.itemsize
-
-
-def watched(module: ModuleOp, inputs: list[Array]) -> _Watch:
-    """What a run of the module does and holds."""
-    runner, watch = Runner(module), _Watch()
-    runner.interpreter.listeners = (*runner.interpreter.listeners, watch)
-    runner.run(inputs)
-    return watch
 
 
 def peak_bytes(runner: Runner, inputs: list[Array]) -> int:
@@ -260,57 +280,108 @@ def measured(*, small: bool = False) -> dict[str, Any]:
     return json.loads(done.stdout) | {"BLAS threads": int(threads)}
 
 
+def taking_turns(
+    name: str, forms: dict[str, Callable[[str], ModuleOp]], rounds: int
+) -> tuple[dict[str, Runner], list[Array], dict[str, list[tuple[float, float]]]]:
+    """JAX and the forms of a case, one after the other, twice to get warm and `rounds`.
+
+    Returns:
+        What runs each form, the inputs, and the seconds of each round by the clock and
+        of the processor, JAX's as `jax`.
+    """
+    case, peer = CASES[name], _Peer(name)
+    try:
+        runners = {form: Runner(made(peer.text)) for form, made in forms.items()}
+        inputs = inputs_of(parse_program(peer.text), case.sizes)
+        times: dict[str, list[tuple[float, float]]] = {"jax": []}
+        for number in range(rounds + 2):
+            *theirs, numbers = peer.run()
+            found = {"jax": (theirs[0], theirs[1])}
+            for form, runner in runners.items():
+                clock, busy, result = seconds_of(runner, inputs)
+                np.testing.assert_allclose(
+                    result.reshape(-1)[:64], numbers, rtol=1e-3, atol=1e-4
+                )
+                found[form] = clock, busy
+            if number >= 2:  # warm
+                for form, one in found.items():
+                    times.setdefault(form, []).append(one)
+    finally:
+        peer.close()
+    return runners, inputs, times
+
+
+def _medians(
+    times: dict[str, list[tuple[float, float]]], which: int
+) -> dict[str, float]:
+    return {
+        form: statistics.median(one[which] for one in found)
+        for form, found in times.items()
+    }
+
+
+def scanned(rounds: int) -> dict[str, Any]:
+    """A scanned training step: medians in seconds, by the clock and in `cpu`.
+
+    `growth` is the exponent of the ttnn form's processor time in the length of the scan.
+    """
+    forms: dict[str, Callable[[str], ModuleOp]] = {
+        "ttnn": lambda text: lowered_program(text, SMALL_MESH),
+        "stage 13": lambda text: local_program(text, SMALL_MESH),
+    }
+    _, _, times = taking_turns("scanned", forms, rounds)
+    _, _, longer = taking_turns("scanned, 16 layers", forms, rounds)
+    busy, more = _medians(times, 1), _medians(longer, 1)
+    return {
+        "seconds": _medians(times, 0),
+        "cpu": busy,
+        "ratio to JAX": {form: busy[form] / busy["jax"] for form in forms},
+        "growth": {
+            form: log(more[form] / busy[form]) / log(16 / 4) for form in (*forms, "jax")
+        },
+    }
+
+
 def figures(rounds: int) -> dict[str, Any]:
     """All figures, in one run, of this process.
 
     Times are medians in seconds by the clock, and in `cpu` of the processes that
     compute; memory is in bytes.
     """
-    peer = _Peer()
-    try:
-        module = lowered_program(peer.text, SMALL_MESH)
-        large = lowered_program(peer.text, LARGE_MESH)
-        inputs = inputs_of(module)
-        runners = Runner(module), Runner(large)
-        times: dict[str, list[float]] = {"jax": [], "2x4": [], "16x16": []}
-        cpu: dict[str, list[float]] = {"jax": [], "2x4": [], "16x16": []}
-        for number in range(rounds + 2):
-            *theirs, numbers = peer.run()
-            *ours, result = seconds_of(runners[0], inputs)
-            *many, other = seconds_of(runners[1], inputs)
-            for found in (result, other):
-                np.testing.assert_allclose(
-                    found.reshape(-1)[:64], numbers, rtol=1e-3, atol=1e-4
-                )
-            if number >= 2:  # warm
-                for key, (clock, busy) in zip(times, (theirs, ours, many), strict=True):
-                    times[key].append(clock)
-                    cpu[key].append(busy)
-    finally:
-        peer.close()
-    median = {key: statistics.median(found) for key, found in times.items()}
-    busy = {key: statistics.median(found) for key, found in cpu.items()}
-    watches = {"2x4": watched(module, inputs), "16x16": watched(large, inputs)}
-    peaks = {
-        key: peak_bytes(runner, inputs)
-        for key, runner in zip(watches, runners, strict=True)
-    }
+    runners, inputs, times = taking_turns(
+        "forward",
+        {
+            "2x4": lambda text: lowered_program(text, SMALL_MESH),
+            "16x16": lambda text: lowered_program(text, LARGE_MESH),
+        },
+        rounds,
+    )
+    median, busy = _medians(times, 0), _medians(times, 1)
+    watches: dict[str, _Watch] = {}
+    for form, runner in runners.items():
+        before = runner.interpreter.listeners
+        watches[form] = watch = _Watch()
+        runner.interpreter.listeners = (*before, watch)
+        runner.run(inputs)
+        runner.interpreter.listeners = before
+    peaks = {form: peak_bytes(runner, inputs) for form, runner in runners.items()}
     a_product = {key: median[key] / watch.products for key, watch in watches.items()}
     return {
         "seconds": median,
         "cpu": busy,
-        "rounds": times,
         "ratio to JAX": median["2x4"] / median["jax"],
         "ratio to JAX, cpu": busy["2x4"] / busy["jax"],
         "products": {key: watch.products for key, watch in watches.items()},
         "seconds a product": a_product,
         "ratio a product": a_product["16x16"] / a_product["2x4"],
         "ratio of 16x16": median["16x16"] / median["2x4"],
+        "ratio of 16x16 to JAX, cpu": busy["16x16"] / busy["jax"],
         "peak bytes": peaks,
         "needed bytes": {key: watch.needed for key, watch in watches.items()},
         "ratio of memory": {
             key: peaks[key] / watch.needed for key, watch in watches.items()
         },
+        "scanned": scanned(rounds),
     }
 
 
@@ -318,13 +389,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", choices=CASES, help=argparse.SUPPRESS)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--small", action="store_true", help="three rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
     options = parser.parse_args()
     if options.serve:
-        _serve()
+        _serve(CASES[options.serve])
         return
     found = (
         figures(3 if options.small else 5)

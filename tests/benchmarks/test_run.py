@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import figures  # noqa: E402
+import history  # noqa: E402
 import tables  # noqa: E402
 from figures import Figures, Program  # noqa: E402
 
@@ -90,3 +91,41 @@ def test_the_page_gets_the_tables(tmp_path: Path):
     # the same again changes nothing
     tables.write_page(Figures({"cores": "2"}, [made_up(12, 1.0)], others), page)
     assert page.read_text() == text
+
+
+def test_a_ratio_is_held_against_its_last(tmp_path: Path):
+    path = tmp_path / "history.jsonl"
+    start = {
+        "command": [{"ratio": 2.0}],
+        "simulation": [{"mesh": "2 x 4", "ratio": 1.0}],
+    }
+    before = Figures({"cores": "2"}, [made_up(12, 1.0)], start)
+    history.keep(before, path)
+    assert history.last(path) == {
+        "train, 12 layers: stages 5 to 12 over C++": round(
+            before.programs[0].sharding_ratio, 3
+        ),
+        "train, 12 layers: the command over XLA's compile": 2.5,
+        "command, ratio": 2.0,
+        "simulation: 2 x 4, ratio": 1.0,
+    }
+    assert history.worse(before, path) == []
+    slower = made_up(12, 1.0)
+    slower.command = {"wall": 3.0, "cpu": 5.1}
+    other = {**start, "another": [{"ratio": 99.0}], "command": [{"ratio": 3.9}]}
+    (one,) = history.worse(Figures({}, [slower], other), path)
+    assert str(one) == (
+        "train, 12 layers: the command over XLA's compile: 5.10, which was 2.50"
+    )
+    # what is kept is what counts from then on, also where a run had fewer figures
+    history.keep(Figures({}, [slower], {}), path)
+    assert history.worse(Figures({}, [slower], other), path) == []
+    assert history.last(path)["command, ratio"] == 2.0
+
+
+def test_the_history_is_there_and_has_what_the_small_run_looks_at():
+    names = history.last()
+    for kind in ("forward", "train"):
+        for layers in (1, 4):
+            assert f"{kind}, {layers} layers: stages 5 to 12 over C++" in names
+    assert all(0 < value < 1000 for value in names.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from html import unescape
@@ -12,7 +13,9 @@ import pytest
 
 import ttxdsl
 from ttxdsl.reporting import html
+from ttxdsl.reporting.html.packing import packed
 from ttxdsl.reporting.html.page import SCRIPTS, json_in_html, report_page
+from ttxdsl.reporting.trace.listing import REMOVED
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -40,9 +43,33 @@ def data() -> dict[str, Any]:
 
 
 def data_of(page: str) -> Any:
+    """The data of a page, read as `packed.js` reads it."""
     match = re.search(r'<script id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
     assert match is not None
-    return json.loads(match[1])
+    found = json.loads(match[1])
+    patterns, lines = found["texts"].values()
+    split = [line.split(" ") for line in lines.split("\n")]
+    found["texts"] = [
+        "".join(
+            part if at == 0 else f"%{names[at - 1]}{part}"
+            for at, part in enumerate(patterns[int(number)])
+        )
+        for number, *names in split
+    ]
+    before: list[list[int]] = []
+    for stage in found["stages"]:
+        rows: list[list[int]] = []
+        for first, second, *others in stage["rows"]:
+            if others:
+                key, text = rows[-1][:2] if rows else (0, 0)
+                rows.append([key + first, text + second, *others])
+            else:
+                rows += [[*row[:3], 0] for row in before[first : first + second]]
+        before = stage["rows"] = rows
+    kinds = found.pop("kinds")
+    for node in found["graph"]["nodes"]:
+        node["outputs"] = [{"name": n, **kinds[kind]} for n, kind in node["outputs"]]
+    return found
 
 
 @pytest.mark.parametrize("title", NASTY)
@@ -64,6 +91,26 @@ def test_nothing_is_loaded(data: dict[str, Any]):
     # the name of SVG is an address, but nobody goes there
     assert set(re.findall(r"https?://[\w./]*", page)) <= {"http://www.w3.org/2000/svg"}
     assert "default-src 'none'" in page
+
+
+@pytest.mark.parametrize("text", [*NASTY, "%0", "%a#1, %b = % %%", "\0 %x", ""])
+def test_lines_of_any_text_are_packed(data: dict[str, Any], text: str):
+    # a listing is split into lines where it says so
+    changed = {**data, "texts": [text, *data["texts"], text]}
+    assert data_of(report_page(changed)) == json.loads(json.dumps(changed))
+
+
+def test_what_is_said_again_is_packed(data: dict[str, Any]):
+    def size(data: dict[str, Any]) -> int:
+        return len(json.dumps(packed(data), separators=(",", ":")))
+
+    again = copy.deepcopy(data)
+    last = data["stages"][-1]
+    rows = [[*row[:3], 0] for row in last["rows"] if row[3] != REMOVED]
+    # a stage that changes nothing is one run
+    again["stages"] += [{**last, "rows": rows}] * 10
+    assert size(again) < size(data) + 10 * 150 + len(json.dumps(rows))
+    assert size(data) < len(json.dumps(data, separators=(",", ":")))
 
 
 def test_every_script_is_in_the_page():

@@ -53,7 +53,7 @@ function crumbsOf(scope) {
 function linesOf(node, stage, most = 8) {
   const found = [];
   for (const [key, text, , change] of stage.rows) {
-    if (change !== 3 && data.keys[key] === node) found.push(data.texts[text]);
+    if (change !== 3 && data.keys[key] === node) found.push(data.textOf(text));
     if (found.length > most) break;
   }
   return found.length > most ? [...found.slice(0, most), "…"] : found;

@@ -1,6 +1,6 @@
 // The data of the report, what is looked up in it, and what is selected and folded.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const data = unpacked(JSON.parse(document.getElementById("data").textContent));
 const nodes = data.graph.nodes;
 const scopes = data.graph.scopes;
 

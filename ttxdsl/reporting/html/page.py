@@ -6,9 +6,11 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from ttxdsl.reporting.html.packing import packed
+
 SCRIPTS = (
-    *("model.js", "heat.js", "layout.js", "picture.js", "graph.js", "minimap.js"),
-    *("svg.js", "outline.js", "details.js"),
+    *("packed.js", "model.js", "heat.js", "layout.js", "picture.js", "graph.js"),
+    *("minimap.js", "svg.js", "outline.js", "details.js"),
     *("stages.js", "tables.js", "time.js", "main.js"),
 )
 """In the order in which they run; they share one scope."""
@@ -42,7 +44,7 @@ def report_page(data: dict[str, Any]) -> str:
         "title": escape(f"{data['title']} - ttxdsl report"),
         "css": _source("report.css"),
         "js": '"use strict";\n' + "\n".join(map(_source, SCRIPTS)),
-        "data": json_in_html(data),
+        "data": json_in_html(packed(data)),
     }
     # all places at once: what goes into one is not searched for others
     pieces = re.split(r"\{\{(\w+)\}\}", _source("report.html"))

@@ -118,8 +118,8 @@ function listingRow(at) {
   const node = data.keys[key] ?? -1;
   const chosen = node >= 0 && state.selected?.node === node;
   const content = h("span", { class: "text" }, " ".repeat(indent));
-  if (change === 1) content.append(...difference(data.texts[before], data.texts[text]));
-  else content.append(...coloured(tokens(data.texts[text])));
+  if (change === 1) content.append(...difference(data.textOf(before), data.textOf(text)));
+  else content.append(...coloured(tokens(data.textOf(text))));
   return h("div", { class: `row ${CHANGES[change]}${chosen ? " selected" : ""}`, "data-change": change, onclick: () => selectNode(node, "stages") },
     h("span", { class: "no" }, line.number ?? ""), h("span", { class: "sign" }, SIGNS[change]), content);
 }

@@ -1,0 +1,83 @@
+"""The data of a report in a tenth of the room, as its page has it (`packed.js`).
+
+A report of 15,000 ops has 100,000 lines, most of which differ in the names of values, in
+sixteen listings, most of which are like the one before; and the same few types at all
+values. `packed` says such a thing once:
+
+- `texts`: `patterns`, each what stands around the names, and `lines`, one a text: the
+  number of its pattern and the names, apart by spaces;
+- `rows` of a stage: a row, its op and its text counted from those of the row above, or
+  `[from, count]` for so many rows of the stage before, which are as they were;
+- `outputs` of a node: `[name, kind]`, and all that a value has beside its name in
+  `kinds`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_NAME = re.compile(r"%[\w$.-]+(?:#\d+)?")
+
+Row = Sequence[int]
+
+
+def packed(data: dict[str, Any]) -> dict[str, Any]:
+    """The data as `packed.js` takes it; what it was is left alone."""
+    kinds: dict[str, int] = {}
+    graph = data["graph"]
+    nodes = [
+        {**node, "outputs": [_output(one, kinds) for one in node["outputs"]]}
+        for node in graph["nodes"]
+    ]
+    before: Sequence[Row] = ()
+    stages: list[dict[str, Any]] = []
+    for stage in data["stages"]:
+        stages.append({**stage, "rows": list(_runs(stage["rows"], before))})
+        before = stage["rows"]
+    return {
+        **data,
+        "graph": {**graph, "nodes": nodes},
+        "kinds": [json.loads(kind) for kind in kinds],
+        "stages": stages,
+        "texts": _texts(data["texts"]),
+    }
+
+
+def _texts(texts: Iterable[str]) -> dict[str, Any]:
+    patterns: dict[tuple[str, ...], int] = {}
+    lines: list[str] = []
+    for text in texts:
+        number = patterns.setdefault(tuple(_NAME.split(text)), len(patterns))
+        names = (name[1:] for name in _NAME.findall(text))
+        lines.append(" ".join((str(number), *names)))
+    return {"patterns": list(patterns), "lines": "\n".join(lines)}
+
+
+def _output(output: dict[str, Any], kinds: dict[str, int]) -> list[Any]:
+    """A value: its name, and the number of what else it has."""
+    rest = {key: value for key, value in output.items() if key != "name"}
+    kind = json.dumps(rest)
+    return [output["name"], kinds.setdefault(kind, len(kinds))]
+
+
+def _runs(rows: Sequence[Row], before: Sequence[Row]) -> Iterable[Row]:
+    """The rows of a listing, or where those stand that are as before."""
+    places = {(row[0], row[1], row[2]): at for at, row in enumerate(before)}
+    start, count = 0, 0
+    above: Row = (0, 0)
+    for row in rows:
+        key, text, *others = row
+        # `others` begins with indentation and change
+        same = None if others[1] else places.get((key, text, others[0]))
+        if count and same == start + count:
+            count += 1
+        else:
+            if count:
+                yield [start, count]
+            start, count = (0, 0) if same is None else (same, 1)
+            if same is None:
+                yield [key - above[0], text - above[1], *others]
+        above = row
+    if count:
+        yield [start, count]
