@@ -1,7 +1,7 @@
 """What the collectives of a program are for, in a line each: FSDP, data parallelism, …
 
 Read off the per-device program: what is gathered straight from an argument is a parameter
-(or what its caller holds in parts); what is summed up and only goes on to the results is a
+if gradients are summed along the same axis; what is summed up and only goes on to the results is a
 gradient if an argument of its size is updated by it; everything else is on the way between
 layers.
 """
@@ -38,9 +38,9 @@ class Purpose:
     """Collectives of one kind along the same axes that are there for the same.
 
     Attributes:
-        why: `FSDP`, `data parallel`, `partial sums`, `moved`.
+        why: `FSDP`, `data parallel`, `partial sums`, `gathered`, `moved`.
         kind: which collective.
-        of: what is sent: parameters, gradients, results, activations.
+        of: what is sent: parameters, gradients, arguments, results, activations.
         axes: along which axes.
         count: how often they run.
         bytes: that a device sends for them.
@@ -72,15 +72,15 @@ def purposes(
     ops = [op for op in all_ops(module) if op.name in COLLECTIVE_OPS]
     found: dict[tuple[str, str, str, str], list[CountedCollective]] = {}
     known = [_purpose(op) for op in ops]
-    # an axis of tensor parallelism, along which parameters are gathered now and then
-    tensor = {
+    # it is FSDP where gradients are summed along the axis that parameters are split by
+    trained = {
         one.axes_text
-        for one, purpose in zip(collectives, known, strict=True)
-        if purpose == ("partial sums", "activations")
+        for one, (_, of) in zip(collectives, known, strict=True)
+        if of == "gradients"
     }
     for (why, of), one in zip(known, collectives, strict=True):
-        if of == "parameters" and one.axes_text in tensor:
-            why = "moved"
+        if of == "parameters" and one.axes_text not in trained:
+            why, of = "gathered", "arguments"
         found.setdefault((why, one.kind, of, one.axes_text), []).append(one)
     lines = [
         Purpose(

@@ -205,11 +205,11 @@ def _print_report(
     collectives = lowered.collectives(outcome.trip_count)
     for purpose in outcome.purposes:
         console.print(str(purpose), soft_wrap=True)
-    table = _collective_table(collectives, options)
-    console.print_table(table, ["local tensor", "axis"])
     if outcome.peak_bytes is not None:
         peak = bytes_text(outcome.peak_bytes)
         console.print(f"memory of a device: {peak} at its peak", soft_wrap=True)
+    table = _collective_table(collectives, options)
+    console.print_table(table, ["local tensor", "axis"])
     if (guessed := unknown_loops_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
     if outcome.processes:
