@@ -84,6 +84,8 @@ class Terminal(Console):
             if self._least_width(table) <= self.width:
                 break
             table.columns = [one for one in table.columns if one.header != header]
+        for column in table.columns:
+            column.min_width = None  # a wish, which is no reason to cut figures
         self.print(table)
 
     def _least_width(self, table: Table) -> int:

@@ -389,7 +389,7 @@ def test_layers_are_one_row(deep: Path, capsys: pytest.CaptureFixture[str]):
     assert f"{LAYERS} of {LAYERS} pass, the farthest off are shown" in out
     assert main(["run", str(deep), "--all"]) == 0
     out = capsys.readouterr().out
-    assert out.count("reduce_scatter") == LAYERS - 1
+    assert out.count(" reduce_scatter ") == LAYERS - 1
     assert out.count("8x8xfloat32") == LAYERS
     assert main(["run", str(deep), "--by", "line"]) == 0
     assert "deep.mlir:3:" in capsys.readouterr().out

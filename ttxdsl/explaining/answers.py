@@ -10,6 +10,7 @@ from typing import Literal
 
 from ttxdsl.analysis.runs import ONCE, Times
 from ttxdsl.printed import Printed
+from ttxdsl.reporting.summary import Purpose
 from ttxdsl.sharding.machines import GENERIC, Machine
 
 
@@ -460,5 +461,6 @@ class WhyProgram(Printed):
     meshes: tuple[str, ...]
     figures: Figures
     collectives: tuple[WhyCollective, ...]
+    summary: tuple[Purpose, ...] = ()
     machine: Machine = GENERIC
     notes: tuple[str, ...] = ()

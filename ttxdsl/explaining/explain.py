@@ -30,6 +30,7 @@ from ttxdsl.explaining.necessity import Necessities
 from ttxdsl.explaining.places import Places
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.program import program_text
+from ttxdsl.reporting.summary import purposes
 from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
@@ -243,6 +244,9 @@ class Explainer:
             meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
             figures=self._counterfactuals.base,
             collectives=tuple(_brief(found.answer) for found in collectives),
+            summary=purposes(
+                self._recorded.compiled, [one for one, _ in self._collectives.listed]
+            ),
             machine=self._machine,
             notes=tuple(notes),
         )

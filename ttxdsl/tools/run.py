@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
+from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.api import Program, Stage
 from ttxdsl.checking.rounding import RoundedRuns, hold
@@ -24,8 +25,14 @@ from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.reporting.alike import SHOWN, fold, unfolded
-from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
+from ttxdsl.reporting.collectives import (
+    CountedCollective,
+    list_collectives,
+    unknown_loops_text,
+)
+from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
+from ttxdsl.reporting.summary import Purpose, purposes
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
@@ -94,7 +101,7 @@ def _collective_table(
     table.columns[0].justify = "right"
     table.add_column("axis")
     table.add_column("local tensor")
-    table.add_column("bytes/device", justify="right")
+    table.add_column("bytes/device", justify="right", no_wrap=True)
     table.add_column(options.by if options.by == "line" else "why")
     for group in rows.groups:
         table.add_row(
@@ -179,6 +186,8 @@ class _Outcome:
     trip_count: int | None
     """Of loops of which the program does not say how often they turn."""
     processes: "Sequence[Use]" = ()
+    purposes: Sequence[Purpose] = ()
+    peak_bytes: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -194,7 +203,13 @@ def _print_report(
     console.print(head, soft_wrap=True)
     console.print(_stage_table(lowered.stages))
     collectives = lowered.collectives(outcome.trip_count)
-    console.print(_collective_table(collectives, options))
+    for purpose in outcome.purposes:
+        console.print(str(purpose), soft_wrap=True)
+    if outcome.peak_bytes is not None:
+        peak = bytes_text(outcome.peak_bytes)
+        console.print(f"memory of a device: {peak} at its peak", soft_wrap=True)
+    table = _collective_table(collectives, options)
+    console.print_table(table, ["local tensor", "axis"])
     if (guessed := unknown_loops_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
     if outcome.processes:
@@ -227,6 +242,8 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
         "meshes": {name: dict(mesh.axes) for name, mesh in lowered.meshes.items()},
         "stages": [asdict(stage) for stage in lowered.stages],
         "collectives": [one.data() for one in lowered.collectives(outcome.trip_count)],
+        "summary": [asdict(purpose) for purpose in outcome.purposes],
+        "peak_bytes": outcome.peak_bytes,
         "results": [_result_data(result) for result in outcome.results],
         "reference_seconds": outcome.reference_seconds,
         "simulation_seconds": outcome.simulation_seconds,
@@ -297,6 +314,14 @@ def _engine(
     return Runner(forms[options.form or "ttnn"].module, limits=limits)
 
 
+def _peak_bytes(device: ModuleOp) -> int | None:
+    """The memory that a device needs; None where a value has no size."""
+    try:
+        return memory_profile(device).peak_bytes
+    except CompileError:
+        return None
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     if options.engine == "mpi":
@@ -346,6 +371,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         for at, pair in enumerate(zip(found, expected, strict=True))
     ]
     lowered = forms["ttnn"]
+    device = forms["stablehlo"].module
     outcome = _Outcome(
         options.engine,
         lowered,
@@ -354,6 +380,8 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         simulation_seconds,
         options.trip_count,
         () if team is None else team.uses,
+        purposes(device, list_collectives(device, options.trip_count)),
+        _peak_bytes(device),
     )
     if options.json:
         flags.print_json(_report_data(options.file, outcome))

@@ -18,7 +18,7 @@ from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import report_console, working
+from ttxdsl.tools.console import PLAIN_WIDTH, report_console, working
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
@@ -254,28 +254,44 @@ def _numbers(group: Sequence[answers.WhyCollective]) -> str:
     return f"{first}, …" if len(group) > 3 else first
 
 
-def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
+def _program_table(
+    answer: answers.WhyProgram, *, whole: bool, narrow: bool = False
+) -> Table:
+    """The collectives; where it is narrow, op and cause are in one column."""
     rows = (
         unfolded(answer.collectives) if whole else fold_collectives(answer.collectives)
     )
     table = Table("#", "collective", title="Collectives", title_justify="left")
-    table.add_column("bytes/device", justify="right")
-    table.add_column("time", justify="right")
-    table.add_column("op")
-    table.add_column("why")
+    table.add_column("bytes/device", justify="right", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    if not narrow:
+        table.add_column("op")
+    table.add_column("why", min_width=30)
     for group in rows.groups:
         one, count = group[0], len(group)
         place = replace(one.op, position=None)
         position = (one.op.position or "").rpartition("/")[2]
         kind = f"{count} {one.kind}" if count > 1 else one.kind
         like = "the first of them:" if count > 1 else ""
+        causes = (one.summary, *_origins(one))
+        if narrow:
+            number = f"{one.number}, …" if count > 1 else str(one.number)
+            needs = causes[1:] or causes
+            last = ["\n".join(filter(None, (f"{place} {position}".strip(), *needs)))]
+        else:
+            number = _numbers(group)
+            last = [
+                f"{place}\n{position}".strip(),
+                "\n".join(filter(None, (like, *causes))),
+            ]
         table.add_row(
-            _numbers(group),
-            "\n".join(filter(None, (kind, one.axes, str(one.times)))),
+            number,
+            (" " if narrow else "\n").join(
+                filter(None, (kind, one.axes, str(one.times)))
+            ),
             bytes_text(sum(each.bytes for each in group)),
             seconds_text(sum(each.seconds for each in group)),
-            f"{place}\n{position}".strip(),
-            "\n".join(filter(None, (like, one.summary, *_origins(one)))),
+            *last,
         )
     if rows.hidden:
         table.add_row(
@@ -283,8 +299,6 @@ def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
             f"{len(rows.hidden)} others, shown by --all",
             bytes_text(sum(one.bytes for one in rows.hidden)),
             seconds_text(sum(one.seconds for one in rows.hidden)),
-            "",
-            "",
         )
     figures = answer.figures
     table.add_section()
@@ -293,8 +307,6 @@ def _program_table(answer: answers.WhyProgram, *, whole: bool) -> Table:
         f"{figures.count} in all",
         bytes_text(figures.bytes),
         seconds_text(figures.seconds),
-        "",
-        "",
     )
     return table
 
@@ -317,7 +329,11 @@ def print_answer(
             for note in answer.notes:
                 console.print(styled(note))
             if answer.collectives:
-                console.print(_program_table(answer, whole=whole))
+                for purpose in answer.summary:
+                    console.print(styled(str(purpose)), soft_wrap=True)
+                narrow = console.width < PLAIN_WIDTH
+                table = _program_table(answer, whole=whole, narrow=narrow)
+                console.print_table(table, ["#", "time"])
                 console.print("--collective N tells more, and what would help")
             else:
                 console.print("no collectives: nothing has to be sent")

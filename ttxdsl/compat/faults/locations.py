@@ -136,12 +136,18 @@ Location = (
 """xDSL's location attributes and the two added here."""
 
 
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[^/]*/")
+"""Files of installed packages, which whoever wrote the program did not write."""
+
+
 def source_position(location: Attribute) -> str | None:
     """The `file:line:col` that a location leads to, or None if it leads nowhere.
 
     A call site answers with its callee (the innermost frame, as MLIR's own
-    diagnostics do); a fused location with the first part that knows a position.
+    diagnostics do) unless that is in a library and a caller is not; a fused location with
+    the first part that knows a position.
     """
+    first: str | None = None
     pending = [location]
     seen: set[int] = set()  # a part that several share is looked at once
     while pending:
@@ -152,9 +158,12 @@ def source_position(location: Attribute) -> str | None:
         match part:
             case FileLineColLoc() | FileLineColRange():
                 file, line, column = part.filename, part.line, part.column
-                return f"{file.data}:{line.data}:{column.data}"
+                position = f"{file.data}:{line.data}:{column.data}"
+                if not _LIBRARY.search(file.data):
+                    return position
+                first = first or position
             case ParsedLoc():
-                return part.position
+                return first or part.position
             case NameLoc():
                 pending.append(part.location)
             case CallSiteLoc():
@@ -164,7 +173,7 @@ def source_position(location: Attribute) -> str | None:
                 pending += reversed(parts.data)
             case _:
                 continue
-    return None
+    return first
 
 
 @dataclass
