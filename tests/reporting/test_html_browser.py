@@ -420,6 +420,50 @@ def test_reasons_are_inside(browser: Browser, tmp_path: Path):
     page.close()
 
 
+def layered(count: int) -> str:
+    """A program of so many layers, each a scope of five ops, the last of one more."""
+    lines, value = list[str](), "%x"
+    for layer in range(count):
+        for at in range(5 + (layer == count - 1)):
+            name = f"%v{layer}_{at}"
+            lines.append(
+                f"  {name} = stablehlo.tanh {value} : tensor<8x16xf32>"
+                f' loc("jit(f)/layers_{layer}/tanh")'
+            )
+            value = name
+    body = "\n".join(lines)
+    return f"""sdy.mesh @mesh = <["data"=2]>
+func.func @main(%x: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}, {{}}]>}}) -> tensor<8x16xf32> {{
+{body}
+  return {value} : tensor<8x16xf32>
+}}"""
+
+
+def test_layers_are_one_with_a_count(browser: Browser, tmp_path: Path):
+    """Those that are alike; they come apart where one of them is asked for."""
+    report = Report(browser, tmp_path, ttxdsl.load(layered(7)).report_data())
+
+    def scopes() -> list[str]:
+        return [row for row in report.rows() if "layers" in row]
+
+    stacked = [f"layers_0 \N{HORIZONTAL ELLIPSIS} layers_5 {TIMES}6", "layers_6"]
+    assert scopes() == stacked
+    boxes = "[...graph.drawing.boxes.values()].filter((b) => b.scope > 0).length"
+    before = report.js(boxes)
+    report.page.locator("#outline .row .fold").nth(2).click()
+    assert len(scopes()) == 7
+    assert report.js(boxes) == before + 5
+    report.page.click("#fold-all")
+    assert scopes() == stacked
+    # an op of a layer that is behind another box
+    node = report.js("nodes.findIndex((n) => n.path.includes('layers_3'))")
+    report.js(f"selectNode({node})")
+    assert len(scopes()) == 7
+    assert report.js(f"visibleOf({node})") == f"n{node}"
+    assert report.said == []
+    report.page.close()
+
+
 def test_themes(report: Report):
     page = report.page
     first = report.js("getComputedStyle(document.body).backgroundColor")

@@ -7,7 +7,15 @@ from importlib.resources import files
 from typing import Any
 
 SCRIPTS = (
-    *("model.js", "heat.js", "layout.js", "picture.js", "graph.js", "minimap.js"),
+    *(
+        "model.js",
+        "layers.js",
+        "heat.js",
+        "layout.js",
+        "picture.js",
+        "graph.js",
+        "minimap.js",
+    ),
     *("svg.js", "outline.js", "details.js"),
     *("stages.js", "tables.js", "time.js", "main.js"),
 )
