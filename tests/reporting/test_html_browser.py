@@ -21,6 +21,7 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.units import number_ranges
+from ttxdsl.tools.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -462,6 +463,27 @@ def test_layers_are_one_with_a_count(browser: Browser, tmp_path: Path):
     assert report.js(f"visibleOf({node})") == f"n{node}"
     assert report.said == []
     report.page.close()
+
+
+def test_two_reports_side_by_side(browser: Browser, tmp_path: Path):
+    """Their figures above, and what is looked at in one is looked at in the other."""
+    path = tmp_path / "both.html"
+    names = ("mlp_data_parallel.mlir", "mlp_tensor_parallel.mlir")
+    left, right = (str(EXAMPLES / name) for name in names)
+    assert main(["report", left, "--beside", right, "-o", str(path)]) == 0
+    page, said = open_page(browser, path)
+    table = page.locator("table").inner_text()
+    assert "collectives\t0\t1\t+1" in table
+    assert "sent by each device\t0 B\t3.0 KiB\t+3.0 KiB" in table
+    frames = [page.frame_locator(f"iframe[title='{name}']") for name in "AB"]
+    for frame, name in zip(frames, names, strict=True):
+        expect(frame.locator("#title")).to_have_text(name)
+    frames[0].locator("#tab-memory").click()
+    expect(frames[1].locator("#view-memory")).to_be_visible()
+    frames[1].locator("#search").fill("op:dot")
+    expect(frames[0].locator("#search")).to_have_value("op:dot")
+    assert said == []
+    page.close()
 
 
 def test_themes(report: Report):

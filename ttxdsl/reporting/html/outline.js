@@ -27,7 +27,8 @@ function setUpOutline() {
           ]),
     );
   };
-  input.addEventListener("input", search);
+  input.addEventListener("input", () => (search(), tellOther({ search: input.value })));
+  outline.search = search;
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && state.matches?.length) selectNode(state.matches[0]), element.focus();
     else if (event.key === "ArrowDown") element.focus(), moveTo(0);
@@ -43,6 +44,11 @@ function setUpOutline() {
   });
   tell();
   rebuild();
+}
+
+function searchFor(text) {
+  document.getElementById("search").value = text;
+  outline.search();
 }
 
 function rebuild() {
