@@ -219,3 +219,18 @@ func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<i1>) -> tensor<8x8xf32>
   return %2 : tensor<8x8xf32>
 }
+
+// ----- another_tensor_of_the_same_value
+
+sdy.mesh @mesh = <["a"=2, "b"=2, "c"=2]>
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c"}]>}, %p: tensor<i1>) -> tensor<16xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"a"}]>] out_shardings=[<@mesh, [{"a", "b"}]>] manual_axes={"a", "b"} (%y: tensor<4xf32>) {
+    sdy.return %y : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<16xf32>
+  %1 = "stablehlo.if"(%p) ({
+    stablehlo.return %0 : tensor<16xf32>
+  }, {
+    stablehlo.return %0 : tensor<16xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<i1>) -> tensor<16xf32>
+  return %1 : tensor<16xf32>
+}

@@ -10,7 +10,7 @@ the tables of this package's modules; `table.py` joins them.
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, cast
 
@@ -61,6 +61,8 @@ class Local:
             follows it has nothing to do there.
         deferred: whether it does not lie as the program says, because that would be
             uneven: a step between two even layouts. The next collective moves it on.
+        origin: what the same tensor was moved from. A manual computation makes another
+            tensor of a value without changing it, which no longer has one.
     """
 
     value: SSAValue
@@ -68,6 +70,7 @@ class Local:
     partial: Partial | None = None
     complete: Axes = ()
     deferred: bool = False
+    origin: "Local | None" = field(default=None, compare=False, repr=False)
 
     @property
     def is_sharded(self) -> bool:
@@ -133,7 +136,7 @@ class Localizer:
         self._layouts = IdentityMemo[Layout]()
         # by type and layout
         self._types = IdentityMemo[Attribute]()
-        self._moved: dict[SSAValue, tuple[SSAValue, Layout, frozenset[str]]] = {}
+        self._moved: dict[SSAValue, SSAValue] = {}
 
     @property
     def is_manual(self) -> bool:
@@ -417,9 +420,11 @@ class Localizer:
             after = before.with_axes(axes)
         earlier = None
         if not isinstance(step, AllSlice):  # a slice costs nothing, and was asked for
-            earlier = self._earlier(local.value, after)
+            earlier = self._earlier(local, after)
         if earlier is not None:
-            return Local(earlier, after, complete=local.complete)
+            return Local(
+                earlier.value, after, complete=local.complete, origin=earlier.origin
+            )
         match step:
             case AllGather(axes_per_dim):
                 value = writer.all_gather(local.value, before.mesh, axes_per_dim)
@@ -431,36 +436,25 @@ class Localizer:
                 value = writer.collective_permute(local.value, before, after)
             case _:
                 raise AssertionError(f"{step} does not only move data")
-        if value is not local.value:
-            self._moved[value] = local.value, before, self._manual_axes
-        return Local(value, after, complete=local.complete)
+        if value is local.value:
+            return Local(value, after, complete=local.complete, origin=local.origin)
+        self._moved[value] = local.value
+        return Local(value, after, complete=local.complete, origin=local)
 
-    def _earlier(self, value: SSAValue, wanted: Layout) -> SSAValue | None:
+    def _earlier(self, local: Local, wanted: Layout) -> Local | None:
         """What a value was moved from, if that lay as it shall lie again.
 
         Shardy splits the operand of a reshape as its result is, also along axes that the
         reshape itself cannot keep; and each op says anew how its operands shall lie.
         """
-        while (origin := self._origin(value)) is not None:
-            value, layout = origin
-            if layout.same_placement(wanted):
-                return value
-        return None
-
-    def _origin(self, value: SSAValue) -> tuple[SSAValue, Layout] | None:
-        """What a value was moved from, and how that lay.
-
-        A layout inside a manual computation says nothing of its axes, so that it is none
-        outside, and the other way round.
-        """
-        if (moved := self._moved.get(value)) is None:
-            return None
-        origin, layout, manual = moved
-        return (origin, layout) if manual == self._manual_axes else None
+        origin = local.origin
+        while origin is not None and not origin.placed.same_placement(wanted):
+            origin = origin.origin
+        return origin
 
     def erase_unused_moves(self) -> None:
         """Remove what was moved only to be moved back, which it was not."""
-        for value, (origin, _, _) in reversed(self._moved.items()):
+        for value, origin in reversed(self._moved.items()):
             # a move of what was moved may be gone already
             while (
                 value is not origin
@@ -502,20 +496,19 @@ class Localizer:
         self, local: Local, wanted: Layout, steps: tuple[Collective, ...]
     ) -> tuple[Local, tuple[Collective, ...]]:
         """What a value was moved from, if less is sent from there on than by some steps."""
-        nearest = local
-        if not steps or self._origin(local.value) is None:
+        nearest, origin = local, local.origin
+        if not steps or origin is None:
             return nearest, steps
         least = _bytes(steps, local.placed)
-        value = local.value
-        while least and (origin := self._origin(value)) is not None:
-            value, layout = origin
-            if layout.mesh != wanted.mesh:
-                break
-            plan = _plan(layout, wanted)
-            sent = _bytes(plan, layout)
+        while least and origin is not None and origin.placed.mesh == wanted.mesh:
+            plan = _plan(origin.placed, wanted)
+            sent = _bytes(plan, origin.placed)
             if sent < least:
                 least, steps = sent, plan
-                nearest = Local(value, layout, complete=local.complete)
+                nearest = replace(
+                    origin, partial=None, complete=local.complete, deferred=False
+                )
+            origin = origin.origin
         return nearest, steps
 
     def slice(self, local: Local, dim: int, axes: Axes) -> Local:
