@@ -21,6 +21,7 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.units import number_ranges
+from ttxdsl.tools.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -416,6 +417,71 @@ def test_reasons_are_inside(browser: Browser, tmp_path: Path):
     whys = page.evaluate("data.whys")
     assert len(whys) <= len(collectives)
     assert all(one["why"] < len(whys) for one in collectives)
+    assert said == []
+    page.close()
+
+
+def layered(count: int) -> str:
+    """A program of so many layers, each a scope of five ops, the last of one more."""
+    lines, value = list[str](), "%x"
+    for layer in range(count):
+        for at in range(5 + (layer == count - 1)):
+            name = f"%v{layer}_{at}"
+            lines.append(
+                f"  {name} = stablehlo.tanh {value} : tensor<8x16xf32>"
+                f' loc("jit(f)/layers_{layer}/tanh")'
+            )
+            value = name
+    body = "\n".join(lines)
+    return f"""sdy.mesh @mesh = <["data"=2]>
+func.func @main(%x: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}, {{}}]>}}) -> tensor<8x16xf32> {{
+{body}
+  return {value} : tensor<8x16xf32>
+}}"""
+
+
+def test_layers_are_one_with_a_count(browser: Browser, tmp_path: Path):
+    """Those that are alike; they come apart where one of them is asked for."""
+    report = Report(browser, tmp_path, ttxdsl.load(layered(7)).report_data())
+
+    def scopes() -> list[str]:
+        return [row for row in report.rows() if "layers" in row]
+
+    stacked = [f"layers_0 \N{HORIZONTAL ELLIPSIS} layers_5 {TIMES}6", "layers_6"]
+    assert scopes() == stacked
+    boxes = "[...graph.drawing.boxes.values()].filter((b) => b.scope > 0).length"
+    before = report.js(boxes)
+    report.page.locator("#outline .row .fold").nth(2).click()
+    assert len(scopes()) == 7
+    assert report.js(boxes) == before + 5
+    report.page.click("#fold-all")
+    assert scopes() == stacked
+    # an op of a layer that is behind another box
+    node = report.js("nodes.findIndex((n) => n.path.includes('layers_3'))")
+    report.js(f"selectNode({node})")
+    assert len(scopes()) == 7
+    assert report.js(f"visibleOf({node})") == f"n{node}"
+    assert report.said == []
+    report.page.close()
+
+
+def test_two_reports_side_by_side(browser: Browser, tmp_path: Path):
+    """Their figures above, and what is looked at in one is looked at in the other."""
+    path = tmp_path / "both.html"
+    names = ("mlp_data_parallel.mlir", "mlp_tensor_parallel.mlir")
+    left, right = (str(EXAMPLES / name) for name in names)
+    assert main(["report", left, "--beside", right, "-o", str(path)]) == 0
+    page, said = open_page(browser, path)
+    table = page.locator("table").inner_text()
+    assert "collectives\t0\t1\t+1" in table
+    assert "sent by each device\t0 B\t3.0 KiB\t+3.0 KiB" in table
+    frames = [page.frame_locator(f"iframe[title='{name}']") for name in "AB"]
+    for frame, name in zip(frames, names, strict=True):
+        expect(frame.locator("#title")).to_have_text(name)
+    frames[0].locator("#tab-memory").click()
+    expect(frames[1].locator("#view-memory")).to_be_visible()
+    frames[1].locator("#search").fill("op:dot")
+    expect(frames[0].locator("#search")).to_have_value("op:dot")
     assert said == []
     page.close()
 

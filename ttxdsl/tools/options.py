@@ -131,7 +131,7 @@ def function_of(path: Path) -> tuple[Path, str] | None:
 def program_files(options: argparse.Namespace) -> Iterator[Path]:
     """The files that the command line names as programs."""
     named = [*getattr(options, "files", ())]
-    for name in ("file", "with_annotations"):
+    for name in ("file", "with_annotations", "beside"):
         if isinstance(path := getattr(options, name, None), Path):
             named.append(path)
     for path in named:

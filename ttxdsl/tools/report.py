@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ttxdsl.api import Program
+from ttxdsl.errors import CompileError
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.files import is_stream, require_writable, write_whole
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.chrome_trace import chrome_trace
-from ttxdsl.reporting.html.page import report_page
+from ttxdsl.reporting.html.page import beside_page, report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
 from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.tools import options as flags
@@ -35,8 +36,28 @@ def execute(options: argparse.Namespace) -> int:
     source: Path = options.file
     default = source.parent / f"{source.stem}{_SUFFIXES[options.format]}"
     output = options.output or default
+    if options.beside is not None and (options.json or options.format != "html"):
+        raise CompileError("--beside is of two reports in HTML")
     if not options.json:
         flags.require_outputs(options, output)
+    data = _data(source, options)
+    if options.json:
+        flags.print_json(data)
+        return 0
+    if options.beside is not None:
+        write_whole(output, beside_page(data, _data(options.beside, options)))
+        written = [output]
+    else:
+        written = _write(data, source, options.format, output)
+    console = report_console(to_stderr=True)
+    for path in written:
+        size = path.stat().st_size / 1024
+        console.print(f"{visible(str(path))}  {size:,.0f} KiB", soft_wrap=True)
+    return 0
+
+
+def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """What the report of a program shows; what the compiler says is said, too."""
     program = read_as_program(source, options)
     machine = flags.machine_of_options(options)
     with progress(17, "read") as step:
@@ -64,16 +85,10 @@ def execute(options: argparse.Namespace) -> int:
             return explainer().answer(collective=number, jobs=options.jobs)
 
         add_reasons(data, program, ask, machine)
-    if options.json:
-        flags.print_json(data)
-        return 0
-    for one in data["remarks"]:
-        print_remark(Remark(one["severity"], one["message"], one["position"]))
-    console = report_console(to_stderr=True)
-    for path in _write(data, source, options.format, output):
-        size = path.stat().st_size / 1024
-        console.print(f"{visible(str(path))}  {size:,.0f} KiB", soft_wrap=True)
-    return 0
+    if not options.json:
+        for one in data["remarks"]:
+            print_remark(Remark(one["severity"], one["message"], one["position"]))
+    return data
 
 
 def write_report(
@@ -141,6 +156,7 @@ def add_command(commands: Any) -> None:
             "  ttxdsl report single_chip.mlir --mesh-shape 1,8\n"
             "  ttxdsl report model.mlir --format model-explorer -o model.json\n"
             "  ttxdsl report model.mlir --tries 8    # what would help, inside\n"
+            "  ttxdsl report before.mlir --beside after.mlir -o both.html\n"
             "  ttxdsl report model.mlir --json | jq .summary\n"
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -161,6 +177,12 @@ def add_command(commands: Any) -> None:
             "HTML, a graph for Google's Model Explorer with its node data, or the"
             " timeline for Chrome's trace viewer"
         ),
+    )
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        metavar="OTHER",
+        help="two reports side by side, with what differs in figures",
     )
     parser.add_argument(
         "--tries",

@@ -135,7 +135,7 @@ function aboutScope(at) {
   const total = totals[at], scope = scopes[at];
   const within = data.collectives.map((one, index) => [one, index]).filter(([one]) => one.node >= 0 && ancestors(nodes[one.node].scope).includes(at));
   within.sort(([a], [b]) => b.bytes - a.bytes);
-  const open = state.open.has(at);
+  const open = isOpen(at);
   return [
     h("h2", {}, scope.name),
     crumbsOf(scope.parent),

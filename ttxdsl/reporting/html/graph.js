@@ -176,7 +176,7 @@ function graphKey(event) {
   else if (event.key === "0") fitAll();
   else if (event.key === "Enter" || event.key === " ") {
     const chosen = state.selected;
-    if (chosen?.scope > 0) setOpen(chosen.scope, !state.open.has(chosen.scope));
+    if (chosen?.scope > 0) setOpen(chosen.scope, !isOpen(chosen.scope));
     else if (chosen?.node !== undefined && nodes[chosen.node].scope > 0) {
       select({ scope: nodes[chosen.node].scope });
     }

@@ -9,7 +9,7 @@ const MOST_IN_A_ROW = 10;
 function visibleOf(node) {
   let seen = `n${node}`;
   for (let scope = nodes[node].scope; scope > 0; scope = scopes[scope].parent) {
-    if (!state.open.has(scope)) seen = `s${scope}`;
+    if (!isOpen(scope)) seen = `s${isStacked(scope) ? firstLike[scope] : scope}`;
   }
   return seen;
 }
@@ -57,8 +57,8 @@ function layoutGraph() {
 function layScope(scope, edges, boxes) {
   const own = { id: `s${scope}`, scope, open: true, items: [], x: 0, y: 0 };
   boxes.set(own.id, own);
-  for (const child of children[scope].scopes) {
-    if (state.open.has(child)) {
+  for (const child of shownScopes(scope)) {
+    if (isOpen(child)) {
       own.items.push(layScope(child, edges, boxes));
     } else {
       const box = { id: `s${child}`, scope: child, open: false, ...FOLDED, x: 0, y: 0 };

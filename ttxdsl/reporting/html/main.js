@@ -19,6 +19,17 @@ function showView(name) {
   changed("view");
 }
 
+/** Of two reports in one page each shows the view, and has the search, of the other. */
+function tellOther(what) {
+  if (parent !== window) parent.postMessage(what, "*");
+}
+
+function hearOther({ source, data: said }) {
+  if (source !== parent || parent === window) return;
+  if (VIEWS.some(([name]) => name === said?.view)) showView(said.view);
+  if (typeof said?.search === "string") searchFor(said.search);
+}
+
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   changed("theme");
@@ -42,7 +53,7 @@ function setUpHead() {
   const tabs = document.getElementById("tabs"), views = document.getElementById("views");
   VIEWS.forEach(([name, label, , count], at) => {
     const warn = name === "remarks" && data.remarks.some((one) => one.severity === "warning");
-    tabs.append(h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, title: `${label} (${at + 1})`, onclick: () => showView(name) },
+    tabs.append(h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `view-${name}`, title: `${label} (${at + 1})`, onclick: () => (showView(name), tellOther({ view: name })) },
       label, count ? h("span", { class: `count${warn ? " warn" : ""}` }, count().toLocaleString("en")) : ""));
     views.append(h("section", { class: "view", id: `view-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}` }));
   });
@@ -95,5 +106,6 @@ for (const [name, , setUp] of VIEWS) setUp(document.getElementById(`view-${name}
 setUpOutline();
 setUpDetails();
 document.addEventListener("keydown", onKey);
+addEventListener("message", hearOther);
 showView("graph");
 requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.ready = Math.round(performance.now()))));

@@ -142,7 +142,7 @@ function roundTicks(most, ofBytes = false) {
 /** What a scope is called; a segment says what is special in it. */
 function scopeLabel(at) {
   const scope = scopes[at];
-  if (scope.kind !== "segment") return scope.name + turnsText(turnsOfScope(at));
+  if (scope.kind !== "segment") return scope.name + layersText(at) + turnsText(turnsOfScope(at));
   const told = [...totals[at].names].filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
   told.sort((a, b) => b[1] - a[1]);
   const what = told.slice(0, 2).map(([name, count]) => `${count} ${name}`);
@@ -179,6 +179,7 @@ function layoutOf(value) {
 const state = {
   selected: null, // { node } or { scope }
   open: new Set([0]),
+  split: new Set(), // first scopes of layers that are shown one by one
   matches: null, // null, or the nodes that the search found
   listeners: [],
 };
@@ -195,9 +196,13 @@ function select(selected, { reveal = true, from = "" } = {}) {
   state.selected = selected;
   if (selected && reveal) {
     const inside = selected.node !== undefined ? nodes[selected.node].scope : scopes[selected.scope].parent;
-    const before = state.open.size;
-    for (const scope of ancestors(inside)) state.open.add(scope);
-    if (state.open.size !== before) changed("fold");
+    const size = () => state.open.size + state.split.size, before = size();
+    for (const scope of ancestors(inside)) {
+      state.open.add(scope);
+      if (isStacked(scope)) state.split.add(firstLike[scope]);
+    }
+    if (selected.scope !== undefined && isBehind(selected.scope)) state.split.add(firstLike[selected.scope]);
+    if (size() !== before) changed("fold");
   }
   changed("select", { from });
 }
@@ -206,30 +211,19 @@ const selectNode = (node, from) => node >= 0 && select({ node }, { from });
 
 function setOpen(scope, open) {
   if (scope === 0) return;
-  if (open) state.open.add(scope);
+  // layers come apart first
+  if (isStacked(scope)) state.split.add(firstLike[scope]);
+  else if (open) state.open.add(scope);
   else state.open.delete(scope);
   changed("fold", { scope });
 }
 
 function openAll(open) {
   state.open = new Set(open ? scopes.keys() : [0]);
+  state.split = new Set(open ? alikeOf.keys() : []);
   changed("fold");
 }
 
-/** At the start: as many scopes open, outermost first, as make no more than `most` boxes. */
-function openFirst(most) {
-  let shown = children[0].nodes.length + children[0].scopes.length;
-  const waiting = [...children[0].scopes];
-  while (waiting.length) {
-    const scope = waiting.shift();
-    const inside = children[scope].nodes.length + children[scope].scopes.length;
-    if (shown + inside > most || (["arguments", "results"].includes(scopes[scope].kind) && inside > 12)) continue;
-    state.open.add(scope);
-    shown += inside;
-    waiting.push(...children[scope].scopes);
-  }
-}
-openFirst(90);
 
 // --- search --------------------------------------------------------------------------------
 

@@ -27,7 +27,8 @@ function setUpOutline() {
           ]),
     );
   };
-  input.addEventListener("input", search);
+  input.addEventListener("input", () => (search(), tellOther({ search: input.value })));
+  outline.search = search;
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && state.matches?.length) selectNode(state.matches[0]), element.focus();
     else if (event.key === "ArrowDown") element.focus(), moveTo(0);
@@ -45,18 +46,23 @@ function setUpOutline() {
   rebuild();
 }
 
+function searchFor(text) {
+  document.getElementById("search").value = text;
+  outline.search();
+}
+
 function rebuild() {
   const rows = [];
   if (state.matches) {
     for (const node of state.matches) rows.push({ node, depth: 0 });
   } else {
     const visit = (scope, depth) => {
-      const inside = [...children[scope].scopes.map((at) => ({ scope: at })), ...children[scope].nodes.map((at) => ({ node: at }))];
+      const inside = [...shownScopes(scope).map((at) => ({ scope: at })), ...children[scope].nodes.map((at) => ({ node: at }))];
       const first = (row) => (row.node !== undefined ? row.node : totals[row.scope].first);
       inside.sort((a, b) => first(a) - first(b));
       for (const row of inside) {
         rows.push({ ...row, depth });
-        if (row.scope !== undefined && state.open.has(row.scope)) visit(row.scope, depth + 1);
+        if (row.scope !== undefined && isOpen(row.scope)) visit(row.scope, depth + 1);
       }
     };
     visit(0, 0);
@@ -85,7 +91,7 @@ function outlineRow(at) {
     onclick: () => select(row.node !== undefined ? { node: row.node } : { scope: row.scope }, { from: "outline", reveal: Boolean(state.matches) }),
   });
   if (row.scope !== undefined) {
-    const open = state.open.has(row.scope), total = totals[row.scope];
+    const open = isOpen(row.scope), total = totals[row.scope];
     element.dataset.scope = row.scope;
     element.setAttribute("aria-expanded", open);
     element.ondblclick = () => setOpen(row.scope, !open);
@@ -117,14 +123,14 @@ function outlineKey(event) {
   const page = Math.max(1, Math.floor(outline.element.clientHeight / 24) - 1);
   const jump = { ArrowDown: at + 1, ArrowUp: at < 0 ? 0 : at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: outline.rows.length };
   if (event.key in jump) moveTo(jump[event.key]);
-  else if (event.key === "ArrowRight" && row?.scope !== undefined) state.open.has(row.scope) ? moveTo(at + 1) : setOpen(row.scope, true);
+  else if (event.key === "ArrowRight" && row?.scope !== undefined) isOpen(row.scope) ? moveTo(at + 1) : setOpen(row.scope, true);
   else if (event.key === "ArrowLeft" && row) {
-    if (row.scope !== undefined && state.open.has(row.scope)) setOpen(row.scope, false);
+    if (row.scope !== undefined && isOpen(row.scope)) setOpen(row.scope, false);
     else {
       const parent = row.scope !== undefined ? scopes[row.scope].parent : nodes[row.node].scope;
       if (parent > 0) select({ scope: parent }, { reveal: false });
     }
-  } else if ((event.key === "Enter" || event.key === " ") && row?.scope !== undefined) setOpen(row.scope, !state.open.has(row.scope));
+  } else if ((event.key === "Enter" || event.key === " ") && row?.scope !== undefined) setOpen(row.scope, !isOpen(row.scope));
   else return;
   event.preventDefault();
 }

@@ -2,15 +2,17 @@
 
 import json
 import re
+from collections.abc import Callable
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 from ttxdsl.reporting.html.packing import packed
+from ttxdsl.sharding.units import bytes_text, seconds_text
 
 SCRIPTS = (
-    *("packed.js", "model.js", "heat.js", "layout.js", "picture.js", "graph.js"),
-    *("minimap.js", "svg.js", "outline.js", "details.js"),
+    *("packed.js", "model.js", "layers.js", "heat.js", "layout.js", "picture.js"),
+    *("graph.js", "minimap.js", "svg.js", "outline.js", "details.js"),
     *("stages.js", "tables.js", "time.js", "main.js"),
 )
 """In the order in which they run; they share one scope."""
@@ -46,7 +48,49 @@ def report_page(data: dict[str, Any]) -> str:
         "js": '"use strict";\n' + "\n".join(map(_source, SCRIPTS)),
         "data": json_in_html(packed(data)),
     }
-    # all places at once: what goes into one is not searched for others
-    pieces = re.split(r"\{\{(\w+)\}\}", _source("report.html"))
-    pieces[1::2] = [parts[name] for name in pieces[1::2]]
+    return _filled("report.html", parts)
+
+
+def _filled(name: str, parts: dict[str, str]) -> str:
+    """A page with all its places filled at once: what goes into one has none itself."""
+    pieces = re.split(r"\{\{(\w+)\}\}", _source(name))
+    pieces[1::2] = [parts[place] for place in pieces[1::2]]
     return "".join(pieces)
+
+
+_FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("ops", "ops", "{:,}".format),
+    ("collectives", "collectives", "{:,}".format),
+    ("bytes", "sent by each device", bytes_text),
+    ("seconds", "modelled time", seconds_text),
+    ("peak_bytes", "peak memory of a device", bytes_text),
+)
+"""What two reports are compared by: the field of the summary, its name and its text."""
+
+
+def beside_page(left: dict[str, Any], right: dict[str, Any]) -> str:
+    """Two reports in one page, with their figures above.
+
+    Args:
+        left: see `ttxdsl.reporting.trace.data`.
+        right: the other one.
+    """
+    titles = [str(one["title"]) for one in (left, right)]
+    rows = [("", *titles, "B - A")]
+    for field, name, text in _FIGURES:
+        both = [one["summary"][field] for one in (left, right)]
+        if None in both:
+            continue
+        change = both[1] - both[0]
+        sign = "+" if change > 0 else "-"
+        rows.append(
+            (name, *map(text, both), sign + text(abs(change)) if change else "=")
+        )
+    cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+    parts = {
+        "title": escape(f"{titles[0]} beside {titles[1]} - ttxdsl report"),
+        "rows": "".join(f"<tr>{row}</tr>" for row in cells),
+        "left": escape(report_page(left)),
+        "right": escape(report_page(right)),
+    }
+    return _filled("beside.html", parts)
