@@ -12,8 +12,8 @@ from ttxdsl.on_jax.for_xla import for_xla
 SPLIT = '{sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}'
 GRADIENT = f"""
 sdy.mesh @mesh = <["d"=8]>
-func.func @main(%x: tensor<16x24xf32> {SPLIT}, %g: tensor<16x32xf32> {SPLIT}) -> (tensor<RESULTxf32> {SPLIT}) {{
-  %0 = stablehlo.dot_general %x, %g, contracting_dims = [0] x [0], precision = [HIGHEST, DEFAULT] : (tensor<16x24xf32>, tensor<16x32xf32>) -> tensor<24x32xf32>
+func.func @main(%x: tensor<512x24xf32> {SPLIT}, %g: tensor<512x32xf32> {SPLIT}) -> (tensor<RESULTxf32> {SPLIT}) {{
+  %0 = stablehlo.dot_general %x, %g, contracting_dims = [0] x [0], precision = [HIGHEST, DEFAULT] : (tensor<512x24xf32>, tensor<512x32xf32>) -> tensor<24x32xf32>
   BACK
 }}"""
 TURNED = GRADIENT.replace("RESULT", "32x24").replace(

@@ -4,7 +4,7 @@ Other types of StableHLO and of MLIR are values between ops only. Whoever compil
 here first, since a stage that meets one later can say less about it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -21,20 +21,37 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.stablehlo.types import Kind, TokenType, element_kind
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.errors import CompileError, UnsupportedError
 
 UNPADDED_SHAPE = "ttxdsl.unpadded_shape"
 """Says of an argument or result of what shape its first elements are the whole tensor."""
 
 
 def unpadded_shape(
-    entries: ArrayAttr[DictionaryAttr] | None, at: int
+    entries: ArrayAttr[DictionaryAttr] | None, at: int, padded: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """What `UNPADDED_SHAPE` says of an argument or result, by their attributes."""
+    """What `UNPADDED_SHAPE` says of an argument or result, by their attributes.
+
+    Args:
+        entries: a dictionary of attributes for each.
+        at: which of them.
+        padded: the shape of the whole tensor that the program takes or gives.
+
+    Raises:
+        CompileError: it is of no part of that.
+    """
     said = entries.data[at].data.get(UNPADDED_SHAPE) if entries else None
     if not isinstance(said, DenseArrayBase):
         return None
-    return tuple(cast("DenseArrayBase[IntegerType]", said).get_values())
+    shape = tuple(cast("DenseArrayBase[IntegerType]", said).get_values())
+    if len(shape) != len(padded) or any(
+        not 0 <= size <= whole for size, whole in zip(shape, padded, strict=True)
+    ):
+        raise CompileError(
+            f"{UNPADDED_SHAPE} says {'x'.join(map(str, shape))} of a tensor of"
+            f" {'x'.join(map(str, padded))}"
+        )
+    return shape
 
 
 def _boundary(function: FuncOp) -> Iterator[tuple[str, Attribute]]:

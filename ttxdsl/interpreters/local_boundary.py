@@ -39,10 +39,9 @@ def whole_type(type: Attribute, entries: Entries, at: int) -> Attribute:
     """The type of the whole tensor that an argument or result is a part of."""
     if not isinstance(type, TensorType):
         return type
-    tensor, shape = cast("TensorType[Attribute]", type), unpadded_shape(entries, at)
-    if shape is not None:
-        return TensorType(tensor.element_type, list(shape))
-    return _placed_type(tensor, entries, at)
+    tensor = _placed_type(cast("TensorType[Attribute]", type), entries, at)
+    shape = unpadded_shape(entries, at, tensor.get_shape())
+    return tensor if shape is None else TensorType(tensor.element_type, list(shape))
 
 
 def _placed_type(
@@ -76,17 +75,20 @@ def _dims(mesh: DeviceMesh, shards: dict[str, tuple[int, ...]]) -> list[list[Axi
 
 def padded(function: FuncOp, at: int, value: Array) -> Array:
     """A whole tensor for argument `at` as it is placed: with what it lacks, zeros."""
-    if unpadded_shape(function.arg_attrs, at) is None:
+    type_ = function.function_type.inputs.data[at]
+    if not isinstance(type_, TensorType):
         return value
-    type_ = cast("TensorType[Attribute]", function.function_type.inputs.data[at])
-    sizes = _placed_type(type_, function.arg_attrs, at).get_shape()
+    tensor = cast("TensorType[Attribute]", type_)
+    sizes = _placed_type(tensor, function.arg_attrs, at).get_shape()
+    if unpadded_shape(function.arg_attrs, at, sizes) is None:
+        return value
     pairs = zip(sizes, value.shape, strict=True)
     return np.pad(value, [(0, new - old) for new, old in pairs])
 
 
 def unpadded(function: FuncOp, at: int, value: Array | Scattered) -> Array | Scattered:
     """Of what was collected as result `at` the whole tensor."""
-    shape = unpadded_shape(function.res_attrs, at)
+    shape = unpadded_shape(function.res_attrs, at, value.shape)
     if shape is None:
         return value
     if isinstance(value, Scattered):

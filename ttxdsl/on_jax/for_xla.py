@@ -129,7 +129,7 @@ def _leave_surplus_inside(function: FuncOp) -> None:
     assert end is not None
     before, behind = (Emitter(Block(), function.location) for _ in range(2))
     for at, argument in enumerate(list(block.args)):
-        shape = unpadded_shape(function.arg_attrs, at)
+        shape = unpadded_shape(function.arg_attrs, at, shape_of(argument))
         if shape is None:
             continue
         element, grown = element_of(argument), shape_of(argument)
@@ -140,7 +140,7 @@ def _leave_surplus_inside(function: FuncOp) -> None:
         argument.replace_all_uses_with(padded)
         block.erase_arg(argument)
     for at, value in enumerate(list(end.operands)):
-        shape = unpadded_shape(function.res_attrs, at)
+        shape = unpadded_shape(function.res_attrs, at, shape_of(value))
         if shape is not None:
             end.operands[at] = behind.slice(value, [0] * len(shape), shape)
     _insert(before, InsertPoint.at_start(block))

@@ -26,6 +26,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
 from ttxdsl.interpreters.elements import constant, widen
 from ttxdsl.interpreters.inputs import random_inputs
+from ttxdsl.interpreters.local_boundary import whole_type
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.program import make_context, parse_program, split_programs
@@ -149,7 +150,10 @@ def execute(options: argparse.Namespace) -> int:
             name = function.sym_name.data
             runner = Runner(module, name, flags.limits_of(options))
             results = runner.run(_inputs(options, runner))
-            types = function.function_type.outputs.data
+            types = [
+                whole_type(type_, function.res_attrs, at)
+                for at, type_ in enumerate(function.function_type.outputs)
+            ]
             pairs = tuple(zip(results, types, strict=True))
             if options.json or options.output is not None:
                 runs.append(_Run(number, name, pairs))

@@ -168,3 +168,13 @@ def test_the_bare_pipeline_refuses():
         run_passes(GRADIENT, "tt-stablehlo-pipeline")
     with collect_remarks():
         run_passes(GRADIENT, "tt-stablehlo-pipeline{pad-borders=true}")
+
+
+@pytest.mark.parametrize("said", ["9, 3", "6", "-1, 3"])
+def test_what_fits_no_tensor_is_an_error(said: str):
+    text = f"""func.func @main(%x: tensor<8x3xf32> {{ttxdsl.unpadded_shape = array<i64: {said}>}}) -> tensor<8x3xf32> {{
+      return %x : tensor<8x3xf32>
+    }}"""
+    program = program_of_text(text, "said")
+    with pytest.raises(CompileError, match="of a tensor of 8x3"):
+        program.simulate(np.zeros((8, 3), np.float32))

@@ -352,7 +352,7 @@ def localize_by_factors(
     *,
     whole: Collection[int] = (),
     operands: Sequence[Local] | None = None,
-    combine: Combiner | None = None,
+    combine: Combiner | Sequence[Combiner] | None = None,
     reduced: tuple[int, ...] = (),
     write: Callable[[list[Local], Plan], Sequence[Local]] | None = None,
     planned: Sequence[Layout | None] | None = None,
@@ -365,7 +365,8 @@ def localize_by_factors(
         division: how devices share it out, if not as the tables of rules say.
         whole: factors that cannot be shared out here although others like it can.
         operands: what the op works on, if not its operands as they lie.
-        combine: how results join that are partial; None if `write` joins them.
+        combine: how results join that are partial, all of them or each; None or nothing
+            if `write` joins them.
         reduced: factors that are parts of reductions in Shardy's rule, besides those that
             are reductions here, so that all-reduces may follow even if they are whole.
         write: from the operands as they are planned to the results, if the op does not
@@ -390,13 +391,18 @@ def localize_by_factors(
         results = ctx.rebuild(op, gathered, decided.results)
     else:
         results = write(gathered, decided)
-    partial = Partial(decided.partial, combine) if decided.partial and combine else None
+    each = [combine] * len(op.results) if isinstance(combine, Combiner) else combine
+    partial = [Partial(decided.partial, one) for one in each or () if decided.partial]
     complete = decided.complete
-    if combine is None:
+    if not each:
         complete += decided.partial
-    for result, made, layout in zip(op.results, results, wanted, strict=True):
+    for at, (result, made, layout) in enumerate(
+        zip(op.results, results, wanted, strict=True)
+    ):
         if partial or complete:
-            made = replace(made, partial=partial, complete=complete)
+            made = replace(
+                made, partial=partial[at] if partial else None, complete=complete
+            )
         if made.layout is not layout:
             made = _from_layout(ctx, made, layout)
         ctx.define(result, made)

@@ -25,7 +25,7 @@ from ttxdsl.transforms.local.by_factors import (
     division_of,
     localize_by_factors,
 )
-from ttxdsl.transforms.local.combiner import combiner_of, selects
+from ttxdsl.transforms.local.combiner import combiners_of, selects
 from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
@@ -50,18 +50,18 @@ def is_constant_number(value: SSAValue, number: int | None) -> bool:
 def reduce(ctx: Localizer, op: stablehlo.ReduceOp) -> None:
     """Kept dimensions split freely; reduced ones if the body says how to combine."""
     count = len(op.inputs)
-    combine = combiner_of(op.body) if count == 1 else None
+    combine = combiners_of(op.body)
     division = division_of(ctx, op)
     reduced = division.rule.reduction
     # candidates must stay in order: one dimension of them
-    picks = combine is None and len(reduced) == 1 and selects(op.body)
+    picks = not combine and len(reduced) == 1 and selects(op.body)
 
     def write(operands: list[Local], plan: Plan) -> list[Local]:
-        initial = op.init_values[0]
-        if combine and not is_constant_number(initial, combine.neutral):
-            operands[1] = counted_once(
-                ctx, operands[1], plan.mesh, plan.partial, combine
-            )
+        for at, one in enumerate(combine, count):
+            if not is_constant_number(op.operands[at], one.neutral):
+                operands[at] = counted_once(
+                    ctx, operands[at], plan.mesh, plan.partial, one
+                )
         made = ctx.rebuild(op, operands, plan.results)
         if picks and plan.partial and plan.mesh:
             axes = plan.axes[reduced[0]]

@@ -71,7 +71,19 @@ func.func @main(%x: tensor<2xui64>) -> (tensor<2xui64>, tensor<8xui64> {SPLIT}) 
 """
 
 
-@pytest.mark.parametrize("text", [BRANCHES, TWO_AT_ONCE])
+# gives back one of its arguments, and something else
+PASSED_ON = f"""{MESH}
+func.func @main(%x: tensor<8xf32> {SPLIT}) -> (tensor<8xf32> {SPLIT}, tensor<8xf32> {SPLIT}) {{
+  %0:2 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{"b", "a"}}]>] out_shardings=[<@mesh, [{{"b", "a"}}]>, <@mesh, [{{"b", "a"}}]>] manual_axes={{"a", "b"}} (%y: tensor<2xf32>) {{
+    %1 = stablehlo.negate %y : tensor<2xf32>
+    sdy.return %y, %1 : tensor<2xf32>, tensor<2xf32>
+  }} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("text", [BRANCHES, TWO_AT_ONCE, PASSED_ON])
 def test_numbers(text: str):
     whole = parse_program(text)
     inputs = random_inputs(entry_function(whole), 3)

@@ -105,7 +105,8 @@ def _inline(op: sdy.ManualComputationOp) -> None:
     block = op.body.block
     end = block.last_op
     assert end is not None
-    results = [*end.operands]
+    given: dict[SSAValue, SSAValue] = dict(zip(block.args, op.tensors, strict=True))
+    results = [given.get(value, value) for value in end.operands]
     end.detach()
     end.erase()
     Rewriter.inline_block(block, InsertPoint.before(op), op.tensors)

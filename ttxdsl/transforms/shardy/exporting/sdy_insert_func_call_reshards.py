@@ -34,7 +34,10 @@ def reshard_results(call: CallOp, returned: tuple[TensorSharding, ...] | None) -
         returned = tuple(_replicated_like(sharding) for sharding in expected.data)
     for result, sharding in zip(call.results, returned, strict=True):
         wanted = sdy.get_sharding(result)
-        if sharding.same_layout(wanted):
+        # what is left to be summed is summed where that matters, by who uses it
+        if sharding.with_unreduced(()).same_layout(
+            wanted and wanted.with_unreduced(())
+        ):
             continue
         reshard = sdy.ReshardOp(result, wanted or _replicated_like(sharding))
         reshard.location = call.location
