@@ -278,3 +278,37 @@ def test_functions_do_not_wait_for_each_other() -> None:
     work(1)
     once, twice = work(60), work(120)
     assert twice - once < 1.1 * once
+
+
+def test_collectives_of_a_chain_are_told_apart_at_once() -> None:
+    """Each is made of the one before, by the same ops: none is compared with another."""
+
+    def work(count: int) -> int:
+        lines = [
+            f"""%r{i} = "stablehlo.all_reduce"({f"%s{i - 1}" if i else "%b"}) <{{
+              replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+              channel_handle = #stablehlo.channel_handle<handle = {i + 1}, type = 1>,
+              use_global_device_ids}}> ({{
+              ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+                %z = stablehlo.add %x, %y : tensor<f32>
+                stablehlo.return %z : tensor<f32>
+              }}) : (tensor<4xf32>) -> tensor<4xf32>
+            %s{i} = stablehlo.tanh %r{i} : tensor<4xf32>"""
+            for i in range(count)
+        ]
+        text = f"""sdy.mesh @m = <["x"=2]>
+          func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
+            %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{{}}]>]
+              out_shardings=[<@m, [{{}}]>] manual_axes={{"x"}} (%b: tensor<4xf32>) {{
+              {" ".join(lines)}
+              sdy.return %s{count - 1} : tensor<4xf32>
+            }} : (tensor<4xf32>) -> tensor<4xf32>
+            return %0 : tensor<4xf32>
+          }}"""
+        module = parse_program(text)
+        optimize = OptimizeCollectivesPass(only=("same-values",))
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    work(1)
+    once, twice = work(40), work(80)
+    assert twice - once < 1.2 * once

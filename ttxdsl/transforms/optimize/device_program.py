@@ -9,7 +9,7 @@ their index. A collective whose groups are none of that kind is left alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations
 
@@ -89,21 +89,6 @@ def _class_follows(kind: type[Operation]) -> bool | None:
     )
 
 
-@dataclass(slots=True)
-class ToldApart:
-    """The collectives of a block that are known to do different things.
-
-    Attributes:
-        looked_at: all of them.
-        by_kind: by a number that is the same for those that do the same.
-    """
-
-    looked_at: set[Operation] = field(default_factory=set[Operation])
-    by_kind: dict[int, list[Operation]] = field(
-        default_factory=dict[int, list[Operation]]
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class NumberedDevices:
     """How a module numbers devices, see `device_groups`."""
@@ -124,7 +109,7 @@ class DeviceProgram:
         block: the ops that every device runs.
         mesh: the devices.
         every_axis: all axes of the mesh.
-        told_apart: what `same-values` found so far.
+        told_apart: the collectives of a block that `same-values` looked at.
     """
 
     def __init__(
@@ -149,7 +134,7 @@ class DeviceProgram:
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
         self._sending: dict[Block, list[Operation]] = {}
-        self.told_apart: dict[Block, ToldApart] = {}
+        self.told_apart: dict[Block, set[Operation]] = {}
         self._named: dict[object, tuple[Axes | None, object]] = {}
         self._split: dict[SSAValue, frozenset[str]] = {}
         self._same: dict[str, dict[SSAValue, bool]] = {}

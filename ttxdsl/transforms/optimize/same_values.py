@@ -14,14 +14,12 @@ What is no collective stays where it is, for it costs nothing that is counted he
 from __future__ import annotations
 
 from collections import deque
-from itertools import islice
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.origins import optimized
 from ttxdsl.transforms.optimize.device_program import (
     DeviceProgram,
-    ToldApart,
     depends_on_operands,
     does_the_same,
     erase_unused,
@@ -30,9 +28,6 @@ from ttxdsl.transforms.optimize.device_program import (
 
 NAME = "same-values"
 
-
-_NEAR = 16
-"""How many ops collectives are told apart by, before any two are compared."""
 
 _STEPS = 200
 """How many ops two collectives are compared by: what goes back further is another."""
@@ -43,13 +38,16 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     sending = [op for op in program.sending(block) if is_collective(op)]
     if len(sending) < 2:
         return False
-    known = program.told_apart.setdefault(block, ToldApart())
+    known = program.told_apart.setdefault(block, set())
+    kinds: dict[Operation, int] = {}
+    by_kind: dict[int, list[Operation]] = {}
     replaced: list[SSAValue] = []
-    for op in sending:
-        if op in known.looked_at:
+    for op in sorted(sending, key=lambda one: one not in known):
+        alike = by_kind.setdefault(_kind(op, block, kinds), [])
+        if op in known:
+            alike.append(op)
             continue
-        known.looked_at.add(op)
-        alike = known.by_kind.setdefault(_kind(op, block), [])
+        known.add(op)
         earlier = next((one for one in alike if _same(block, one, op)), None)
         if earlier is None:
             alike.append(op)
@@ -65,18 +63,29 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     return bool(replaced)
 
 
-def _kind(op: Operation, block: Block) -> int:
-    """A number that is the same for ops that do the same: by what is near them."""
-    near: list[object] = []
+def _kind(op: Operation, block: Block, kinds: dict[Operation, int]) -> int:
+    """A number that is the same for ops that do the same: by all that they are made of.
+
+    `kinds` are the numbers of other ops of the block: each is looked at once.
+    """
     waiting = [op]
-    for one in islice(waiting, _NEAR):
-        near.append(type(one))
+    while waiting:
+        one = waiting[-1]
+        if one in kinds:
+            waiting.pop()
+            continue
+        made_of: list[object] = [type(one)]
+        count = len(waiting)
         for value in one.operands:
-            if type(value) is OpResult and value.op.parent is block:
-                waiting.append(value.op)
+            if type(value) is not OpResult or value.op.parent is not block:
+                made_of.append(value)
+            elif value.op in kinds:
+                made_of.append(kinds[value.op])
             else:
-                near.append(value)
-    return hash(tuple(near))
+                waiting.append(value.op)
+        if len(waiting) == count:
+            kinds[one] = hash(tuple(made_of))
+    return kinds[op]
 
 
 def _same(block: Block, one: Operation, other: Operation) -> bool:
