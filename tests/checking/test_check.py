@@ -207,7 +207,7 @@ def test_steps_of_text():
     steps = steps_of("inline,tt-stablehlo-pipeline{first-stage=6 last-stage=8}", module)
     assert [str(step) for step in steps] == [
         "inline",
-        "6 sdy-aggressive-propagate",
+        "6 sdy-user-priority-propagate",
         "7 sdy-sharding-constraint-to-reshard",
         "8 sdy-insert-explicit-reshards",
     ]

@@ -32,8 +32,13 @@ COLLECTIVES = {
     "mlp_data_parallel": {},
     "mlp_tensor_parallel": {("all_reduce", "model"): 1},
     "mlp_data_tensor_parallel": {("all_reduce", "model"): 1},
-    # the model axis in the forward pass, the data axis for the loss and each gradient
-    "mlp_train_step": {("all_reduce", "model"): 1, ("all_reduce", "data"): 5},
+    # the model axis in the forward pass, the data axis for the loss and each gradient, of
+    # which one is larger than what it is made of
+    "mlp_train_step": {
+        ("all_reduce", "model"): 1,
+        ("all_reduce", "data"): 4,
+        ("all_gather", "data"): 2,
+    },
     "transformer_block": {("all_reduce", "model"): 3},
 }
 

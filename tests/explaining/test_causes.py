@@ -342,7 +342,7 @@ def test_priorities_are_named_in_steps():
     answer = ask(programs.PRIORITY, "sdy-user-priority-propagate").value("%out")
     (cause,) = answer.dims[1].causes
     assert cause.steps[0].priority.startswith("user priority p0, op priority 2")
-    plain = ask(programs.PRIORITY).argument(0)
+    plain = ask(programs.PRIORITY, "sdy-aggressive-propagate").argument(0)
     assert "stage 6 of the pipeline does not look at" in plain.notes[0]
 
 
@@ -465,7 +465,8 @@ def test_the_user_priority_wins():
 
 
 def test_without_priorities_the_larger_tensor_wins():
-    conflict = only_conflict(ask(programs.PRIORITY).value("%out"), 0)
+    answer = ask(programs.PRIORITY, "sdy-aggressive-propagate").value("%out")
+    conflict = only_conflict(answer, 0)
     assert "larger tensor" in conflict.rule
 
 

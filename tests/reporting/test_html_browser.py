@@ -249,7 +249,7 @@ def test_stages(report: Report):
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     expect(page.locator("#view-stages .which b")).to_have_text(
-        "6 sdy-aggressive-propagate"
+        "6 sdy-user-priority-propagate"
     )
     stage = report.data["stages"][6]
     counts = page.locator("#view-stages .counts").inner_text()

@@ -157,7 +157,7 @@ def test_dump_dir(
     text = compiled(capsys, MLP, "--emit", form, "--dump-dir", folder)
     names = sorted(file.name for file in folder.iterdir())
     assert len(names) == count
-    assert names[5] == "06-aggressive-propagate.mlir"
+    assert names[5] == "06-user-priority-propagate.mlir"
     if form == "sdy":
         assert (folder / names[-1]).read_text() == text
 

@@ -35,7 +35,7 @@ def test_bash_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     script = tmp_path / "ttxdsl.bash"
     script.write_text(capsys.readouterr().out)
     assert completed(script, "ttxdsl", "do") == ["doctor"]
-    assert completed(script, "ttxdsl", "show", "--res") == [
+    assert completed(script, "ttxdsl", "show", "--result") == [
         "--result",
         "--result-presharded",
     ]

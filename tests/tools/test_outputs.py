@@ -78,10 +78,12 @@ def test_a_dumped_stage_is_not_the_input(
 ):
     stages = folder / "stages"
     stages.mkdir()
-    given = dumped_file(stages, 6, "sdy-aggressive-propagate")
+    given = dumped_file(stages, 6, "sdy-user-priority-propagate")
     given.write_text(PROGRAM)
     assert main([command, str(given), "--dump-dir", str(stages)]) == 1
-    assert "06-aggressive-propagate.mlir': it is the input" in capsys.readouterr().err
+    assert (
+        "06-user-priority-propagate.mlir': it is the input" in capsys.readouterr().err
+    )
     assert [*stages.iterdir()] == [given]
     assert given.read_text() == PROGRAM
 

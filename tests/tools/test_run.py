@@ -48,7 +48,7 @@ def test_report(capsys: pytest.CaptureFixture[str]):
     assert main(["run", str(MLP)]) == 0
     out = capsys.readouterr().out
     assert '@mesh <["data"=2, "model"=4]>' in out
-    for stage in ("inline", "sdy-aggressive-propagate", "convert-ttir-to-ttnn"):
+    for stage in ("inline", "sdy-user-priority-propagate", "convert-ttir-to-ttnn"):
         assert stage in out
     assert "all_reduce" in out
     assert "pass" in out
@@ -96,7 +96,7 @@ def test_dump_dir(tmp_path: Path, small: Path):
     assert main(["run", str(small), "--dump-dir", str(tmp_path / "stages")]) == 0
     names = sorted(file.name for file in (tmp_path / "stages").iterdir())
     assert len(names) == 13
-    assert names[5] == "06-aggressive-propagate.mlir"
+    assert names[5] == "06-user-priority-propagate.mlir"
 
 
 def test_program_without_shardings_on_many_devices(

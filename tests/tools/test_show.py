@@ -39,10 +39,10 @@ def test_the_signature(path: str, capsys: pytest.CaptureFixture[str]):
     assert "result 0: tensor<4x8xf32>  not decided yet" in out
 
 
-@pytest.mark.parametrize("stage", ["6", "sdy-aggressive-propagate", "aggressive-propagate"])  # fmt: skip
+@pytest.mark.parametrize("stage", ["6", "sdy-user-priority-propagate", "user-priority-propagate"])  # fmt: skip
 def test_after_a_stage(path: str, stage: str, capsys: pytest.CaptureFixture[str]):
     out = shown(capsys, path, "--after", stage)
-    assert "after sdy-aggressive-propagate" in out
+    assert "after sdy-user-priority-propagate" in out
     assert (
         "result 0: tensor<4x8xf32>  [-, x]  2 shards of 4x4, each on 4 devices" in out
     )

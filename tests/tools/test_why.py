@@ -157,9 +157,10 @@ def test_propagation_of_another_package(
 def test_propagation(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     path = tmp_path / "priority.mlir"
     path.write_text(programs.PRIORITY)
-    out = run(capsys, path, "%out", "--propagation", "sdy-user-priority-propagate")
+    out = run(capsys, path, "%out")
     assert "held back by its user priority p1" in " ".join(out.split())
-    assert "larger tensor" in run(capsys, path, "%out")
+    design = "--propagation", "sdy-aggressive-propagate"
+    assert "larger tensor" in run(capsys, path, "%out", *design)
 
 
 def test_no_collectives(capsys: pytest.CaptureFixture[str], tmp_path: Path):
