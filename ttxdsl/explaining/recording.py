@@ -351,7 +351,7 @@ class Recorded:
         text = f"op priority {run % per_user} ({heuristic})"
         if isinstance(kind, UserPriorityPropagatePass):
             user = run // per_user
-            if user < len(self.user_priorities):
+            if user < len(self.user_priorities) > 1:  # all have 0 otherwise
                 text = f"user priority p{self.user_priorities[user]}, {text}"
         return text
 
