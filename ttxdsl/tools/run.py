@@ -30,6 +30,7 @@ from ttxdsl.reporting.collectives import (
     list_collectives,
     unknown_loops_text,
 )
+from ttxdsl.reporting.homes import Home, homes
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.summary import Purpose, purposes
@@ -78,9 +79,26 @@ _BY: dict[str, Callable[[CountedCollective], object]] = {
     "kind": attrgetter("kind"),
     "axis": attrgetter("axes_text"),
     "cause": attrgetter("reason"),
-    "line": attrgetter("position"),
+    "line": lambda one: (one.position or "").rpartition("/")[2],
 }
-"""What `--by` makes one row of."""
+_BY_HOME: dict[str, Callable[[Home], str]] = {
+    "layer": lambda home: home.layer,
+    "scope": lambda home: home.scope,
+    "parameter": lambda home: home.parameter,
+}
+"""What `--by` makes one row of; the latter are looked up in the program."""
+
+_PLACES = ("line", *_BY_HOME)
+"""Of these, what stands in the last column itself."""
+
+
+def _row_keys(
+    device: ModuleOp, collectives: Sequence[CountedCollective], by: str | None
+) -> list[object]:
+    """For each collective what all of its row share."""
+    if by in _BY_HOME:
+        return list(map(_BY_HOME[by], homes(device)))
+    return list(map(_BY.get(by or "", _alike), collectives))
 
 
 def _cell(texts: Iterable[str]) -> str:
@@ -90,32 +108,36 @@ def _cell(texts: Iterable[str]) -> str:
 
 
 def _collective_table(
-    collectives: Sequence[CountedCollective], options: argparse.Namespace
+    collectives: Sequence[CountedCollective],
+    keys: Sequence[object],
+    options: argparse.Namespace,
 ) -> Table:
+    keyed = list(zip(collectives, keys, strict=True))
     if options.all:
-        rows = unfolded(collectives)
+        rows = unfolded(keyed)
     else:
-        key = _BY.get(options.by, _alike)
-        rows = fold(collectives, key, attrgetter("bytes_per_device"))
+        rows = fold(keyed, itemgetter(1), lambda pair: pair[0].bytes_per_device)
     table = Table("", "collective", title="Collectives", title_justify="left")
     table.columns[0].justify = "right"
     table.add_column("axis")
     table.add_column("local tensor")
     table.add_column("bytes/device", justify="right", no_wrap=True)
-    table.add_column(options.by if options.by == "line" else "why")
-    for group in rows.groups:
+    by_place = options.by in _PLACES
+    table.add_column(options.by if by_place else "why")
+    for pairs in rows.groups:
+        group, place = [one for one, _ in pairs], pairs[0][1]
         table.add_row(
             str(len(group)),
             _cell(one.title for one in group),
             _cell(one.axes_text for one in group),
             _cell(one.tensor for one in group),
             bytes_text(sum(one.bytes_per_device for one in group)),
-            (group[0].position or "no line is known").rpartition("/")[2]
-            if options.by == "line"
+            str(place or f"no {options.by} is known")
+            if by_place
             else _cell(one.reason for one in group),
         )
     if rows.hidden:
-        rest = sum(one.bytes_per_device for one in rows.hidden)
+        rest = sum(one.bytes_per_device for one, _ in rows.hidden)
         number, text = str(len(rows.hidden)), "others, shown by --all"
         table.add_row(number, text, "", "", bytes_text(rest), "")
     total = sum(collective.bytes_per_device for collective in collectives)
@@ -187,6 +209,8 @@ class _Outcome:
     """Of loops of which the program does not say how often they turn."""
     processes: "Sequence[Use]" = ()
     purposes: Sequence[Purpose] = ()
+    row_keys: Sequence[object] = ()
+    """For each collective what all of its row share."""
     peak_bytes: int | None = None
 
     @property
@@ -208,7 +232,7 @@ def _print_report(
     if outcome.peak_bytes is not None:
         peak = bytes_text(outcome.peak_bytes)
         console.print(f"memory of a device: {peak} at its peak", soft_wrap=True)
-    table = _collective_table(collectives, options)
+    table = _collective_table(collectives, outcome.row_keys, options)
     console.print_table(table, ["local tensor", "axis"])
     if (guessed := unknown_loops_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
@@ -372,6 +396,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
     ]
     lowered = forms["ttnn"]
     device = forms["stablehlo"].module
+    sent = list_collectives(device, options.trip_count)
     outcome = _Outcome(
         options.engine,
         lowered,
@@ -380,7 +405,8 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         simulation_seconds,
         options.trip_count,
         () if team is None else team.uses,
-        purposes(device, list_collectives(device, options.trip_count)),
+        purposes(device, sent),
+        _row_keys(device, sent, options.by),
         _peak_bytes(device),
     )
     if options.json:
@@ -456,7 +482,9 @@ def add_command(commands: Any) -> None:
         "--all", action="store_true", help="each collective and each result in a row"
     )
     parser.add_argument(
-        "--by", choices=tuple(_BY), help="one row for all collectives that share this"
+        "--by",
+        choices=(*_BY, *_BY_HOME),
+        help="one row for all collectives that share this",
     )
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
