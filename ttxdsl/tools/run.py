@@ -37,7 +37,7 @@ from ttxdsl.reporting.summary import Purpose, purposes
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import print_remark, progress, report_console
+from ttxdsl.tools.console import print_remarks, progress, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
@@ -412,8 +412,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
     if options.json:
         flags.print_json(_report_data(options.file, outcome))
     else:
-        for remark in lowered.remarks:
-            print_remark(remark)
+        print_remarks(lowered.remarks, whole=options.all)
         report = report_console(to_stderr=to_stderr)
         _print_report(report, options, outcome)
     if emit is not None:
@@ -479,7 +478,7 @@ def add_command(commands: Any) -> None:
         help="of --engine mpi: also run it on one device, in the first process",
     )
     parser.add_argument(
-        "--all", action="store_true", help="each collective and each result in a row"
+        "--all", action="store_true", help="each collective, result and remark in a row"
     )
     parser.add_argument(
         "--by",
