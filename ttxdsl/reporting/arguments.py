@@ -1,5 +1,7 @@
 """Which arguments of the function a value is a piece of, updates, or is made with."""
 
+from math import prod
+
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
@@ -21,9 +23,15 @@ _FARTHEST = 32
 
 
 def source_argument(
-    value: SSAValue, *, through_collectives: bool = False
+    value: SSAValue, *, through_collectives: bool = False, spread: bool = True
 ) -> BlockArgument | None:
-    """The argument of the function that a value is, or is a piece of."""
+    """The argument of the function that a value is, or is a piece of.
+
+    Args:
+        value: of a per-device program.
+        through_collectives: look at what was sent, too.
+        spread: an argument that is broadcast counts, too.
+    """
     while True:
         if isinstance(value, BlockArgument):
             owner = value.block.parent_op()
@@ -33,12 +41,18 @@ def source_argument(
                 return None
             value = owner.operands[value.index]
         elif isinstance(value, OpResult) and (
-            isinstance(value.op, _MOVES)
+            (isinstance(value.op, _MOVES) and (spread or not _spreads(value.op)))
             or (through_collectives and value.op.get_trait(Collective) is not None)
         ):
             value = value.op.operands[0]
         else:
             return None
+
+
+def _spreads(op: Operation) -> bool:
+    return isinstance(op, stablehlo.BroadcastInDimOp) and (
+        prod(shape_of(op.operands[0])) != prod(shape_of(op.results[0]))
+    )
 
 
 def _size(value: SSAValue) -> object:
@@ -64,7 +78,7 @@ def updated_arguments(
         elif user.get_trait(Elementwise) is not None or isinstance(user, _MOVES):
             behind = [updated_arguments(one, left - 1) for one in user.results]
             others = (
-                source_argument(other)
+                source_argument(other, spread=False)  # a bias is not updated
                 for other in user.operands
                 if other is not value and _size(other) == _size(value)
             )
