@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ttxdsl.errors import CompileError
+from ttxdsl.explaining.answers import Site
 from ttxdsl.remarks import Remark, fold_remarks
 from ttxdsl.tools.main import main
 
@@ -30,6 +32,17 @@ def test_kinds():
         f"{remarks[4]}{more}",
         f"{remarks[6]}{more}",
     ]
+
+
+def test_places_are_told_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here, there = f"{tmp_path}/models/a.py:3:1", f"{tmp_path}-2/a.py:3:1"
+    monkeypatch.chdir(tmp_path)
+    assert str(Remark("warning", "w", here)) == "models/a.py:3:1: warning: w"
+    assert str(Remark("warning", "w", there)) == f"{there}: warning: w"
+    assert str(CompileError("no", position=here)) == "models/a.py:3:1: error: no"
+    assert str(Site("func.func", "%a", here)) == "func.func %a (models/a.py:3:1)"
 
 
 @pytest.mark.parametrize(

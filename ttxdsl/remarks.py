@@ -15,7 +15,7 @@ from typing import Literal
 
 from xdsl.ir import Operation
 
-from ttxdsl.errors import source_position
+from ttxdsl.errors import near, source_position
 from ttxdsl.visible import visible, visible_lines
 
 
@@ -29,7 +29,7 @@ class Remark:
 
     def __str__(self) -> str:
         """`file:line:col: remark: message`, as compilers print it."""
-        place = f"{visible(self.position)}: " if self.position else ""
+        place = f"{visible(near(self.position))}: " if self.position else ""
         return f"{place}{self.severity}: {visible_lines(self.message)}"
 
 
