@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import ttxdsl
@@ -75,6 +77,37 @@ def test_diff_and_budget_print_as_their_commands(
     assert loaded.budget("all_reduce<=1").ok
     with pytest.raises(ttxdsl.CompileError, match="no limits are given"):
         ttxdsl.load("func.func @main() { return }").budget()
+
+
+@pytest.mark.parametrize("options", [{}, {"by": "layer"}, {"whole": True, "seed": 0}])
+def test_run_prints_as_the_command_does(
+    options: dict[str, Any], capsys: pytest.CaptureFixture[str]
+):
+    """But for how long it took."""
+
+    def timeless(text: str) -> str:
+        return re.sub(r"\b\d+\.\d\b(?! .iB)|[─━]+|\s+", " ", text)
+
+    flags = {"by": ["--by", "layer"], "whole": ["--all"], "seed": ["--seed", "0"]}
+    found = program().partition().lower("ttnn").run(**options)
+    assert main(["run", FILE, *(one for key in options for one in flags[key])]) == 0
+    printed = capsys.readouterr().out
+    assert timeless(str(found)).split() == timeless(printed).split()
+    assert "layer" in printed or "by" not in options
+    assert "<pre" in found._repr_html_()
+    assert found.ok
+    assert found.results[0].array.shape == (32, 16)
+
+
+def test_run_of_given_arrays():
+    arrays = program().random_inputs(5)
+    (result,) = program().run(*arrays).results
+    (expected,) = program().simulate(*arrays)
+    assert np.allclose(result.array, expected, rtol=1e-4)
+    with pytest.raises(ttxdsl.CompileError, match="by='color': say one of kind, axis"):
+        program().run(by="color")
+    with pytest.raises(ttxdsl.CompileError):
+        program().run(arrays[0])
 
 
 def test_memory_is_by_name():

@@ -34,6 +34,39 @@ class Picture(Printed):
 class Commands:
     """What every program can be asked."""
 
+    def run(
+        self,
+        *arrays: ArrayLike,
+        seed: int = 0,
+        by: str | None = None,
+        whole: bool = False,
+        trip_count: int | None = None,
+        max_memory: int | str | None = None,
+        max_steps: int | None = None,
+    ) -> Any:
+        """Compiled, run on a virtual mesh, beside the program as it was loaded on one device.
+
+        The answer (`ttxdsl.tools.run.RunOutcome`) says whether all is `ok`, and has
+        `results` with their arrays, the `purposes` of what is sent, and `peak_bytes`.
+
+        Args:
+            arrays: one an argument; random ones if there are none.
+            seed: of these.
+            by: one row for all collectives that share it: `kind`, `axis`, `cause`,
+                `line`, `layer`, `scope` or `parameter`.
+            whole: print each collective and each result in a row.
+            trip_count: how often loops turn of which the program does not say it.
+            max_memory: bytes (`8 << 30` or `"8GiB"`) that all values may take at once.
+            max_steps: turns that all loops together may take.
+
+        Raises:
+            CompileError: the program does not compile, the arrays do not fit, or an op
+                cannot be run.
+        """
+        made = load("ttxdsl.tools.methods:run")
+        limits = load("ttxdsl.interpreters.limits:Limits").of(max_memory, max_steps)
+        return made(self, arrays, seed, by, trip_count, limits, whole=whole)
+
     def diff(
         self,
         other: Self,

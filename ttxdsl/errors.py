@@ -9,6 +9,7 @@ command print them as diagnostics and not as tracebacks.
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -33,6 +34,14 @@ def _shortened(message: str) -> str:
         return message
     half = _LONGEST // 2
     return f"{message[:half]} [… {left_out} characters …] {message[-half:]}"
+
+
+def near(position: str) -> str:
+    """A `file:line:col`, from the current folder if the file is in it."""
+    try:
+        return position.removeprefix(f"{Path.cwd()}/")
+    except FileNotFoundError:  # somebody took the folder away
+        return position
 
 
 class CompileError(DiagnosticException):
@@ -68,7 +77,7 @@ class CompileError(DiagnosticException):
         super().__init__(self._render())
 
     def _render(self) -> str:
-        place = f"{visible(self.position)}: " if self.position else ""
+        place = f"{visible(near(self.position))}: " if self.position else ""
         op = f"'{visible(self.op_name)}' op: " if self.op_name else ""
         hint = f"\n  hint: {_below(self.hint)}" if self.hint else ""
         return f"{place}error: {op}{_below(self.message)}{hint}"

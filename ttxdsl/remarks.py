@@ -5,16 +5,17 @@ may collect them with `collect_remarks`; otherwise they go to standard error in 
 form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
 """
 
+import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from xdsl.ir import Operation
 
-from ttxdsl.errors import source_position
+from ttxdsl.errors import near, source_position
 from ttxdsl.visible import visible, visible_lines
 
 
@@ -28,8 +29,29 @@ class Remark:
 
     def __str__(self) -> str:
         """`file:line:col: remark: message`, as compilers print it."""
-        place = f"{visible(self.position)}: " if self.position else ""
+        place = f"{visible(near(self.position))}: " if self.position else ""
         return f"{place}{self.severity}: {visible_lines(self.message)}"
+
+
+_NAMED = re.compile(
+    r"^('[^']*' op )|'[^']*'|\"[^\"]*\"|<[^>]*>|\[[^]]*\]|[%@#][\w$.-]+|\d+"
+)
+"""What differs in messages of one kind: names, types, shardings, numbers; but not the
+op that a message starts with."""
+
+
+def fold_remarks(remarks: Iterable[Remark]) -> list[Remark]:
+    """The first remark of each kind, which says how many more there are."""
+    kinds: dict[object, list[Remark]] = {}
+    for remark in remarks:
+        kind = remark.severity, _NAMED.sub(r"\1", remark.message)
+        kinds.setdefault(kind, []).append(remark)
+    return [
+        replace(first, message=f"{first.message} (and {len(more)} more of this kind)")
+        if more
+        else first
+        for first, *more in kinds.values()
+    ]
 
 
 _collector: ContextVar[list[Remark] | None] = ContextVar("remarks", default=None)

@@ -61,3 +61,10 @@ def test_tensor_parallel(axes: tuple[str | None, ...], word: str):
     assert any(
         line.startswith(("moved", "partial sums")) and word in line for line in found
     )
+
+
+def test_a_bias_is_not_updated():
+    """Its sum goes on to the result only, and an argument as large is added to it."""
+    device = ttxdsl.load("examples/mlp_data_tensor_parallel.mlir").partition()
+    (line,) = purposes(device.module, device.collectives())
+    assert str(line) == "partial sums: 1 all_reduce of results over model, 1.5 KiB"

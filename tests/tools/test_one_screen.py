@@ -97,3 +97,23 @@ def test_one_screen(
     if command == "why":
         assert "test_one_screen.py:" in out
         assert "partial sums: 35 all_reduces of activations over model" in out
+
+
+@pytest.mark.parametrize(
+    ("by", "rows"),
+    [
+        ("layer", [r"│ +2 │ all_reduce +│ .*│ layers_7 +│"]),
+        ("scope", [r"│ 12 │ .*│ bid,bjd->bij +│", r"│ 24 │ .*│ no scope is known"]),
+        ("parameter", [r"│ +1 │ all_reduce +│ .*│ layers_4\.out\.kernel +│"]),
+    ],
+)
+def test_rows_by_place(
+    by: str,
+    rows: list[str],
+    programs: dict[bool, Path],
+    capsys: pytest.CaptureFixture[str],
+):
+    assert main(["run", str(programs[True]), "--by", by]) == 0
+    out = capsys.readouterr().out
+    for row in rows:
+        assert re.search(row, out), out

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ttxdsl.analysis.runs import ONCE, Times
+from ttxdsl.errors import near
 from ttxdsl.printed import Printed
 from ttxdsl.reporting.summary import Purpose
 from ttxdsl.sharding.machines import GENERIC, Machine
@@ -34,7 +35,7 @@ class Site:
         """`add %3 (file:line:col)`."""
         op = self.op.removeprefix("stablehlo.")
         value = f" {self.value}" if self.value else ""
-        place = f" ({self.position})" if self.position else ""
+        place = f" ({near(self.position)})" if self.position else ""
         return f"{op}{value}{place}"
 
 

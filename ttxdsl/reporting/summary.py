@@ -10,27 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Operation
 
-from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.facts import Elementwise
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.reporting.arguments import source_argument, updated_arguments
 from ttxdsl.reporting.collectives import COLLECTIVE_OPS, CountedCollective
 from ttxdsl.sharding.units import bytes_text
-
-_MOVES = (
-    stablehlo.BroadcastInDimOp,
-    stablehlo.ConvertOp,
-    stablehlo.DynamicSliceOp,
-    stablehlo.OptimizationBarrierOp,
-    stablehlo.ReshapeOp,
-    stablehlo.SliceOp,
-    stablehlo.TransposeOp,
-)
-_FARTHEST = 32
-"""Ops between a sum and the results that it goes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,67 +79,17 @@ def purposes(
     return tuple(sorted(lines, key=lambda line: -line.bytes))
 
 
-def _size(value: SSAValue) -> object:
-    """Its dimensions in any order, for gradients are transposed where products end."""
-    return tuple(sorted(shape_of(value))), element_of(value)
-
-
 def _purpose(op: Operation) -> tuple[str, str]:
     gathers = isinstance(op, stablehlo.AllGatherOp)
-    if gathers and _from_argument(op.operands[0]):
+    if gathers and source_argument(op.operands[0]) is not None:
         return "FSDP", "parameters"
     sums = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
     if not sums:
         return "moved", "activations"
-    ends = [_to_results(result, _FARTHEST) for result in op.results]
+    ends = [updated_arguments(result) for result in op.results]
     if None in ends:
         return "partial sums", "activations"
     if not any(ends):
         return "partial sums", "results"
     shared = isinstance(op, stablehlo.ReduceScatterOp)
     return ("FSDP" if shared else "data parallel"), "gradients"
-
-
-def _from_argument(value: SSAValue) -> bool:
-    """Whether a value is an argument of the function, or a piece of one."""
-    while True:
-        if isinstance(value, BlockArgument):
-            owner = value.block.parent_op()
-            if isinstance(owner, FuncOp):
-                return True
-            if not isinstance(owner, sdy.ManualComputationOp | stablehlo.WhileOp):
-                return False
-            value = owner.operands[value.index]
-        elif isinstance(value, OpResult) and isinstance(value.op, _MOVES):
-            value = value.op.operands[0]
-        else:
-            return False
-
-
-def _to_results(value: SSAValue, left: int) -> bool | None:
-    """Whether arguments of its size are updated by a value that only goes to results.
-
-    Returns:
-        None if anything but elementwise work is between it and the results.
-    """
-    updates = False
-    for use in value.uses if left else ():
-        user = use.operation
-        if isinstance(user, ReturnOp):
-            continue
-        if isinstance(user, sdy.ReturnOp) and (owner := user.parent_op()) is not None:
-            behind = [_to_results(owner.results[use.index], left - 1)]
-        elif user.get_trait(Elementwise) is not None or isinstance(user, _MOVES):
-            behind = [_to_results(one, left - 1) for one in user.results]
-            updates |= any(
-                other is not value
-                and _size(other) == _size(value)
-                and _from_argument(other)
-                for other in user.operands
-            )
-        else:
-            return None
-        if None in behind:
-            return None
-        updates |= any(behind)
-    return updates if left else None

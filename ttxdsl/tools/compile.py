@@ -23,7 +23,7 @@ from ttxdsl.program import (
 )
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import print_remark, progress
+from ttxdsl.tools.console import print_remarks, progress
 from ttxdsl.tools.programs import read_module
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LAST_STAGE, Hooks
 
@@ -67,8 +67,7 @@ def execute(options: argparse.Namespace) -> int:
     flags.require_outputs(options, options.output)
     with progress(_STEPS) as step, collect_remarks() as remarks, freeing_old_bodies():
         text = _compiled(options, step)
-    for remark in remarks:
-        print_remark(remark)
+    print_remarks(remarks)
     if options.output is not None:
         write_whole(options.output, text)
     else:

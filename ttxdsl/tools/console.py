@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.errors import CompileError
-from ttxdsl.remarks import Remark
+from ttxdsl.remarks import Remark, fold_remarks
 from ttxdsl.tools.excerpts import Sources
 from ttxdsl.visible import visible
 
@@ -148,10 +148,11 @@ def print_error(message: str) -> None:
         _print_coloured(message, {"error:": "bold red", "hint:": "bold cyan"})
 
 
-def print_remark(remark: Remark) -> None:
-    """One remark or warning."""
+def print_remarks(remarks: Iterable[Remark], *, whole: bool = False) -> None:
+    """Remarks and warnings, each kind in one line unless `whole`."""
     colours = {"warning:": "bold yellow", "remark:": "bold blue"}
-    _print_coloured(str(remark), colours)
+    for remark in remarks if whole else fold_remarks(remarks):
+        _print_coloured(str(remark), colours)
 
 
 def _print_coloured(message: str, colours: Mapping[str, str]) -> None:

@@ -34,7 +34,7 @@ from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal
-from ttxdsl.tools.console import print_remark, report_console, working
+from ttxdsl.tools.console import print_remarks, report_console, working
 from ttxdsl.tools.options import (
     add_json_option,
     add_source_options,
@@ -138,7 +138,7 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
                 message = (
                     f"{left_out} sharding constraint(s) inside are not carried over"
                 )
-                print_remark(Remark("warning", message, str(donor)))
+                print_remarks([Remark("warning", message, str(donor))])
         shape = _on_mesh(module, shape)
         program = program_of(module, str(path))
         program = device_program(program, shape, **{**usual, **more})

@@ -27,6 +27,7 @@ from ttxdsl.checking.check import CheckReport
 from ttxdsl.commands import Interpretation
 from ttxdsl.doctoring.doctor import Diagnosis
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.limits import Limits
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import entry_function, run_module
 from ttxdsl.program import read_text
@@ -40,6 +41,7 @@ from ttxdsl.tools.compare_xla import print_comparison
 from ttxdsl.tools.console import drawing
 from ttxdsl.tools.diff import print_difference
 from ttxdsl.tools.doctor import print_diagnosis
+from ttxdsl.tools.run import RunOutcome, print_outcome, run_program
 from ttxdsl.tools.why import Answer, print_answer
 from ttxdsl.visible import visible_lines
 from ttxdsl.xla.comparing import XlaComparison, compare_with_xla
@@ -122,6 +124,22 @@ def compare_xla(
     inputs = list(map(np.asarray, arrays)) or program.random_inputs(seed)
     found = compare_with_xla(program, inputs, **options)
     return found.shown_by(drawing(lambda console: print_comparison(console, found)))
+
+
+def run(
+    program: Program,
+    arrays: Sequence[ArrayLike],
+    seed: int,
+    by: str | None,
+    trip_count: int | None,
+    limits: Limits,
+    *,
+    whole: bool,
+) -> RunOutcome:
+    """What `ttxdsl run` says; with `whole`, as it says with `--all`."""
+    found = run_program(program, arrays, seed, by, trip_count, limits)
+    view = partial(print_outcome, source=program.source, outcome=found, whole=whole)
+    return found.shown_by(drawing(view))
 
 
 def interpret(

@@ -17,7 +17,7 @@ from ttxdsl.reporting.html.page import beside_page, report_page
 from ttxdsl.reporting.model_explorer import graph_collection, node_data
 from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import print_remark, progress, report_console
+from ttxdsl.tools.console import print_remarks, progress, report_console
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.tools.reasons import add_reasons
 from ttxdsl.tools.why import Answer
@@ -86,8 +86,10 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
 
         add_reasons(data, program, ask, machine)
     if not options.json:
-        for one in data["remarks"]:
-            print_remark(Remark(one["severity"], one["message"], one["position"]))
+        print_remarks(
+            Remark(one["severity"], one["message"], one["position"])
+            for one in data["remarks"]
+        )
     return data
 
 

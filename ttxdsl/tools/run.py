@@ -3,19 +3,21 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 from rich.text import Text
 from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.api import Program, Stage
+from ttxdsl.budgets.check import device_program
 from ttxdsl.checking.rounding import RoundedRuns, hold
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
@@ -24,19 +26,22 @@ from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
 from ttxdsl.interpreters.run import Runner
+from ttxdsl.printed import Printed
+from ttxdsl.program import require_stablehlo
 from ttxdsl.reporting.alike import SHOWN, fold, unfolded
 from ttxdsl.reporting.collectives import (
     CountedCollective,
     list_collectives,
     unknown_loops_text,
 )
+from ttxdsl.reporting.homes import Home, homes
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.summary import Purpose, purposes
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import print_remark, progress, report_console
+from ttxdsl.tools.console import print_remarks, progress, report_console
 from ttxdsl.tools.inputs import load_inputs
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
@@ -78,9 +83,26 @@ _BY: dict[str, Callable[[CountedCollective], object]] = {
     "kind": attrgetter("kind"),
     "axis": attrgetter("axes_text"),
     "cause": attrgetter("reason"),
-    "line": attrgetter("position"),
+    "line": lambda one: (one.position or "").rpartition("/")[2],
 }
-"""What `--by` makes one row of."""
+_BY_HOME: dict[str, Callable[[Home], str]] = {
+    "layer": lambda home: home.layer,
+    "scope": lambda home: home.scope,
+    "parameter": lambda home: home.parameter,
+}
+"""What `--by` makes one row of; the latter are looked up in the program."""
+
+_PLACES = ("line", *_BY_HOME)
+"""Of these, what stands in the last column itself."""
+
+
+def _row_keys(
+    device: ModuleOp, collectives: Sequence[CountedCollective], by: str | None
+) -> list[object]:
+    """For each collective what all of its row share."""
+    if by in _BY_HOME:
+        return list(map(_BY_HOME[by], homes(device)))
+    return list(map(_BY.get(by or "", _alike), collectives))
 
 
 def _cell(texts: Iterable[str]) -> str:
@@ -90,32 +112,37 @@ def _cell(texts: Iterable[str]) -> str:
 
 
 def _collective_table(
-    collectives: Sequence[CountedCollective], options: argparse.Namespace
+    collectives: Sequence[CountedCollective],
+    outcome: "RunOutcome",
+    *,
+    whole: bool,
 ) -> Table:
-    if options.all:
-        rows = unfolded(collectives)
+    keyed = list(zip(collectives, outcome.row_keys, strict=True))
+    if whole:
+        rows = unfolded(keyed)
     else:
-        key = _BY.get(options.by, _alike)
-        rows = fold(collectives, key, attrgetter("bytes_per_device"))
+        rows = fold(keyed, itemgetter(1), lambda pair: pair[0].bytes_per_device)
     table = Table("", "collective", title="Collectives", title_justify="left")
     table.columns[0].justify = "right"
     table.add_column("axis")
     table.add_column("local tensor")
     table.add_column("bytes/device", justify="right", no_wrap=True)
-    table.add_column(options.by if options.by == "line" else "why")
-    for group in rows.groups:
+    place_of = outcome.by if outcome.by in _PLACES else None
+    table.add_column(place_of or "why")
+    for pairs in rows.groups:
+        group, place = [one for one, _ in pairs], pairs[0][1]
         table.add_row(
             str(len(group)),
             _cell(one.title for one in group),
             _cell(one.axes_text for one in group),
             _cell(one.tensor for one in group),
             bytes_text(sum(one.bytes_per_device for one in group)),
-            (group[0].position or "no line is known").rpartition("/")[2]
-            if options.by == "line"
+            str(place or f"no {place_of} is known")
+            if place_of
             else _cell(one.reason for one in group),
         )
     if rows.hidden:
-        rest = sum(one.bytes_per_device for one in rows.hidden)
+        rest = sum(one.bytes_per_device for one, _ in rows.hidden)
         number, text = str(len(rows.hidden)), "others, shown by --all"
         table.add_row(number, text, "", "", bytes_text(rest), "")
     total = sum(collective.bytes_per_device for collective in collectives)
@@ -125,10 +152,10 @@ def _collective_table(
     return table
 
 
-def _result_table(results: "Sequence[_Result]", options: argparse.Namespace) -> Table:
+def _result_table(results: "Sequence[RunResult]", *, whole: bool) -> Table:
     """Results with their faults; of many those that are farthest off."""
     numbered = list(enumerate(results))
-    if len(numbered) > SHOWN and not options.all:
+    if len(numbered) > SHOWN and not whole:
         numbered.sort(
             key=lambda row: (row[1].comparison.ok, -row[1].comparison.max_rel)
         )
@@ -161,7 +188,7 @@ def _verdict(ok: bool, good: str = "pass") -> Text:
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class RunResult:
     """A result against one device; `rounded` if only rounding makes it as far off."""
 
     array: Array
@@ -170,17 +197,18 @@ class _Result:
 
     @property
     def verdict(self) -> Text:
+        """`pass`, `pass*` where rounding is all that is off, or `FAIL`."""
         ok = self.comparison.ok
         return _verdict(ok, "pass*" if self.rounded else "pass")
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class RunOutcome(Printed):
     """What a run found, for a report in either form."""
 
     engine: str
     lowered: Program
-    results: list[_Result]
+    results: list[RunResult]
     reference_seconds: float
     simulation_seconds: float
     trip_count: int | None
@@ -188,18 +216,23 @@ class _Outcome:
     processes: "Sequence[Use]" = ()
     purposes: Sequence[Purpose] = ()
     peak_bytes: int | None = None
+    by: str | None = None
+    row_keys: Sequence[object] = ()
+    """For each collective what all of its row share, as `by` says."""
 
     @property
     def ok(self) -> bool:
+        """Whether all results are those of one device, or none was compared."""
         return all(result.comparison.ok for result in self.results)
 
 
-def _print_report(
-    console: Terminal, options: argparse.Namespace, outcome: _Outcome
+def print_outcome(
+    console: Terminal, source: str, outcome: RunOutcome, *, whole: bool = False
 ) -> None:
-    file, lowered = options.file, outcome.lowered
+    """An outcome as the command prints it, with all its rows if it is to be whole."""
+    lowered = outcome.lowered
     meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
-    head = heading(str(file), f"  mesh {visible(meshes) or 'none'}")
+    head = heading(source, f"  mesh {visible(meshes) or 'none'}")
     console.print(head, soft_wrap=True)
     console.print(_stage_table(lowered.stages))
     collectives = lowered.collectives(outcome.trip_count)
@@ -208,7 +241,7 @@ def _print_report(
     if outcome.peak_bytes is not None:
         peak = bytes_text(outcome.peak_bytes)
         console.print(f"memory of a device: {peak} at its peak", soft_wrap=True)
-    table = _collective_table(collectives, options)
+    table = _collective_table(collectives, outcome, whole=whole)
     console.print_table(table, ["local tensor", "axis"])
     if (guessed := unknown_loops_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
@@ -220,7 +253,7 @@ def _print_report(
         seconds = outcome.simulation_seconds
         console.print(f"{ENGINES[outcome.engine]} {seconds * 1e3:.1f} ms, not compared")
         return
-    console.print(_result_table(outcome.results, options))
+    console.print(_result_table(outcome.results, whole=whole))
     if outcome.ok and any(result.rounded for result in outcome.results):
         console.print(
             "* off by no more than rounding alone may do to the program on one device",
@@ -232,8 +265,8 @@ def _print_report(
     )
 
 
-def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
-    """The same as `_print_report`, and the remarks, for JSON."""
+def _report_data(file: Path, outcome: RunOutcome) -> dict[str, Any]:
+    """The same as `print_outcome`, and the remarks, for JSON."""
     lowered = outcome.lowered
     return {
         "file": str(file),
@@ -252,7 +285,7 @@ def _report_data(file: Path, outcome: _Outcome) -> dict[str, Any]:
     }
 
 
-def _result_data(result: _Result) -> dict[str, Any]:
+def _result_data(result: RunResult) -> dict[str, Any]:
     comparison = result.comparison
     return {
         "shape": result.array.shape,
@@ -322,6 +355,94 @@ def _peak_bytes(device: ModuleOp) -> int | None:
         return None
 
 
+def _judged(
+    program: Program,
+    forms: Mapping[str, Program],
+    results: tuple[Sequence[Array], Sequence[Array]],
+    runs: RoundedRuns,
+    seconds: tuple[float, float],
+    *,
+    engine: str,
+    trip_count: int | None,
+    processes: "Sequence[Use]",
+    by: str | None,
+) -> RunOutcome:
+    """What a run found.
+
+    Args:
+        program: as it was read.
+        forms: what was made of it, see `_compiled`.
+        results: those found, and those of one device.
+        runs: on one device, for what rounding does.
+        seconds: of one device, and of the engine.
+        engine: one of `ENGINES`.
+        trip_count: see `RunOutcome`.
+        processes: likewise.
+        by: what makes one row of collectives.
+    """
+    summed = summed_numbers(program.module)
+    device = forms["stablehlo"].module
+    sent = list_collectives(device, trip_count)
+    return RunOutcome(
+        engine,
+        forms["ttnn"],
+        [
+            RunResult(pair[0], *hold(*pair, summed, partial(runs.result, at)))
+            for at, pair in enumerate(zip(*results, strict=True))
+        ],
+        *seconds,
+        trip_count,
+        processes,
+        purposes(device, sent),
+        _peak_bytes(device),
+        by,
+        _row_keys(device, sent, by),
+    )
+
+
+def run_program(
+    program: Program,
+    arrays: Sequence[ArrayLike],
+    seed: int,
+    by: str | None,
+    trip_count: int | None,
+    limits: Limits,
+) -> RunOutcome:
+    """What `Program.run` does.
+
+    Raises:
+        CompileError: see there.
+    """
+    start = program.loaded
+    require_stablehlo(start.form)
+    known = (*_BY, *_BY_HOME)
+    if by is not None and by not in known:
+        raise CompileError(f"by='{by}': say one of {', '.join(known)}")
+    reference = Runner(start.module, limits=limits)
+    if not arrays:
+        limits.require_inputs(reference.function)
+    inputs = list(map(np.asarray, arrays)) or random_inputs(reference.function, seed)
+    begin = time.perf_counter()
+    expected = reference.run(inputs)
+    reference_seconds = time.perf_counter() - begin
+    device = device_program(program)
+    forms = {"stablehlo": device, "ttnn": device.lower("ttnn")}
+    begin = time.perf_counter()
+    found = Runner(forms["ttnn"].module, limits=limits).run(inputs)
+    seconds = reference_seconds, time.perf_counter() - begin
+    return _judged(
+        start,
+        forms,
+        (found, expected),
+        RoundedRuns(reference, inputs),
+        seconds,
+        engine="virtual",
+        trip_count=trip_count,
+        processes=(),
+        by=by,
+    )
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if a result differs from the single-device run."""
     if options.engine == "mpi":
@@ -349,7 +470,6 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
     limits = flags.limits_of(options)
     reference = Runner(program.module, limits=limits)
     inputs = _inputs(options, reference, team)
-    summed = summed_numbers(program.module)
     to_stderr = options.json or (emit is not None and options.output is None)
     with progress(_STEPS, "single device") as step:
         start = time.perf_counter()
@@ -365,31 +485,24 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
         simulation_seconds = time.perf_counter() - start
         if team is not None:
             simulation_seconds = max(use.seconds for use in team.uses)
-    runs = RoundedRuns(reference, inputs)
-    results = [
-        _Result(pair[0], *hold(*pair, summed, partial(runs.result, at)))
-        for at, pair in enumerate(zip(found, expected, strict=True))
-    ]
-    lowered = forms["ttnn"]
-    device = forms["stablehlo"].module
-    outcome = _Outcome(
-        options.engine,
-        lowered,
-        results,
-        reference_seconds,
-        simulation_seconds,
-        options.trip_count,
-        () if team is None else team.uses,
-        purposes(device, list_collectives(device, options.trip_count)),
-        _peak_bytes(device),
+    outcome = _judged(
+        program,
+        forms,
+        (found, expected),
+        RoundedRuns(reference, inputs),
+        (reference_seconds, simulation_seconds),
+        engine=options.engine,
+        trip_count=options.trip_count,
+        processes=() if team is None else team.uses,
+        by=options.by,
     )
+    lowered = outcome.lowered
     if options.json:
         flags.print_json(_report_data(options.file, outcome))
     else:
-        for remark in lowered.remarks:
-            print_remark(remark)
+        print_remarks(lowered.remarks, whole=options.all)
         report = report_console(to_stderr=to_stderr)
-        _print_report(report, options, outcome)
+        print_outcome(report, str(options.file), outcome, whole=options.all)
     if emit is not None:
         shown = forms[emit] if emit in forms else lowered.after(COLLECTIVES_STAGE)
         if options.output is not None:
@@ -453,10 +566,12 @@ def add_command(commands: Any) -> None:
         help="of --engine mpi: also run it on one device, in the first process",
     )
     parser.add_argument(
-        "--all", action="store_true", help="each collective and each result in a row"
+        "--all", action="store_true", help="each collective, result and remark in a row"
     )
     parser.add_argument(
-        "--by", choices=tuple(_BY), help="one row for all collectives that share this"
+        "--by",
+        choices=(*_BY, *_BY_HOME),
+        help="one row for all collectives that share this",
     )
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from ttxdsl.errors import near
 from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.layers import fold_collectives
@@ -76,7 +77,7 @@ class _Shown:
 
 def _add_cause(tree: Tree, cause: answers.AxisCause, shown: _Shown) -> None:
     origin = cause.origin
-    place = f" ({origin.place.position})" if origin.place.position else ""
+    place = f" ({near(origin.place.position)})" if origin.place.position else ""
     branch = tree.add(styled(f"{cause.axis}: {origin.text}{place}"))
     steps = cause.steps
     known = 0
@@ -142,7 +143,7 @@ def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
 def _made(answer: answers.WhySharding) -> str:
     place = replace(answer.place, value=None)
     if place.op == "func.func":
-        return f"argument ({place.position})" if place.position else "argument"
+        return f"argument ({near(place.position)})" if place.position else "argument"
     scope = f" [{place.scope}]" if place.scope else ""
     return f"{place}{scope}"
 

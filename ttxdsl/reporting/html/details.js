@@ -162,6 +162,7 @@ function aboutProgram() {
       sum.peak_bytes !== null && ["memory", `${bytesText(sum.peak_bytes)} at the peak of a device`],
       ["made by", `ttxdsl ${data.version}`],
     ),
+    ...(sum.purposes.length ? [h("h3", {}, "what is sent"), h("ul", { class: "purposes" }, ...sum.purposes.map((line) => h("li", {}, line)))] : []),
     h("h3", {}, "ops"), facts(...histogram(totals[0].names)),
   ];
 }

@@ -40,6 +40,7 @@ from ttxdsl.reporting.collectives import (
     unknown_loops_text,
 )
 from ttxdsl.reporting.memory import MemoryProfile, memory_profile
+from ttxdsl.reporting.summary import Purpose, purposes
 from ttxdsl.reporting.timeline import Timeline, timeline
 from ttxdsl.reporting.trace.graph import Graph, GraphBuilder
 from ttxdsl.reporting.trace.layouts import LayoutTable
@@ -76,6 +77,7 @@ class Trace:
     memory: dict[str, Any] | None = None
     no_memory: str | None = None
     guessed: str | None = None
+    purposes: Sequence[Purpose] = ()
     timeline: dict[str, Any] | None = None
     _stacks: Stacks = field(init=False)
     _log: StageLog = field(init=False)
@@ -158,6 +160,7 @@ class Trace:
         """Collectives and memory of the program of one device."""
         found = list_collectives(self.module, self.trip_count)
         self.guessed = unknown_loops_text(found)
+        self.purposes = purposes(self.module, found)
         time = timeline(self.module, self.machine, self.trip_count, collectives=found)
         self.timeline = self._timeline(time)
         order = {op: at for at, op in enumerate(self.module.walk())}
@@ -273,6 +276,7 @@ class Trace:
             ),
             "collectives": sum(one["count"] for one in self.collectives),
             "guessed": self.guessed,
+            "purposes": list(map(str, self.purposes)),
             "bytes": sum(one["bytes"] for one in self.collectives),
             "seconds": 0.0 if self.timeline is None else self.timeline["seconds"],
             "peak_bytes": None if self.memory is None else self.memory["peak_bytes"],
