@@ -61,8 +61,9 @@ class Local:
             follows it has nothing to do there.
         deferred: whether it does not lie as the program says, because that would be
             uneven: a step between two even layouts. The next collective moves it on.
-        origin: what the same tensor was moved from. A manual computation makes another
-            tensor of a value without changing it, which no longer has one.
+        moved: a value, and what the same tensor was before it was moved to be that. A
+            manual computation makes another tensor of a value without changing it, which
+            no longer has this.
     """
 
     value: SSAValue
@@ -70,7 +71,16 @@ class Local:
     partial: Partial | None = None
     complete: Axes = ()
     deferred: bool = False
-    origin: "Local | None" = field(default=None, compare=False, repr=False)
+    moved: "tuple[SSAValue, Local] | None" = field(
+        default=None, compare=False, repr=False
+    )
+
+    @property
+    def origin(self) -> "Local | None":
+        """What the tensor was moved from, if the value is still what it was moved to."""
+        if self.moved is None or self.moved[0] is not self.value:
+            return None
+        return self.moved[1]
 
     @property
     def is_sharded(self) -> bool:
@@ -418,7 +428,7 @@ class Localizer:
             earlier = self._earlier(local, after)
         if earlier is not None:
             return Local(
-                earlier.value, after, complete=local.complete, origin=earlier.origin
+                earlier.value, after, complete=local.complete, moved=earlier.moved
             )
         match step:
             case AllGather(axes_per_dim):
@@ -432,9 +442,9 @@ class Localizer:
             case _:
                 raise AssertionError(f"{step} does not only move data")
         if value is local.value:
-            return Local(value, after, complete=local.complete, origin=local.origin)
+            return Local(value, after, complete=local.complete, moved=local.moved)
         self._moved[value] = local.value
-        return Local(value, after, complete=local.complete, origin=local)
+        return Local(value, after, complete=local.complete, moved=(value, local))
 
     def _earlier(self, local: Local, wanted: Layout) -> Local | None:
         """What a value was moved from, if that lay as it shall lie again.
