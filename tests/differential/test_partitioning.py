@@ -183,6 +183,12 @@ def test_the_optimizations_change_no_number() -> None:
     assert found[OPTIMIZED, EQUAL] == found[UNOPTIMIZED, EQUAL] > 18
 
 
+@pytest.mark.parametrize("seed", [25000862, 25009010, 26003660])
+def test_what_was_moved_is_another_tensor(seed: int) -> None:
+    """What stage 11 remembers of where a value came from did not hold for it any more."""
+    assert ("one against the other", EQUAL) in check_optimized(seed)
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_corpus(jax_results: JaxResults, block: int) -> None:
     """Every 40th pair of a program and a mesh."""

@@ -234,12 +234,3 @@ func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c"}]>}
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<i1>) -> tensor<16xf32>
   return %1 : tensor<16xf32>
 }
-
-// ----- a_border_taken_from_neighbours_and_another_dimension_whole_again
-
-sdy.mesh @mesh = <["a"=2, "b"=2]>
-func.func @main(%x: tensor<6x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}, %p: tensor<f32>) -> tensor<11x14xf32> {
-  %0 = sdy.sharding_constraint %x <@mesh, [{"b"}, {"a"}]> : tensor<6x16xf32>
-  %1 = stablehlo.pad %0, %p, low = [0, 0], high = [0, -2], interior = [1, 0] : (tensor<6x16xf32>, tensor<f32>) -> tensor<11x14xf32>
-  return %1 : tensor<11x14xf32>
-}
