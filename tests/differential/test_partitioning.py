@@ -189,6 +189,11 @@ def test_what_was_moved_is_another_tensor(seed: int) -> None:
     assert ("one against the other", EQUAL) in check_optimized(seed)
 
 
+def test_an_exchange_is_used_where_it_is_there() -> None:
+    """What an all_to_all behind it made was used ahead of it: now it moves up."""
+    assert ("one against the other", EQUAL) in check_optimized(27003476)
+
+
 @pytest.mark.parametrize("block", range(8))
 def test_corpus(jax_results: JaxResults, block: int) -> None:
     """Every 40th pair of a program and a mesh."""

@@ -481,6 +481,10 @@ class _Region:
         chosen: set[int],
         behind: set[int],
     ) -> None:
+        for vertex in group:
+            if vertex.other is not None:  # used as early as what it is made of is there
+                assert isinstance(vertex.value, OpResult)
+                self.program.move_up(vertex.value.op)
         below = [vertex for vertex in group if not vertex.above]
         ahead = [vertex for vertex in below if vertex.number not in behind]
         wanted = {id(vertex) for vertex in ahead}
