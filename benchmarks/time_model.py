@@ -43,6 +43,7 @@ from ttxdsl.program import make_context, parse_program, program_text  # noqa: E4
 from ttxdsl.reporting.timeline import timeline  # noqa: E402
 from ttxdsl.sharding.machines import Machine, machine_of  # noqa: E402
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
+from ttxdsl.transforms.stages.inline import InlinePass  # noqa: E402
 from ttxdsl.xla import worker  # noqa: E402
 from ttxdsl.xla.calibrating import fit, measured  # noqa: E402
 
@@ -163,9 +164,12 @@ class Trial:
 
 def per_device(text: str, candidate: Candidate) -> Any:
     """The program of one device for a mesh."""
-    module = parse_program(text)
+    context, module = make_context(), parse_program(text)
+    InlinePass().apply(
+        context, module
+    )  # a candidate's products are those of one function
     apply_candidate(module, entry_function(module), candidate)
-    TTStableHLOPipelinePass().apply(make_context(), module)
+    TTStableHLOPipelinePass().apply(context, module)
     return module
 
 
