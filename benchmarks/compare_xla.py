@@ -197,11 +197,11 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 | `AllGatherDynamicSliceSimplifier`: a gather of which each device takes its own part again | `early-slices`, `shardy-ccl-canonicalization` |
 | `WhileLoopAllReduceCodeMotion`: what a loop accumulates is reduced behind it | `behind-loops` |
 | collectives of what no turn changes, moved by `WhileLoopInvariantCodeMotion` | `ahead-of-loops` |
-| `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | none: the time model counts joining and overlap, the back end does them |
+| `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | none, but for XLA's CPUs `join-collectives`: the time model counts joining and overlap, the back end does them |
 | `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `cheap-gathers` moves converts where that is cheaper |
 
-`same-values`, `out-of-branches`, `turned-products`, `cheap-exchanges` and `small-permutes` have no
-counterpart there that we know of.
+`same-values`, `out-of-branches`, `gathered-products`, `scattered-products`, `turned-products`,
+`cheap-exchanges` and `small-permutes` have no counterpart there that we know of.
 """
 
 

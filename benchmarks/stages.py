@@ -34,7 +34,7 @@ CPP_STAGES: dict[int, str] = {
     5: "sdy-apply-sharding-constraints",
     6: (
         "sdy-manual-axes-cleanup,sdy-sharding-group-import,sdy-add-data-flow-edges,"
-        "sdy-aggressive-propagate,func.func(sdy-sink-data-flow-edges),"
+        "sdy-user-priority-propagate,func.func(sdy-sink-data-flow-edges),"
         "sdy-remove-sharding-groups"
     ),
     7: "func.func(sdy-sharding-constraint-to-reshard)",
