@@ -54,6 +54,8 @@ _COLLECTIVES = (
 )
 _MOVED = (*_COLLECTIVES, stablehlo.CollectivePermuteOp)
 
+_REDUCING = frozenset((stablehlo.AllReduceOp, stablehlo.ReduceScatterOp))
+
 _SENDING = frozenset((*_MOVED, stablehlo.CompositeOp))
 
 _OF_OPERANDS = (
@@ -533,8 +535,8 @@ def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
 
 def sum_of(op: Operation) -> Combiner | None:
     """How an all_reduce or reduce_scatter of one tensor combines."""
-    if isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
-        return combiner_of(op.regions[0]) if len(op.operands) == 1 else None
+    if type(op) in _REDUCING and len(op.operands) == 1:
+        return combiner_of(op.regions[0])
     return None
 
 

@@ -95,6 +95,9 @@ _KINDS: dict[type[Operation], _Kind] = {
 }
 """What may be linear, and how it is."""
 
+_TAKING_OTHERS = frozenset(("adds", "selects", "slices"))
+"""Kinds of which any operand may be no sum."""
+
 
 @dataclass(slots=True)
 class Vertex:
@@ -208,10 +211,14 @@ class LinearRegion:
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """In which operands an op is linear, and which count once; None if in none."""
+        kind = _KINDS.get(type(op))
         first, only = partial[0], tuple(partial)
-        whole = [index for index in range(len(op.operands)) if index not in partial]
+        if kind in _TAKING_OTHERS:
+            whole = [index for index in range(len(op.operands)) if index not in partial]
+        else:
+            whole: list[int] = []
         linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
-        match _KINDS.get(type(op)):
+        match kind:
             case "moves":
                 return linear
             case "widens":
@@ -253,16 +260,17 @@ class LinearRegion:
 
     def _ends(self, vertex: Vertex) -> bool:
         """Whether a value is needed whole whatever else is: what follows has it so."""
-        products: list[SSAValue] = []
-        for use in vertex.value.uses:
+        value = vertex.value
+        for use in value.uses:
             kind = _KINDS.get(type(use.operation))
             if kind is None:
                 return True
             vertex.others += 1
             if kind == "multiplies":
-                products.append(use.operation.operands[1 - use.index])
-        same = self.program.same_along
-        return any(not same(other, self.axes) for other in products)
+                other = use.operation.operands[1 - use.index]
+                if not self.program.same_along(other, self.axes):
+                    return True
+        return False
 
     def partly(self, vertex: Vertex, held: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """What a device holds of a value, made of what it holds of what that is made of.
@@ -344,7 +352,7 @@ def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]
     """The all_reduces of a block that add, by the axes that they are along."""
     found: dict[Axes, list[Operation]] = {}
     for op in program.sending(block):
-        if isinstance(op, stablehlo.AllReduceOp) and sum_of(op) == SUM:
+        if type(op) is stablehlo.AllReduceOp and sum_of(op) == SUM:
             axes = program.axes(op)
             element: Attribute = element_of(op.results[0])
             if axes is not None and element != i1:
