@@ -17,11 +17,13 @@ infinite may then be NaN where it was infinite.
 The places are a least vertex cut (`min_cut.py`): vertices are values that are linear in a
 partial sum, priced by what their all_reduce sends; sources are the operands of today's
 all_reduces; sinks are values that an op needs that is not linear in them. Only what sends
-fewer bytes than before is changed.
+fewer bytes than before is changed. Of a least cut any part is one for its sources, so a
+block is looked at again only when it has an all_reduce that was not there.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from xdsl.dialects.builtin import (
@@ -364,7 +366,11 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
     """Move the all_reduces of one block; whether any moved."""
     changed = False
     order: dict[Operation, int] = {}
-    for axes, sums in sums_in(program, block).items():
+    known = program.looked_at(NAME, block)
+    found = sums_in(program, block)
+    if known.issuperset(chain.from_iterable(found.values())):
+        return False
+    for axes, sums in found.items():
         region = LinearRegion(program, axes)
         for op in sums:
             # sums along other axes may have taken it along
@@ -380,6 +386,7 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
                 changed |= _solve(region, component)
         if changed:
             order = {}  # the next axes look at what is there now
+    known.update(chain.from_iterable(sums_in(program, block).values()))
     return changed
 
 

@@ -38,7 +38,7 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     sending = [op for op in program.sending(block) if is_collective(op)]
     if len(sending) < 2:
         return False
-    known = program.told_apart.setdefault(block, set())
+    known = program.looked_at(NAME, block)
     if known.issuperset(sending):
         return False
     kinds = _kinds(block)
@@ -73,7 +73,7 @@ def _kinds(block: Block) -> dict[SSAValue, int]:
     kinds: dict[SSAValue, int] = {}
     kind_of = kinds.get
     for op in block.ops:
-        made_of = [kind_of(value, value) for value in op.operands]
+        made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
         kind = hash((type(op), *made_of))
         for result in op.results:
             kinds[result] = kind
