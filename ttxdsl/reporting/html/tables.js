@@ -88,7 +88,7 @@ function setUpCollectives(view) {
       h("span", { class: "mono" }, one.axes),
       meterOf(one.bytes, largest, commColor(one.kind)), h("span", { class: "num" }, timeText(one.seconds)),
       h("span", { class: "mono", title: one.tensor }, one.tensor),
-      h("span", { class: "mono muted", title: one.position ?? "" }, shortPlace(one.position)),
+      h("span", { class: "mono muted", title: one.position ?? "" }, one.place),
       h("div", { class: "why", title: one.reason }, one.reason)),
   });
   const groups = new Map();

@@ -190,6 +190,7 @@ class Trace:
             "times": str(one.times),
             "reason": one.reason,
             "position": one.position,
+            "place": one.place,
             "order": order,
             "key": self._log.keys[op],
             "node": self._node(op),
