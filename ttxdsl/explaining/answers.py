@@ -11,6 +11,7 @@ from typing import Literal
 from ttxdsl.analysis.runs import ONCE, Times
 from ttxdsl.errors import place_text
 from ttxdsl.printed import Printed
+from ttxdsl.remarks import Remark
 from ttxdsl.reporting.summary import Purpose
 from ttxdsl.sharding.machines import GENERIC, Machine
 
@@ -472,6 +473,7 @@ class WhyProgram(Printed):
     summary: tuple[Purpose, ...] = ()
     machine: Machine = GENERIC
     notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     by: str | None = None
     rows: tuple[str, ...] = ()
     """For each collective what all of its row share, if `by` is asked for."""

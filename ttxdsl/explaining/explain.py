@@ -265,6 +265,7 @@ class Explainer:
             summary=purposes(self._recorded.compiled, listed),
             machine=self._machine,
             notes=tuple(notes),
+            remarks=tuple(self._recorded.remarks),
             by=by,
             rows=rows,
         )

@@ -21,7 +21,7 @@ from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, shortened, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import PLAIN_WIDTH, report_console
+from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console
 from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
@@ -356,6 +356,8 @@ def execute(options: argparse.Namespace) -> int:
         flags.print_json(_json(diagnosis))
     else:
         print_diagnosis(console, diagnosis, options)
+        if diagnosis.rows:  # of the first mesh, whose code is printed
+            print_remarks(diagnosis.rows[0].measurement.warnings, whole=True)
     return 0 if any(row.fits for row in diagnosis.rows) else 1
 
 

@@ -20,7 +20,7 @@ from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import PLAIN_WIDTH, report_console, working
+from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console, working
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
@@ -388,6 +388,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_data(answer))
         return 0
+    if isinstance(answer, answers.WhyProgram):
+        print_remarks(answer.remarks, whole=options.all)
     print_answer(report_console(), answer, machine, whole=options.all)
     return 0
 
