@@ -306,6 +306,8 @@ def test_large_scopes_are_cut_where_little_is_alive():
         nodes += [node(0, *((start - 1,) if start else ())) for _ in range(20)]
         # one op that takes all of them: the waist
         nodes.append(node(0, *range(start, start + 20)))
+    for at, one in enumerate(nodes):
+        one.op = f"stablehlo.x{at}"  # nothing repeats
     scopes.settle(nodes)
     ends = [at for at in range(1, len(nodes)) if nodes[at].group != nodes[at - 1].group]
     assert ends

@@ -77,7 +77,7 @@ function setUpCollectives(view) {
     column("bytes per device", "130px", (one) => one.bytes, true),
     column("time", "64px", (one) => one.seconds, true),
     column("local tensor", "minmax(80px, 1fr)", (one) => one.tensor),
-    column("source", "minmax(70px, 1fr)", (one) => one.position ?? ""),
+    column("source", "minmax(150px, 1.6fr)", (one) => one.position ?? ""),
   ];
   const table = new SortedTable({
     columns, rows, sort: columns[3], height: 46,
