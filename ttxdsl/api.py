@@ -560,6 +560,7 @@ class Program(Commands):
         argument: int | None = None,
         result: int | None = None,
         collective: int | None = None,
+        by: str | None = None,
         machine: Machine = GENERIC,
         tries: int = 16,
         trip_count: int | None = None,
@@ -575,6 +576,8 @@ class Program(Commands):
             argument: the same of an argument.
             result: the same of a result.
             collective: why `collectives()[K]` is there, and what would help.
+            by: what the collectives of a row share, `layer`, `scope`, `parameter`, `axis`,
+                `kind`, `cause` or `line`.
             machine: what it runs on, for times.
             tries: how many changes to compile, at most.
             trip_count: how often loops turn of which the program does not say it.
@@ -599,7 +602,7 @@ class Program(Commands):
                 tries=tries,
                 trip_count=trip_count,
             )
-        answer = self._explainers[key].answer(*asked, executor=executor)
+        answer = self._explainers[key].answer(*asked, by=by, executor=executor)
         return printing(answer, "ttxdsl.tools.methods:why", machine)
 
     def collectives(self, trip_count: int | None = None) -> list[CountedCollective]:

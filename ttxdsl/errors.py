@@ -15,7 +15,14 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import DiagnosticException
 
-from ttxdsl.compat.faults.locations import source_position
+from ttxdsl.compat.faults.locations import (
+    Frame,
+    own_first,
+    own_frame,
+    source_frame,
+    source_frames,
+    source_position,
+)
 from ttxdsl.visible import visible, visible_lines
 
 
@@ -42,6 +49,53 @@ def near(position: str) -> str:
         return position.removeprefix(f"{Path.cwd()}/")
     except FileNotFoundError:  # somebody took the folder away
         return position
+
+
+__all__ = [
+    "CompileError",
+    "Frame",
+    "UnsupportedError",
+    "memory_errors",
+    "near",
+    "own_first",
+    "own_frame",
+    "place_text",
+    "source_frame",
+    "source_frames",
+    "source_position",
+]
+
+_LONGEST_PATH = 40
+"""Columns of a file's name in a sentence or a table."""
+
+
+def place_text(position: str | None, function: str | None = None) -> str:
+    """`train.py:33 in block`, for people; nothing of no position.
+
+    Args:
+        position: `file:line:col`. It is told from the current folder; of a long path the
+            folders in the middle are left out.
+        function: which the line is in, as Python calls it, of a module that is called its
+            class; the column is told if nobody knows it.
+    """
+    if position is None:
+        return ""
+    *folders, place = near(position).split("/")
+    if not function:
+        return "/".join((*_fewer(folders, len(place)), place))
+    line = place.rpartition(":")[0] or place
+    name = function.rpartition("<locals>.")[2].removesuffix(".__call__")
+    return f"{'/'.join((*_fewer(folders, len(line)), line))} in {name}"
+
+
+def _fewer(folders: list[str], rest: int) -> list[str]:
+    """Folders without some in the middle, where they would take too many columns."""
+    if len("/".join(folders)) + 1 + rest <= _LONGEST_PATH or len(folders) < 2:
+        return folders
+    first, *others = folders
+    while others and len("/".join((first, "…", *others))) + 1 + rest > _LONGEST_PATH:
+        others = others[1:]
+    return [first, "…", *others]
 
 
 class CompileError(DiagnosticException):

@@ -4,6 +4,7 @@ All that we print through `rich` goes through a `Terminal`, so that no caller ha
 remember to escape: strings are no markup, and what a terminal would obey is shown.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
@@ -17,6 +18,7 @@ from ttxdsl.visible import visible, visible_lines
 
 _WORDS = 12
 """Columns that text needs which may wrap."""
+_LONG_WORD = re.compile(rf"\S{{{_WORDS},}}")
 
 
 def shortened(text: str, most: int) -> str:
@@ -25,6 +27,22 @@ def shortened(text: str, most: int) -> str:
         return text
     left = (most - 1) // 2
     return f"{text[:left]}…{text[len(text) - (most - 1 - left) :]}"
+
+
+def _fitted(text: Text, most: int) -> Text:
+    """Text of a table's cell, in which words that are too long have no middle.
+
+    A path loses folders on its left: `…/model/train.py:33`.
+    """
+    for match in reversed(list(_LONG_WORD.finditer(text.plain))):
+        start, end = match.span()
+        if end - start > most > 1:
+            left, right = start + (most - 1) // 2, end - most // 2
+            slash = text.plain.find("/", end - most + 1, end)
+            if slash >= 0:
+                left, right = start, slash
+            text = text[:left] + Text("…") + text[right:]
+    return text
 
 
 def styled(text: str, style: str = "") -> Text:
@@ -73,15 +91,19 @@ class Terminal(Console):
             record=record,
         )
 
-    def print_table(self, table: Table, drop: Sequence[str] = ()) -> None:
+    def print_table(
+        self, table: Table, drop: Sequence[str] = (), lines: int | None = None
+    ) -> None:
         """Print a table whose figures are whole, however narrow the terminal is.
 
         Args:
             table: figures are in columns that do not wrap.
             drop: headers of columns to leave out where they do not fit, the first first.
+            lines: more than these do not fit either.
         """
         for header in drop:
-            if self._least_width(table) <= self.width:
+            wide = self._least_width(table) > self.width
+            if not wide and (lines is None or len(self.render_lines(table)) <= lines):
                 break
             table.columns = [one for one in table.columns if one.header != header]
         for column in table.columns:
@@ -111,6 +133,11 @@ class Terminal(Console):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """The pieces of whatever is printed; only `rich`'s own ones steer."""
+        if options is not None and options.overflow == "ellipsis":
+            if isinstance(renderable, str):
+                renderable = self.render_str(renderable)
+            if isinstance(renderable, Text):
+                renderable = _fitted(renderable, options.max_width)
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment

@@ -36,7 +36,7 @@ LAYERS = """\
 import sys
 sys.path.insert(0, "benchmarks")
 from models import lower
-print(lower(12, "train").as_text(debug_info=True))
+print(lower(12, "train", scanned={scanned}).as_text(debug_info=True))
 """
 
 
@@ -54,7 +54,7 @@ def program(name: str) -> ttxdsl.Program:
         case "train":
             command = ["examples/transformer_train.py"]
         case _:
-            command = ["-c", LAYERS]
+            command = ["-c", LAYERS.format(scanned=name == "scanned")]
     made = subprocess.run(
         [sys.executable, *command], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -99,6 +99,8 @@ REPORTS: dict[str, tuple[str, list[str], list[Step]]] = {
         ["3"],
         ["selectNode(data.collectives[8].node)"],
     ),
+    "report-twelve": ("layers", [], []),
+    "report-scanned": ("scanned", [], []),
     "report-memory": ("layers", ["4", "t"], []),
     "report-search": (
         "layers",

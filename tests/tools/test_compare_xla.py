@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.tools.test_one_screen import require_whole
 from ttxdsl.tools.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -39,10 +40,12 @@ def test_tables(
 ):
     """Called in a folder whose files have names that the worker imports."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     for name in ("json", "numpy", "jax", "ttxdsl"):
         Path(f"{name}.py").write_text("raise SystemExit('executed')")
     assert main(["compare-xla", str(ROOT / "examples/mlp_tensor_parallel.mlir")]) == 0
     out = capsys.readouterr().out
+    require_whole(out, 80)
     assert "8 devices" in out
     assert "same" in out
     assert "1: 3.0 KiB" in out

@@ -36,6 +36,54 @@ def test_tables(program: Path, capsys: pytest.CaptureFixture[str]):
     assert "link 12.5 GB/s, 1 us" in out
 
 
+LAYERS = """\
+func.func @main(%x: tensor<4x64xf32>, %up: tensor<64x64xf32>, %down: tensor<64x64xf32>) -> tensor<4x64xf32> {
+  %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %1 = stablehlo.tanh %0 : tensor<4x64xf32>
+  %2 = stablehlo.dot_general %1, %down, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  return %2 : tensor<4x64xf32>
+}
+"""
+
+
+def test_constraints_inside_are_candidates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "layers.mlir"
+    path.write_text(LAYERS)
+    asked = ["doctor", str(path), "--devices", "4", "--top", "20"]
+    assert main([*asked, "--candidates", "30"]) == 0
+    out = capsys.readouterr().out
+    (row,) = [line for line in out.split("\n") if "batch kept" in line]
+    assert "up_1=2 fsdp=2 batch kept" in row
+    # it does something else than the same mesh without constraints inside
+    (without,) = [line for line in out.split("\n") if "up_1=2 fsdp=2  " in line]
+    assert row.split("│")[4:] != without.split("│")[4:]
+
+
+OPAQUE = """\
+sdy.mesh @mesh = <["a"=2]>
+func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  %0 = stablehlo.custom_call @first(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = stablehlo.custom_call @second(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0, %1 : tensor<8x16xf32>, tensor<8x16xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("command", ["why", "doctor --devices 2"])
+def test_warnings_of_one_kind_are_one_line(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "opaque.mlir"
+    path.write_text(OPAQUE)
+    name, *options = command.split()
+    assert main([name, str(path), *options]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "opaque.mlir:3:3: warning: 'stablehlo.custom_call' op" in line
+    assert "(and 1 more of this kind)" in line
+
+
 def test_what_is_left_out_is_said(program: Path, capsys: pytest.CaptureFixture[str]):
     arguments = ["doctor", str(program), "--devices", "4", "--candidates", "2"]
     assert main([*arguments, "--top", "1"]) == 0

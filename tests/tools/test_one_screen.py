@@ -1,5 +1,6 @@
 """Twelve layers in one screen: 60 lines of 100 columns, and whole figures at 80."""
 
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -57,7 +58,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Path]:
     folder = tmp_path_factory.mktemp("twelve")
     paths = {True: folder / "sharded.mlir", False: folder / "whole.mlir"}
     for sharded, path in paths.items():
-        path.write_text(text_of(sharded=sharded))
+        path.write_text(f"// COMM: bytes<=1KiB\n{text_of(sharded=sharded)}")
     return paths
 
 
@@ -65,11 +66,28 @@ COMMANDS = {
     "run": (True, ()),
     "why": (True, ("--tries", "2")),
     "doctor": (False, ("--devices", "8", "--candidates", "4")),
+    "budget": (True, ()),
+    "diff": (True, ("--mesh-shape", "1,8")),
 }
+EXIT_CODES = {"budget": 1, "diff": 1}
+"""Of a limit that does not hold, and of programs that differ."""
+
+
+def require_whole(out: str, columns: int) -> None:
+    """Tables that end where the screen does, with nothing of a figure or its unit cut."""
+    rows = [line.rstrip() for line in out.split("\n") if line.startswith("│")]
+    assert rows and all(len(row) <= columns for row in rows)
+    assert all(row.endswith("│") for row in rows)
+    # units are never alone in a cell, figures never without theirs
+    assert not re.search(r"\d[\d.,]*…|[KMG]…|│ *([KMG]iB|B|us|ms) *│", "\n".join(rows))
 
 
 @pytest.mark.parametrize(
-    ("command", "columns"), [("run", 100), ("why", 100), ("doctor", 100), ("why", 80)]
+    ("command", "columns"),
+    [
+        *((command, 100) for command in ("run", "why", "doctor")),
+        *((command, 80) for command in COMMANDS),
+    ],
 )
 def test_one_screen(
     command: str,
@@ -80,22 +98,22 @@ def test_one_screen(
 ):
     sharded, options = COMMANDS[command]
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert main([command, str(programs[sharded]), *options]) == 0
+    code = EXIT_CODES.get(command, 0)
+    assert main([command, str(programs[sharded]), *options]) == code
     out = capsys.readouterr().out
-    lines = out.split("\n")
-    assert len(lines) <= 60
-    rows = [line for line in lines if line.startswith("│")]
-    assert rows and all(len(line.rstrip()) <= columns for line in rows)
-    assert all(line.rstrip().endswith("│") for line in rows)
-    # a figure is whole: nothing of a number or its unit is cut or wrapped
-    assert not re.search(r"\d[\d.,]*…|[KMG]…", "\n".join(rows))
+    assert len(out.split("\n")) <= 60
+    require_whole(out, columns)
     assert "['params']" not in out
-    assert re.search(r"layers_\S*\.kernel", out) or command == "run"
+    if command in ("why", "doctor"):
+        assert re.search(r"layers_\S*\.kernel", out)
+    if command == "budget":
+        assert "bytes<=1KiB: found" in out
+        assert re.search(r"│ 23 all_reduce +│ .*line in|forward", out)
     if command == "run":
         assert "partial sums: 35 all_reduces of activations over model" in out
         assert re.search(r"memory of a device: \S+ KiB at its peak", out)
     if command == "why":
-        assert "test_one_screen.py:" in out
+        assert re.search(r"test_one_screen.py:\d+ +in forward|in +│", out)
         assert "partial sums: 35 all_reduces of activations over model" in out
 
 
@@ -117,3 +135,31 @@ def test_rows_by_place(
     out = capsys.readouterr().out
     for row in rows:
         assert re.search(row, out), out
+
+
+@pytest.mark.parametrize(
+    ("by", "row"),
+    [
+        ("layer", r"│ \d+, \d+ +│ 2 all_reduce +│ .*│ layers_7 +│"),
+        ("scope", r"│ 12 all_reduce +│ .*│ bid,bjd->bij +│"),
+        ("parameter", r"│ all_reduce +│ .*│ layers_4\.out\.kernel +│"),
+        ("axis", r"│ 36 all_reduce +│"),
+    ],
+)
+def test_why_has_the_same_rows(
+    by: str,
+    row: str,
+    programs: dict[bool, Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("COLUMNS", "130")
+    asked = ["why", str(programs[True]), "--tries", "0", "--by", by]
+    assert main(asked) == 0
+    out = capsys.readouterr().out
+    assert re.search(row, out), out
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["rows"]) == len(found["collectives"]) == 36
+    assert main([*asked, "--collective", "0"]) == 1
+    assert f"by='{by}' is of all collectives" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -48,8 +49,9 @@ def test_report(capsys: pytest.CaptureFixture[str]):
     assert main(["run", str(MLP)]) == 0
     out = capsys.readouterr().out
     assert '@mesh <["data"=2, "model"=4]>' in out
-    for stage in ("inline", "sdy-user-priority-propagate", "convert-ttir-to-ttnn"):
-        assert stage in out
+    assert re.search(
+        r"^15 stages and lowerings [\d.]+ m?s, of it \S+ [\d.]+ m?s$", out, re.M
+    )
     assert "all_reduce" in out
     assert "pass" in out
     assert "FAIL" not in out
@@ -386,7 +388,7 @@ def test_layers_are_one_row(deep: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["run", str(deep)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert f"│ {LAYERS - 1} │ reduce_scatter │ x │ 8x8xf32 │" in out
-    assert f"{LAYERS} of {LAYERS} pass, the farthest off are shown" in out
+    assert f"{LAYERS} of {LAYERS} pass, the farthest off shown" in out
     assert main(["run", str(deep), "--all"]) == 0
     out = capsys.readouterr().out
     assert out.count(" reduce_scatter ") == LAYERS - 1

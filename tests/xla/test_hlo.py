@@ -105,6 +105,19 @@ def test_origin_is_the_innermost_frame():
     assert found.group_size == 8
 
 
+def test_origin_is_the_users_own_frame():
+    """The number of the frame around one is written as one more than it is."""
+    dense = "/v/lib/python3.12/site-packages/flax/linen/linear.py"
+    head = HEAD.replace("/home/me/model.py", dense)
+    line = (
+        "  %ar = f32[8,64]{1,0} all-reduce(%dot), replica_groups={{0,1}},"
+        ' metadata={op_name="jit(f)/dot_general" stack_frame_id=2}\n'
+    )
+    (found,) = list_hlo_collectives(head + line, 8)
+    assert found.position == "/home/me/run.py:6:27"
+    assert found.place == "/home/me/run.py:6 in main"
+
+
 LOOP = """\
 HloModule f
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,9 +16,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttxdsl.api import Program, load, program_of
 from ttxdsl.budgets.directives import Budget, Limit, parse_budget, parse_limits
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, place_text
 from ttxdsl.printed import Printed
 from ttxdsl.program import parse_program, read_text, split_programs
+from ttxdsl.reporting.alike import fold
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.memory import LiveValue, memory_profile
 from ttxdsl.sharding.mesh import Mesh
@@ -126,7 +128,7 @@ def _require_counts(
     """Refuse to compare with a guess."""
     guessed = [one for one in counted if not one.times.is_known]
     if guessed:
-        place = f" ({guessed[0].position})" if guessed[0].position else ""
+        place = f" ({guessed[0].place})" if guessed[0].place else ""
         raise CompileError(
             f"'{limit}' cannot be held against {guessed[0].kind} in a loop{place}: the"
             " program does not say how often it turns",
@@ -270,7 +272,7 @@ def assert_budget(
 def findings_table(findings: Sequence[Finding]) -> Table:
     """Found beside allowed, a row a limit."""
     table = Table("line", "limit")
-    table.add_column("found", justify="right")
+    table.add_column("found", justify="right", no_wrap=True)
     table.add_column("")
     for finding in findings:
         mark = styled("ok", "green") if finding.ok else styled("FAIL", "bold red")
@@ -279,20 +281,18 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _place(position: str | None) -> str:
-    """A position without its folder, which would not fit into a table."""
-    return "" if position is None else position.rpartition("/")[2]
-
-
 def offenders_table(finding: Finding) -> Table:
     """What a limit that does not hold counts."""
     if finding.limit.is_memory:
         table = Table("value at the peak", "on a device", title_justify="left")
-        table.add_column("bytes", justify="right")
+        table.add_column("bytes", justify="right", no_wrap=True)
         table.add_column("where")
         for value in finding.values[:_MOST_VALUES]:
             table.add_row(
-                value.name, value.type, bytes_text(value.bytes), _place(value.position)
+                value.name,
+                value.type,
+                bytes_text(value.bytes),
+                place_text(value.position),
             )
         rest = finding.values[_MOST_VALUES:]
         if rest:
@@ -300,30 +300,37 @@ def offenders_table(finding: Finding) -> Table:
             table.add_row(f"{len(rest)} more", "", total, "")
         return table
     table = Table("collective", "axis", "local tensor", title_justify="left")
-    table.add_column("bytes", justify="right")
+    table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("why")
     table.add_column("where")
-    for one in finding.collectives:
-        table.add_row(
-            one.title,
-            one.axes_text,
-            one.tensor,
-            bytes_text(one.bytes_per_device),
-            one.reason,
-            _place(one.position),
+    rows = fold(
+        finding.collectives, attrgetter("row"), lambda one: one.bytes_per_device
+    )
+    for group in rows.groups:
+        title, axes, tensor, reason = group[0].row
+        count = f"{len(group)} " if len(group) > 1 else ""
+        sent = bytes_text(sum(one.bytes_per_device for one in group))
+        place = group[0].place + (
+            ", …" if len({one.place for one in group}) > 1 else ""
         )
+        table.add_row(f"{count}{title}", axes, tensor, sent, reason, place)
+    if rows.hidden:
+        sent = bytes_text(sum(one.bytes_per_device for one in rows.hidden))
+        text = f"{len(rows.hidden)} others, in --json"
+        table.add_row(text, "", "", sent, "", "")
     return table
 
 
 def print_findings(console: Terminal, findings: Sequence[Finding]) -> None:
     """The table of limits, then for each that does not hold what it counts."""
-    console.print(findings_table(findings))
+    console.print_table(findings_table(findings))
     for finding in findings:
         if finding.ok:
             continue
         console.print(f"{finding.limit}: found {finding.found_text}")
         if finding.collectives or finding.values:
-            console.print(offenders_table(finding))
+            table = offenders_table(finding)
+            console.print_table(table, ["local tensor", "axis", "on a device"])
 
 
 def findings_text(findings: Sequence[Finding]) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ttxdsl.budgets.check import Finding
+from ttxdsl.errors import place_text
 from ttxdsl.reporting.collectives import CountedCollective
 from ttxdsl.reporting.memory import LiveValue
 from ttxdsl.sharding.units import bytes_text
@@ -66,7 +67,7 @@ def _details(name: str, finding: Finding) -> list[str]:
 
 
 def _collective(one: CountedCollective) -> str:
-    place = f" ({_plain(one.position)})" if one.position else ""
+    place = f" ({_plain(one.place)})" if one.place else ""
     return (
         f"- {_plain(one.title)} along {_plain(one.axes_text)} of {_plain(one.tensor)},"
         f" {bytes_text(one.bytes_per_device)}: {_plain(one.reason)}{place}"
@@ -74,5 +75,5 @@ def _collective(one: CountedCollective) -> str:
 
 
 def _value(one: LiveValue) -> str:
-    place = f" ({_plain(one.position)})" if one.position else ""
+    place = f" ({_plain(place_text(one.position))})" if one.position else ""
     return f"- {_plain(one.name)}, {_plain(one.type)}, {bytes_text(one.bytes)}{place}"

@@ -22,7 +22,7 @@ from ttxdsl.analysis.dimensions import ADDED_UP, Dim, JoinedDimensions, Touch
 from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import stablehlo
-from ttxdsl.errors import source_position
+from ttxdsl.errors import Frame, source_frame
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
@@ -96,13 +96,15 @@ class Traffic:
 @dataclass(frozen=True, slots=True)
 class Product:
     """A product whose result has the batch: which op it is, in the order of a walk through
-    the function, which dimension of how many the batch is, and where the op stands.
+    the function, which dimension of how many the batch is, and where the op stands,
+    in which function.
     """
 
     op: int
     dim: int
     rank: int
     position: str | None = field(compare=False)
+    function: str | None = field(compare=False, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,4 +483,11 @@ def _products(function: FuncOp, family_of: dict[Dim, int]) -> Iterator[Product]:
             for dim in range(len(shape_of(result))):
                 if family_of.get((result, dim)) == 0:
                     rank = len(shape_of(result))
-                    yield Product(number, dim, rank, source_position(op.location))
+                    frame = source_frame(op.location) or Frame("", "")
+                    yield Product(
+                        number,
+                        dim,
+                        rank,
+                        frame.position or None,
+                        frame.function or None,
+                    )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ttxdsl.doctoring.meshes import Candidate
+from ttxdsl.errors import place_text
 
 _NUMBER = re.compile(r"\d+")
 
@@ -114,7 +115,7 @@ def _constraints(candidate: Candidate, most: int | None) -> Iterator[str]:
         dims = ["U"] * product.rank
         dims[product.dim] = batch
         text = f"x = keep(x, {', '.join(dims)})"
-        place = (product.position or "?").rpartition("/")[2].rsplit(":", 1)[0]
+        place = place_text(product.position, product.function) or "?"
         calls.setdefault(text, {})[place] = None
     for text, places in list(calls.items())[:most]:
         few = list(places)[:4]

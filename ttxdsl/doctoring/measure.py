@@ -14,7 +14,7 @@ from ttxdsl.doctoring.meshes import Candidate, apply_candidate
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import make_context
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.remarks import Remark, collect_remarks, fold_remarks
 from ttxdsl.reporting.collectives import (
     counts_of,
     device_runs,
@@ -32,7 +32,7 @@ class Measurement:
 
     `seconds` is until all is done, `link_seconds` and `compute_seconds` what of it
     collectives and computing take, which may overlap.
-    `warnings` are what the compiler computes on every device against the shardings;
+    `warnings` are what the compiler warns of, those of one kind once with their count;
     `unknown_loops` the loops that count as one turn since nobody says how many.
     """
 
@@ -44,7 +44,7 @@ class Measurement:
     compute_seconds: float
     peak_bytes: int
     argument_bytes: int
-    warnings: int = 0
+    warnings: tuple[Remark, ...] = ()
     unknown_loops: int = 0
 
 
@@ -101,5 +101,5 @@ def compile_candidate(
         return error.message.partition("\n")[0]
     except DiagnosticException as error:
         return str(error).strip().partition("\n")[0]
-    warnings = sum(remark.severity == "warning" for remark in remarks)
-    return replace(found, warnings=warnings)
+    told = (remark for remark in fold_remarks(remarks) if remark.severity == "warning")
+    return replace(found, warnings=tuple(told))

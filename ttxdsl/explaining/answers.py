@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ttxdsl.analysis.runs import ONCE, Times
-from ttxdsl.errors import near
+from ttxdsl.errors import place_text
 from ttxdsl.printed import Printed
+from ttxdsl.remarks import Remark
 from ttxdsl.reporting.summary import Purpose
 from ttxdsl.sharding.machines import GENERIC, Machine
 
@@ -24,18 +25,25 @@ class Site:
         value: the name of the value in the text, `%42`, if one is meant.
         position: `file:line:col`, of the debug information if there is any.
         scope: JAX's name of what made it, `jit(step)/dot_general`, if it says.
+        function: that the position is in, as JAX's traceback calls it.
     """
 
     op: str
     value: str | None = None
     position: str | None = None
     scope: str | None = None
+    function: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The position for people, `train.py:33 in block`; nothing if there is none."""
+        return place_text(self.position, self.function)
 
     def __str__(self) -> str:
-        """`add %3 (file:line:col)`."""
+        """`add %3 (train.py:33 in block)`."""
         op = self.op.removeprefix("stablehlo.")
         value = f" {self.value}" if self.value else ""
-        place = f" ({near(self.position)})" if self.position else ""
+        place = f" ({self.shown})" if self.position else ""
         return f"{op}{value}{place}"
 
 
@@ -465,3 +473,7 @@ class WhyProgram(Printed):
     summary: tuple[Purpose, ...] = ()
     machine: Machine = GENERIC
     notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    by: str | None = None
+    rows: tuple[str, ...] = ()
+    """For each collective what all of its row share, if `by` is asked for."""

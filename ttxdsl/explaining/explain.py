@@ -30,6 +30,7 @@ from ttxdsl.explaining.necessity import Necessities
 from ttxdsl.explaining.places import Places
 from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.program import program_text
+from ttxdsl.reporting.homes import row_names
 from ttxdsl.reporting.summary import purposes
 from ttxdsl.sharding.machines import GENERIC, Machine
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
@@ -134,16 +135,22 @@ class Explainer:
         result: int | None = None,
         collective: int | None = None,
         *,
+        by: str | None = None,
         jobs: int = 1,
         executor: Executor | None = None,
     ) -> WhySharding | WhyCollective | WhyProgram:
         """What is asked, of which there is at most one; else all collectives.
 
-        Jobs and executor are those of `collective`.
+        Jobs and executor are those of `collective`, `by` is that of `program`.
 
         Raises:
             CompileError: there is no such thing.
         """
+        asked = value, argument, result, collective
+        if by is not None and any(one is not None for one in asked):
+            raise CompileError(
+                f"by='{by}' is of all collectives: ask for no single thing"
+            )
         if value is not None:
             return self.value(value)
         if argument is not None:
@@ -151,7 +158,7 @@ class Explainer:
         if result is not None:
             return self.result(result)
         if collective is None:
-            return self.program()
+            return self.program(by)
         return self.collective(collective, jobs=jobs, executor=executor)
 
     def value(self, name: str) -> WhySharding:
@@ -215,18 +222,29 @@ class Explainer:
             counterfactuals=best(helping, self._keep),
         )
 
-    def program(self) -> WhyProgram:
+    def program(self, by: str | None = None) -> WhyProgram:
         """All collectives with their reasons and the annotations that caused them.
 
         Of collectives that are alike the first is told what it hangs on, as far as
         `tries` allows; chains, obstacles and changes are in the answers of `collective`.
+
+        Args:
+            by: what those of a row share, one of `reporting.homes.WAYS`; without it they
+                are alike but for the layer.
+
+        Raises:
+            CompileError: `by` is none of these.
         """
+        listed = [one for one, _ in self._collectives.listed]
+        rows: tuple[str, ...] = ()
+        if by is not None:
+            rows = row_names(self._recorded.compiled, listed, by)
         collectives = self._collectives.all()
         if self._tries > 0 and not self._recorded.skipped:
             numbers = [
                 group[0].number
                 for group in fold_collectives(
-                    [one.answer for one in collectives]
+                    [one.answer for one in collectives], rows
                 ).groups
             ]
             for number in numbers:
@@ -244,11 +262,12 @@ class Explainer:
             meshes=tuple(f"@{name} {mesh}" for name, mesh in meshes.items()),
             figures=self._counterfactuals.base,
             collectives=tuple(_brief(found.answer) for found in collectives),
-            summary=purposes(
-                self._recorded.compiled, [one for one, _ in self._collectives.listed]
-            ),
+            summary=purposes(self._recorded.compiled, listed),
             machine=self._machine,
             notes=tuple(notes),
+            remarks=tuple(self._recorded.remarks),
+            by=by,
+            rows=rows,
         )
 
 

@@ -18,6 +18,19 @@ def _likeness(one: WhyCollective) -> tuple[object, ...]:
     return one.kind, one.axes, str(one.times), one.tensor, one.op.op, names
 
 
-def fold_collectives(all_: Sequence[WhyCollective]) -> Folded[WhyCollective]:
-    """Those of several layers together, the slowest first."""
-    return fold(all_, _likeness, attrgetter("seconds"))
+def fold_collectives(
+    all_: Sequence[WhyCollective], rows: Sequence[str] = ()
+) -> Folded[WhyCollective]:
+    """Those of several layers together, the slowest first.
+
+    Args:
+        all_: in program order.
+        rows: of each one the row that it is to be in; of those in a row the slowest is the
+            first.
+    """
+    if not rows:
+        return fold(all_, _likeness, attrgetter("seconds"))
+    seconds = attrgetter("seconds")
+    found = fold(all_, lambda one: rows[one.number], seconds)
+    groups = [sorted(group, key=seconds, reverse=True) for group in found.groups]
+    return Folded(groups, found.hidden)

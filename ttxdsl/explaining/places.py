@@ -1,5 +1,6 @@
 """How ops, values and factors are called in answers."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, NameLoc, UnregisteredOp
@@ -9,7 +10,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from ttxdsl.analysis.origins import unmarked
 from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import source_position
+from ttxdsl.errors import Frame, source_frame
 from ttxdsl.explaining.answers import Site
 from ttxdsl.explaining.names import Names
 from ttxdsl.explaining.recording import Recorded
@@ -78,6 +79,12 @@ def _scope(location: Attribute) -> str | None:
             return None
 
 
+def _site(op: str, value: str | None, frame: Frame | None, scope: str | None) -> Site:
+    if frame is None:
+        return Site(op, value, None, scope)
+    return Site(op, value, frame.position, scope, frame.function or None)
+
+
 class Places:
     """Names ops and values of any stage as the program that was given does.
 
@@ -115,8 +122,8 @@ class Places:
                 value = value.partition("#")[0]
         location = unmarked(shown.location)
         # an op of a library may only know who called it
-        position = source_position(location) or source_position(unmarked(op.location))
-        return Site(name, value, position, _scope(location))
+        frame = source_frame(location) or source_frame(unmarked(op.location))
+        return _site(name, value, frame, _scope(location))
 
     def value(self, value: SSAValue) -> Site:
         """A value, by the op that makes it."""
@@ -124,17 +131,17 @@ class Places:
         name = self.name(value)
         if isinstance(value, OpResult):
             place = self.op(value.op)
-            return Site(place.op, name, place.position, place.scope)
+            return replace(place, value=name)
         original = self.recorded.original_value(value) or value
         owner = sdy.owning_op(original)
         assert isinstance(original, BlockArgument)
         location = unmarked(original.location)
-        position = source_position(location)
-        if position is None and owner is not None:
-            position = source_position(unmarked(owner.location))
+        frame = source_frame(location)
+        if frame is None and owner is not None:
+            frame = source_frame(unmarked(owner.location))
         op = "func.func" if owner is None else owner.name
         scope = _scope(location)
-        return Site(op, name, position, scope and leaf_name(scope))
+        return _site(op, name, frame, scope and leaf_name(scope))
 
     def argument(self, argument: BlockArgument) -> str:
         """The name of an argument of the program, by its path if JAX says it."""

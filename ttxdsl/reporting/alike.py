@@ -8,6 +8,7 @@ T = TypeVar("T")
 
 SHOWN = 12
 """Rows that a table has unless somebody asks for all."""
+_RIGHT_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,27 @@ def fold(
     for item in items:
         found.setdefault(key(item), []).append(item)
     groups = sorted(found.values(), key=lambda group: -sum(map(weight, group)))
+    if len(groups) == shown + 1:
+        shown += 1  # saying that one is hidden takes as much room
     return Folded(groups[:shown], [item for group in groups[shown:] for item in group])
+
+
+def farthest(
+    items: Sequence[T], right: Callable[[T], bool], off: Callable[[T], float]
+) -> list[tuple[int, T]]:
+    """Items with their numbers: all of a few, of many the worst.
+
+    Args:
+        items: compared with something.
+        right: whether one is as it should be; if all are, a few are enough.
+        off: how far off it is.
+    """
+    numbered = list(enumerate(items))
+    if len(numbered) <= SHOWN:
+        return numbered
+    numbered.sort(key=lambda row: (right(row[1]), -off(row[1])))
+    most = _RIGHT_SHOWN if all(map(right, items)) else SHOWN
+    return sorted(numbered[:most], key=lambda row: row[0])
 
 
 def unfolded(items: Iterable[T]) -> Folded[T]:

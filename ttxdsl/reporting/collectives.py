@@ -14,11 +14,12 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ttxdsl.analysis.origins import unmarked
 from ttxdsl.analysis.runs import ONCE, Runs, Times
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
-from ttxdsl.errors import CompileError, source_position
+from ttxdsl.errors import CompileError, place_text, source_frame
 from ttxdsl.ir.tensors import element_bits
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
@@ -49,7 +50,7 @@ class CountedCollective:
     `bytes_per_device` is what each device sends by the ring model
     (`ttxdsl.sharding.cost`) in one run of the program, in which the collective runs
     `times`. `axes` is None where the groups follow no mesh axis; `groups` are the devices
-    among which it runs, of a permutation the pairs.
+    among which it runs, of a permutation the pairs; `function` is what the position is in.
     """
 
     kind: str
@@ -59,6 +60,7 @@ class CountedCollective:
     bytes_per_device: int
     reason: str
     position: str | None
+    function: str | None = None
     times: Times = ONCE
     groups: Groups = field(default=(), repr=False)
 
@@ -93,6 +95,16 @@ class CountedCollective:
     def axis_names(self) -> tuple[str, ...] | None:
         """The names of the axes that it runs along, None where it follows none."""
         return tuple(one.name for one in self.axes) if self.axes else None
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        """What it has in common with those of its row in a table."""
+        return self.title, self.axes_text, self.tensor, self.reason
+
+    @property
+    def place(self) -> str:
+        """The position for people, `train.py:33 in block`; nothing if there is none."""
+        return place_text(self.position, self.function)
 
     def data(self) -> dict[str, Any]:
         """All of it for JSON but the groups, which `axes` says."""
@@ -176,6 +188,7 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
     kind, size = _short(op), max((len(group) for group in groups), default=1)
     times = runs.of(op)
     each = where.sent_bytes(op)
+    frame = source_frame(unmarked(op.location))
     return CountedCollective(
         kind=kind,
         axes=where.axes(groups, pairs=permutes),
@@ -183,7 +196,8 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
         tensor=_type_text(op.operands),
         bytes_per_device=times.count * each,
         reason=_reason(op),
-        position=source_position(op.location),
+        position=None if frame is None else frame.position,
+        function=None if frame is None else frame.function or None,
         times=times,
         groups=groups,
     )

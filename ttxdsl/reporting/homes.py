@@ -1,7 +1,9 @@
-"""Where in a model the collectives of a program are: layer, scope, parameter."""
+"""Where in a model the collectives of a program are, and what else a table's row may be of."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
@@ -9,9 +11,10 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ttxdsl.analysis.origins import unmarked
 from ttxdsl.analysis.pytree_names import leaf_name
+from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.reporting.arguments import arguments_of
-from ttxdsl.reporting.collectives import COLLECTIVE_OPS
+from ttxdsl.reporting.collectives import COLLECTIVE_OPS, CountedCollective
 from ttxdsl.reporting.trace.stacks import stack_parts
 
 _LAYER_SCOPE = re.compile(r"\w*\d+")
@@ -39,6 +42,44 @@ class Home:
                 return part
         found = _LAYER_LEAF.match(self.parameter.partition(", ")[0])
         return found[0] if found else ""
+
+
+_OWN: dict[str, Callable[[CountedCollective], str]] = {
+    "kind": attrgetter("kind"),
+    "axis": attrgetter("axes_text"),
+    "cause": attrgetter("reason"),
+    "line": attrgetter("place"),
+}
+_OF_HOME: dict[str, Callable[[Home], str]] = {
+    "layer": lambda home: home.layer,
+    "scope": lambda home: home.scope,
+    "parameter": lambda home: home.parameter,
+}
+WAYS = (*_OWN, *_OF_HOME)
+"""What `--by` makes one row of; the latter are looked up in the program."""
+
+PLACES = ("line", *_OF_HOME)
+"""Of these, what has a column of its own."""
+
+
+def row_names(
+    module: ModuleOp, collectives: Sequence[CountedCollective], by: str
+) -> tuple[str, ...]:
+    """For each collective what all of its row share; empty where nobody knows it.
+
+    Args:
+        module: of one device.
+        collectives: all of it, in program order.
+        by: one of `WAYS`.
+
+    Raises:
+        CompileError: it is none of these.
+    """
+    if by in _OWN:
+        return tuple(map(_OWN[by], collectives))
+    if by not in _OF_HOME:
+        raise CompileError(f"by='{by}': say one of {', '.join(WAYS)}")
+    return tuple(map(_OF_HOME[by], homes(module)))
 
 
 def homes(module: ModuleOp) -> list[Home]:

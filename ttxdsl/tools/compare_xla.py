@@ -5,15 +5,16 @@ from typing import Any
 
 from rich.table import Table
 
+from ttxdsl.reporting.alike import SHOWN, farthest
 from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.reporting.side_by_side import CollectiveRow
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import report_console
+from ttxdsl.tools.console import PLAIN_WIDTH, report_console
 from ttxdsl.tools.inputs import inputs_of
 from ttxdsl.tools.programs import read_as_program
-from ttxdsl.xla.comparing import XlaComparison, compare_with_xla
+from ttxdsl.xla.comparing import ResultRow, XlaComparison, compare_with_xla
 from ttxdsl.xla.hlo import HloCollective
 
 
@@ -67,22 +68,30 @@ def _json(comparison: XlaComparison) -> dict[str, Any]:
 
 
 def _result_table(comparison: XlaComparison) -> Table:
-    table = Table("result", "type", title="Results", title_justify="left")
-    table.add_column("ours: max abs, pcc", justify="right")
-    table.add_column("XLA: max abs, pcc", justify="right")
-    table.add_column("parts in XLA", justify="right")
+    table = Table("result", title="Results", title_justify="left")
+    table.add_column("type", no_wrap=True)
+    table.add_column("ours: max\nabs, pcc", justify="right", no_wrap=True)
+    table.add_column("XLA: max\nabs, pcc", justify="right", no_wrap=True)
+    table.add_column("parts\nin XLA", justify="right", no_wrap=True)
     table.add_column("")
-    for index, row in enumerate(comparison.results):
-        good = row.ours.ok and row.xla_ok
+    for index, row in farthest(comparison.results, _is_right, _off):
         table.add_row(
             str(index),
             "x".join((*map(str, row.shape), row.dtype)),
             f"{row.ours.max_abs:.1e} {row.ours.pcc:.6f}",
             f"{row.xla_max_abs:.1e} {row.xla_pcc:.6f}",
             str(row.split),
-            styled(row.label, "" if good else "bold red"),
+            styled(row.label, "" if _is_right(row) else "bold red"),
         )
     return table
+
+
+def _is_right(row: ResultRow) -> bool:
+    return row.ours.ok and row.xla_ok
+
+
+def _off(row: ResultRow) -> float:
+    return max(row.ours.max_abs, row.xla_max_abs)
 
 
 _MOST_ORIGINS = 4
@@ -107,23 +116,28 @@ def _side(row: CollectiveRow[HloCollective], *, ours: bool) -> str:
 
 def _origins(one: HloCollective) -> list[str]:
     """The user's scopes; the line, too, where there is one scope that has it."""
-    place = (one.position or "").rpartition("/")[2]
-    if place and len(one.scopes) == 1:
-        return [f"{one.scopes[0]} ({place})"]
+    if one.place and len(one.scopes) == 1:
+        return [f"{one.scopes[0]} ({one.place})"]
     return list(one.scopes)
 
 
-def _collective_table(comparison: XlaComparison) -> Table:
-    table = Table(
-        "collective", "among", "ours", "XLA", "", title="Collectives, bytes a device"
-    )
+def _collective_table(comparison: XlaComparison, *, narrow: bool) -> Table:
+    """Rows of both; where it is narrow, a kind and what it is among are in one column."""
+    table = Table("collective", title="Collectives, bytes a device")
     table.title_justify = "left"
+    if not narrow:
+        table.add_column("among")
+    table.add_column("ours")
+    table.add_column("XLA")
+    table.add_column("")
     for row in comparison.collectives:
         sides = (_side(row, ours=True), _side(row, ours=False))
-        table.add_row(row.kind, row.among, *sides, row.label.said_of("XLA"))
+        first = (f"{row.kind} {row.among}",) if narrow else (row.kind, row.among)
+        table.add_row(*first, *sides, row.label.said_of("XLA"))
     ours, xla = comparison.bytes
     table.add_section()
-    table.add_row("in all", "", bytes_text(ours), bytes_text(xla), "")
+    first = ("in all",) if narrow else ("in all", "")
+    table.add_row(*first, bytes_text(ours), bytes_text(xla), "")
     return table
 
 
@@ -131,8 +145,13 @@ def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
     """Results and collectives, each beside XLA's."""
     head = heading(comparison.source, f"  {comparison.devices} devices")
     console.print(head, soft_wrap=True)
-    console.print(_result_table(comparison))
-    console.print(_collective_table(comparison))
+    console.print_table(_result_table(comparison), ["parts\nin XLA", "type"])
+    count = len(comparison.results)
+    if count > SHOWN:
+        right = sum(map(_is_right, comparison.results))
+        console.print(f"{right} of {count} results are right, the farthest off shown")
+    narrow = console.width < PLAIN_WIDTH
+    console.print_table(_collective_table(comparison, narrow=narrow))
     ours, xla, temporary = map(bytes_text, comparison.memory)
     console.print(
         f"memory of a device at its peak: ours {ours}, XLA's {xla}"

@@ -1,7 +1,7 @@
 """`ttxdsl diff`: what two programs, or one program under two shardings, do differently."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +30,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.remarks import Remark
+from ttxdsl.reporting.alike import fold, unfolded
 from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.sharding.units import bytes_text
@@ -200,7 +201,7 @@ def _sides(options: argparse.Namespace) -> list[tuple[str, Callable[[], Side]]]:
 def _summary_table(found: Difference) -> Table:
     table = Table("", title_justify="left")
     for heading in ("A", "B", "B - A"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
 
     def row(
         name: str, of: Callable[[Side], int], text: Callable[[int], str] = str
@@ -219,22 +220,55 @@ def _summary_table(found: Difference) -> Table:
     return table
 
 
-def _cell(pair: Pair, of: Callable[[CountedCollective], str]) -> str:
-    texts = [of(one) for one in (pair.left, pair.right) if one is not None]
-    return texts[0] if len(set(texts)) == 1 else " -> ".join(texts)
+def _sides_text(texts: Iterable[str]) -> str:
+    return " -> ".join(dict.fromkeys(texts))
 
 
-def _pair_table(pairs: list[Pair]) -> Table:
-    table = Table("", "collective", "axis", "local tensor", "bytes", "why")
-    for pair in pairs:
-        table.add_row(
-            pair.sign,
-            _cell(pair, lambda one: one.title),
-            _cell(pair, lambda one: one.axes_text),
-            _cell(pair, lambda one: one.tensor),
-            _cell(pair, lambda one: bytes_text(one.bytes_per_device)),
-            _cell(pair, lambda one: one.reason),
+def _cells(pair: Pair) -> tuple[str, ...]:
+    """What two collectives do, both where it differs, but for their bytes."""
+    both = [one for one in (pair.left, pair.right) if one is not None]
+    return (
+        pair.sign,
+        _sides_text(one.title for one in both),
+        _sides_text(one.axes_text for one in both),
+        _sides_text(one.tensor for one in both),
+        _sides_text(one.reason for one in both),
+    )
+
+
+def _moved(pair: Pair) -> int:
+    """Bytes that it is about."""
+    left, right = (
+        one.bytes_per_device if one is not None else 0
+        for one in (pair.left, pair.right)
+    )
+    return max(left, right)
+
+
+def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
+    """Pairs that differ alike are one row with a count, the dearest first."""
+    rows = unfolded(pairs) if whole else fold(pairs, _cells, _moved)
+    table = Table("", "collective", "axis", "local tensor")
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("why")
+    for group in rows.groups:
+        sign, title, axes, tensor, reason = _cells(group[0])
+        count = f"{len(group)} " if len(group) > 1 else ""
+        sides = [
+            [one for one in side if one is not None]
+            for side in (
+                [pair.left for pair in group],
+                [pair.right for pair in group],
+            )
+        ]
+        bytes_ = _sides_text(
+            bytes_text(sum(one.bytes_per_device for one in side))
+            for side in sides
+            if side
         )
+        table.add_row(sign, f"{count}{title}", axes, tensor, bytes_, reason)
+    if rows.hidden:
+        table.add_row("", f"{len(rows.hidden)} others, shown by --all")
     return table
 
 
@@ -250,7 +284,8 @@ def print_difference(
         console.print(guessed, soft_wrap=True)
     shown = [pair for pair in found.pairs if everything or not pair.is_equal]
     if shown:
-        console.print(_pair_table(shown))
+        pairs = _pair_table(shown, whole=everything)
+        console.print_table(pairs, ["local tensor", "axis"])
         console.print("- only in A, + only in B, ~ changed")
     same = len(found.pairs) - sum(not pair.is_equal for pair in found.pairs)
     if same and not everything:
@@ -431,7 +466,9 @@ def add_command(commands: Any) -> None:
         help="compare with the same program where propagation=PASS or reshards=PASS",
     )
     parser.add_argument(
-        "--all", action="store_true", help="list collectives that are the same too"
+        "--all",
+        action="store_true",
+        help="list each collective, those that are the same too",
     )
     add_stage_options(parser, *_OPTIONS)
     add_source_options(parser)

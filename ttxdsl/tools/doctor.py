@@ -21,12 +21,14 @@ from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, shortened, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import PLAIN_WIDTH, report_console
+from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console
 from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
 _MOST_GROUPS = 10
+_MOST_MESH_LINES = 24
+"""Of the table of meshes, so that a screen has all of the report."""
 _MOST_LINES = 8
 """Of the code, for arguments and for constraints."""
 _MOST_OFF_TOP = 3
@@ -202,8 +204,11 @@ def print_diagnosis(
         console.print(f"each can be split evenly over {diagnosis.devices} devices")
     rows = _selected(diagnosis, options.top)
     meshes = _mesh_table(diagnosis, rows)
-    console.print_table(meshes, ["shared by", "arguments", "padding", "sent"])
-    if len(diagnosis.shapes) > 1:
+    lines = _MOST_MESH_LINES if narrow else None
+    dropped = ["shared by", "arguments", "padding", "sent"]
+    console.print_table(meshes, dropped, lines)
+    # of one shape the table above has said it
+    if sum(bool(diagnosis.of_shape(shape)) for shape in diagnosis.shapes) > 1:
         shapes = _shape_table(diagnosis)
         console.print_table(shapes, ["least memory", "lightest", "padding"])
     of = " of those compiled" if diagnosis.untried else ""
@@ -356,6 +361,8 @@ def execute(options: argparse.Namespace) -> int:
         flags.print_json(_json(diagnosis))
     else:
         print_diagnosis(console, diagnosis, options)
+        if diagnosis.rows:  # of the first mesh, whose code is printed
+            print_remarks(diagnosis.rows[0].measurement.warnings, whole=True)
     return 0 if any(row.fits for row in diagnosis.rows) else 1
 
 

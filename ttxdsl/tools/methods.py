@@ -26,7 +26,7 @@ from ttxdsl.budgets.directives import parse_limits
 from ttxdsl.checking.check import CheckReport
 from ttxdsl.commands import Interpretation
 from ttxdsl.doctoring.doctor import Diagnosis
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, place_text
 from ttxdsl.interpreters.limits import Limits
 from ttxdsl.interpreters.printing import tensor_text
 from ttxdsl.interpreters.run import entry_function, run_module
@@ -171,7 +171,9 @@ def memory(program: Program) -> MemoryProfile:
 
 def _print_memory(console: Terminal, profile: MemoryProfile) -> None:
     point = profile.points[profile.peak] if profile.points else None
-    where = "" if point is None else f", at {point.op.name} {point.position or ''}"
+    where = (
+        "" if point is None else f", at {point.op.name} {place_text(point.position)}"
+    )
     console.print(
         f"peak {bytes_text(profile.peak_bytes)} a device{where.rstrip()};"
         f" arguments {bytes_text(profile.argument_bytes)}",

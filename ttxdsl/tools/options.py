@@ -444,6 +444,15 @@ def machine_of_options(options: argparse.Namespace) -> Machine:
     return replace(machine, **changed, axes=axes)
 
 
+def add_by_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--by`, for tables of collectives."""
+    from ttxdsl.reporting.homes import WAYS
+
+    parser.add_argument(
+        "--by", choices=WAYS, help="one row for all collectives that share this"
+    )
+
+
 def add_trip_count_option(parser: argparse.ArgumentParser) -> None:
     """Add how often loops turn of which the program does not say it."""
     parser.add_argument(

@@ -28,17 +28,17 @@ from ttxdsl.interpreters.limits import Limits, beside_comparison
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.printed import Printed
 from ttxdsl.program import require_stablehlo
-from ttxdsl.reporting.alike import SHOWN, fold, unfolded
+from ttxdsl.reporting.alike import farthest, fold, unfolded
 from ttxdsl.reporting.collectives import (
     CountedCollective,
     list_collectives,
     unknown_loops_text,
 )
-from ttxdsl.reporting.homes import Home, homes
+from ttxdsl.reporting.homes import PLACES, row_names
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.summary import Purpose, purposes
-from ttxdsl.sharding.units import bytes_text
+from ttxdsl.sharding.units import bytes_text, number_ranges, seconds_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remarks, progress, report_console
@@ -59,8 +59,22 @@ ENGINES = {
 }
 """What may run the compiled program, and what a report calls it."""
 
+_MOST_LINES = 34
+"""Of a table of collectives, so that a screen has all of the report."""
+
 _STEPS = 18
 """Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
+
+
+def _stages_text(stages: Sequence[Stage]) -> str:
+    """How long all took and which one longest, and which were skipped."""
+    total = sum(stage.seconds for stage in stages)
+    text = f"{len(stages)} stages and lowerings {seconds_text(total)}"
+    if stages:
+        longest = max(stages, key=attrgetter("seconds"))
+        text += f", of it {longest.name} {seconds_text(longest.seconds)}"
+    skipped = [stage.number for stage in stages if stage.skipped and stage.number]
+    return text + (f"; skipped: {number_ranges(skipped)}" if skipped else "")
 
 
 def _stage_table(stages: Sequence[Stage]) -> Table:
@@ -75,34 +89,13 @@ def _stage_table(stages: Sequence[Stage]) -> Table:
     return table
 
 
-def _alike(one: CountedCollective) -> tuple[str, ...]:
-    return one.title, one.axes_text, one.tensor, one.reason
-
-
-_BY: dict[str, Callable[[CountedCollective], object]] = {
-    "kind": attrgetter("kind"),
-    "axis": attrgetter("axes_text"),
-    "cause": attrgetter("reason"),
-    "line": lambda one: (one.position or "").rpartition("/")[2],
-}
-_BY_HOME: dict[str, Callable[[Home], str]] = {
-    "layer": lambda home: home.layer,
-    "scope": lambda home: home.scope,
-    "parameter": lambda home: home.parameter,
-}
-"""What `--by` makes one row of; the latter are looked up in the program."""
-
-_PLACES = ("line", *_BY_HOME)
-"""Of these, what stands in the last column itself."""
-
-
 def _row_keys(
     device: ModuleOp, collectives: Sequence[CountedCollective], by: str | None
-) -> list[object]:
+) -> Sequence[object]:
     """For each collective what all of its row share."""
-    if by in _BY_HOME:
-        return list(map(_BY_HOME[by], homes(device)))
-    return list(map(_BY.get(by or "", _alike), collectives))
+    if by is None:
+        return [one.row for one in collectives]
+    return row_names(device, collectives, by)
 
 
 def _cell(texts: Iterable[str]) -> str:
@@ -127,7 +120,7 @@ def _collective_table(
     table.add_column("axis")
     table.add_column("local tensor")
     table.add_column("bytes/device", justify="right", no_wrap=True)
-    place_of = outcome.by if outcome.by in _PLACES else None
+    place_of = outcome.by if outcome.by in PLACES else None
     table.add_column(place_of or "why")
     for pairs in rows.groups:
         group, place = [one for one, _ in pairs], pairs[0][1]
@@ -155,11 +148,10 @@ def _collective_table(
 def _result_table(results: "Sequence[RunResult]", *, whole: bool) -> Table:
     """Results with their faults; of many those that are farthest off."""
     numbered = list(enumerate(results))
-    if len(numbered) > SHOWN and not whole:
-        numbered.sort(
-            key=lambda row: (row[1].comparison.ok, -row[1].comparison.max_rel)
+    if not whole:
+        numbered = farthest(
+            results, lambda one: one.comparison.ok, lambda one: one.comparison.max_rel
         )
-        numbered = sorted(numbered[:SHOWN], key=itemgetter(0))
     table = Table("result", "type", title="Results", title_justify="left")
     for column in ("max abs", "max rel", "PCC"):
         table.add_column(column, justify="right")
@@ -177,7 +169,7 @@ def _result_table(results: "Sequence[RunResult]", *, whole: bool) -> Table:
         )
     if len(numbered) < len(results):
         right = sum(result.comparison.ok for result in results)
-        text = f"{right} of {len(results)} pass, the farthest off are shown"
+        text = f"{right} of {len(results)} pass, the farthest off shown"
         table.add_section()
         table.add_row("all", text, "", "", "", _verdict(right == len(results)))
     return table
@@ -234,7 +226,10 @@ def print_outcome(
     meshes = ", ".join(f"@{name} {mesh}" for name, mesh in lowered.meshes.items())
     head = heading(source, f"  mesh {visible(meshes) or 'none'}")
     console.print(head, soft_wrap=True)
-    console.print(_stage_table(lowered.stages))
+    if whole:
+        console.print(_stage_table(lowered.stages))
+    else:
+        console.print(_stages_text(lowered.stages), soft_wrap=True)
     collectives = lowered.collectives(outcome.trip_count)
     for purpose in outcome.purposes:
         console.print(str(purpose), soft_wrap=True)
@@ -242,7 +237,8 @@ def print_outcome(
         peak = bytes_text(outcome.peak_bytes)
         console.print(f"memory of a device: {peak} at its peak", soft_wrap=True)
     table = _collective_table(collectives, outcome, whole=whole)
-    console.print_table(table, ["local tensor", "axis"])
+    lines = None if whole else _MOST_LINES
+    console.print_table(table, ["local tensor", "axis"], lines)
     if (guessed := unknown_loops_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
     if outcome.processes:
@@ -415,9 +411,6 @@ def run_program(
     """
     start = program.loaded
     require_stablehlo(start.form)
-    known = (*_BY, *_BY_HOME)
-    if by is not None and by not in known:
-        raise CompileError(f"by='{by}': say one of {', '.join(known)}")
     reference = Runner(start.module, limits=limits)
     if not arrays:
         limits.require_inputs(reference.function)
@@ -566,13 +559,11 @@ def add_command(commands: Any) -> None:
         help="of --engine mpi: also run it on one device, in the first process",
     )
     parser.add_argument(
-        "--all", action="store_true", help="each collective, result and remark in a row"
+        "--all",
+        action="store_true",
+        help="each stage, collective, result and remark in a row",
     )
-    parser.add_argument(
-        "--by",
-        choices=(*_BY, *_BY_HOME),
-        help="one row for all collectives that share this",
-    )
+    flags.add_by_option(parser)
     flags.add_devices_option(parser)
     flags.add_compiler_options(parser)
     flags.add_stage_options(parser, "dump_dir", "strict")

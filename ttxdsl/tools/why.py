@@ -1,6 +1,7 @@
 """`ttxdsl why`: where a sharding or a collective comes from, and what would change it."""
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -9,20 +10,22 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from ttxdsl.errors import near
 from ttxdsl.explaining import answers
 from ttxdsl.explaining.explain import Explainer
 from ttxdsl.explaining.layers import fold_collectives
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.alike import unfolded
+from ttxdsl.reporting.homes import PLACES
 from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import PLAIN_WIDTH, report_console, working
+from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console, working
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
+_MOST_LINES = 46
+"""Of the table of collectives, so that a screen has all of the answer."""
 _STEPS_SHOWN = 6
 """Steps of a chain that are printed without `--all`, the first and the last ones."""
 
@@ -77,7 +80,7 @@ class _Shown:
 
 def _add_cause(tree: Tree, cause: answers.AxisCause, shown: _Shown) -> None:
     origin = cause.origin
-    place = f" ({near(origin.place.position)})" if origin.place.position else ""
+    place = f" ({origin.place.shown})" if origin.place.position else ""
     branch = tree.add(styled(f"{cause.axis}: {origin.text}{place}"))
     steps = cause.steps
     known = 0
@@ -143,7 +146,7 @@ def sharding_tree(answer: answers.WhySharding, *, whole: bool = False) -> Tree:
 def _made(answer: answers.WhySharding) -> str:
     place = replace(answer.place, value=None)
     if place.op == "func.func":
-        return f"argument ({near(place.position)})" if place.position else "argument"
+        return f"argument ({place.shown})" if place.position else "argument"
     scope = f" [{place.scope}]" if place.scope else ""
     return f"{place}{scope}"
 
@@ -255,59 +258,73 @@ def _numbers(group: Sequence[answers.WhyCollective]) -> str:
     return f"{first}, …" if len(group) > 3 else first
 
 
+def _moved(group: Sequence[answers.WhyCollective]) -> list[str]:
+    """Of a row: the kinds, how many of each, the axes, how often they run."""
+    kinds = Counter(each.kind for each in group)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    axes = dict.fromkeys(each.axes for each in group)
+    turns = dict.fromkeys(str(each.times) for each in group)
+    kind = counted if len(group) > 1 else group[0].kind
+    return [text for text in (kind, ", ".join(axes), *turns) if text]
+
+
 def _program_table(
     answer: answers.WhyProgram, *, whole: bool, narrow: bool = False
 ) -> Table:
     """The collectives; where it is narrow, op and cause are in one column."""
     rows = (
-        unfolded(answer.collectives) if whole else fold_collectives(answer.collectives)
+        unfolded(answer.collectives)
+        if whole
+        else fold_collectives(answer.collectives, answer.rows)
     )
-    table = Table("#", "collective", title="Collectives", title_justify="left")
+    table = Table(title="Collectives", title_justify="left")
+    if not narrow:
+        table.add_column("#")
+    table.add_column("collective")
     table.add_column("bytes/device", justify="right", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
+    if answer.by in PLACES:
+        table.add_column(answer.by)
     if not narrow:
         table.add_column("op")
     table.add_column("why", min_width=30)
     for group in rows.groups:
-        one, count = group[0], len(group)
-        place = replace(one.op, position=None)
-        position = (one.op.position or "").rpartition("/")[2]
-        kind = f"{count} {one.kind}" if count > 1 else one.kind
-        like = "the first of them:" if count > 1 else ""
-        causes = (one.summary, *_origins(one))
-        if narrow:
-            number = f"{one.number}, …" if count > 1 else str(one.number)
-            needs = causes[1:] or causes
-            last = ["\n".join(filter(None, (f"{place} {position}".strip(), *needs)))]
-        else:
-            number = _numbers(group)
-            last = [
-                f"{place}\n{position}".strip(),
-                "\n".join(filter(None, (like, *causes))),
-            ]
-        table.add_row(
-            number,
-            (" " if narrow else "\n").join(
-                filter(None, (kind, one.axes, str(one.times)))
-            ),
+        one = group[0]
+        figures = (
             bytes_text(sum(each.bytes for each in group)),
             seconds_text(sum(each.seconds for each in group)),
-            *last,
         )
+        named = ()
+        if answer.by in PLACES:
+            named = (answer.rows[one.number] or f"no {answer.by} is known",)
+        site = f"{replace(one.op, position=None)}\n{one.op.shown}".strip()
+        needs = _origins(one)
+        if narrow:
+            op = "" if named else site.replace("\n", " ")
+            why = "\n".join(filter(None, (op, *(needs or [one.summary]))))
+            cell = f"{' '.join(_moved(group))}\n#{one.number}"
+            more = ", …" if len(group) > 1 else ""
+            table.add_row(f"{cell}{more}", *figures, *named, why)
+            continue
+        first = "the slowest of them:" if answer.rows else "the first of them:"
+        why = "\n".join(([first] if len(group) > 1 else []) + [one.summary, *needs])
+        cell = "\n".join(_moved(group))
+        table.add_row(_numbers(group), cell, *figures, *named, site, why)
+    blank = () if narrow else ("",)
     if rows.hidden:
         table.add_row(
-            "",
+            *blank,
             f"{len(rows.hidden)} others, shown by --all",
             bytes_text(sum(one.bytes for one in rows.hidden)),
             seconds_text(sum(one.seconds for one in rows.hidden)),
         )
-    figures = answer.figures
+    total = answer.figures
     table.add_section()
     table.add_row(
-        "",
-        f"{figures.count} in all",
-        bytes_text(figures.bytes),
-        seconds_text(figures.seconds),
+        *blank,
+        f"{total.count} in all",
+        bytes_text(total.bytes),
+        seconds_text(total.seconds),
     )
     return table
 
@@ -334,7 +351,8 @@ def print_answer(
                     console.print(styled(str(purpose)), soft_wrap=True)
                 narrow = console.width < PLAIN_WIDTH
                 table = _program_table(answer, whole=whole, narrow=narrow)
-                console.print_table(table, ["#", "time"])
+                lines = _MOST_LINES if narrow and not whole else None
+                console.print_table(table, ["time"], lines)
                 console.print("--collective N tells more, and what would help")
             else:
                 console.print("no collectives: nothing has to be sent")
@@ -364,11 +382,14 @@ def execute(options: argparse.Namespace) -> int:
             options.argument,
             options.result,
             options.collective,
+            by=options.by,
             jobs=options.jobs,
         )
     if options.json:
         flags.print_json(_data(answer))
         return 0
+    if isinstance(answer, answers.WhyProgram):
+        print_remarks(answer.remarks, whole=options.all)
     print_answer(report_console(), answer, machine, whole=options.all)
     return 0
 
@@ -437,6 +458,7 @@ def add_command(commands: Any) -> None:
         action="store_true",
         help="each collective in a row, every step of long chains",
     )
+    flags.add_by_option(parser)
     flags.add_machine_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)

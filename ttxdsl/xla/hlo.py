@@ -11,13 +11,14 @@ Source: XLA's HLO text format; the forms of replica groups are those that XLA pr
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
 from ttxdsl.analysis.runs import ONCE, Times
+from ttxdsl.errors import Frame, own_frame, place_text
 from ttxdsl.reporting.trace.stacks import stack_parts
 from ttxdsl.sharding.axes import AxisRef, sort_by_mesh
 from ttxdsl.sharding.cost import Ring, ring_bytes
@@ -60,7 +61,8 @@ class HloCollective:
     `bytes_per_device` is what a device sends by the ring model in one run of the program,
     in which it runs `times`, `tensor` the types of what it moves (its results, where an
     async op has operands in its type too).
-    `op_name` and `position` are of the metadata, None where there is none.
+    `op_name`, `position` and the `function` that this is in are of the metadata, None where
+    there is none; of a traceback it is the user's own frame.
     """
 
     kind: str
@@ -69,7 +71,13 @@ class HloCollective:
     bytes_per_device: int
     op_name: str | None = None
     position: str | None = None
+    function: str | None = None
     times: Times = ONCE
+
+    @property
+    def place(self) -> str:
+        """The position for people, `train.py:33 in block`; nothing if there is none."""
+        return place_text(self.position, self.function)
 
     @property
     def count(self) -> int:
@@ -206,30 +214,48 @@ def _tensors(type_: str) -> list[tuple[str, int]]:
 
 
 _SECTION = re.compile(
-    r"^(FileNames|FileLocations|StackFrames)\n((?:\d+ .*\n)*)", re.MULTILINE
+    r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n((?:\d+ .*\n)*)",
+    re.MULTILINE,
 )
 
 
-def _frames(hlo: str) -> dict[str, str]:
-    """The `file:line:col` of each numbered stack frame of a module's head."""
+def _frames(hlo: str) -> dict[str, Frame]:
+    """For each numbered stack frame of a module's head the user's own frame there."""
     tables: dict[str, dict[str, str]] = {}
     for section in _SECTION.finditer(hlo):
         tables[section[1]] = dict(row.split(" ", 1) for row in section[2].splitlines())
-    frames: dict[str, str] = {}
+
+    def named(table: str, number: str | None) -> str:
+        return tables.get(table, {}).get(number or "", "").strip('"')
+
+    frames: dict[str, Frame] = {}
+    parents: dict[str, str] = {}
     for number, frame in tables.get("StackFrames", {}).items():
-        at = re.search(r"file_location_id=(\d+)", frame)
-        row = tables.get("FileLocations", {}).get(at[1]) if at else None
+        ids = dict(re.findall(r"(\w+)=(\d+)", frame))
+        row = tables.get("FileLocations", {}).get(ids.get("file_location_id", ""))
         if row is None:
             continue
         fields = dict(re.findall(r"(\w+)=(\d+)", row))
-        file = tables.get("FileNames", {}).get(fields.get("file_name_id", ""), "")
+        file = named("FileNames", fields.get("file_name_id"))
         place = (fields.get("line", "0"), fields.get("column", "0"))
-        frames[number] = ":".join((file.strip('"'), *place))
-    return frames
+        function = named("FunctionNames", fields.get("function_name_id"))
+        frames[number] = Frame(function, ":".join((file, *place)))
+        # XLA writes one more than the number of the frame, so that 1 is none
+        parents[number] = str(int(ids.get("parent_frame_id", "1")) - 1)
+
+    def outward(number: str) -> Iterator[Frame]:
+        for _ in frames:  # of a text that somebody wrote: it may be a circle
+            if number not in frames:
+                return
+            yield frames[number]
+            number = parents[number]
+
+    own = {number: own_frame(outward(number)) for number in frames}
+    return {number: frame for number, frame in own.items() if frame is not None}
 
 
-def _metadata(line: str, frames: dict[str, str]) -> tuple[str | None, str | None]:
-    """The name and the position of the op that a line was made of."""
+def _metadata(line: str, frames: dict[str, Frame]) -> tuple[str | None, Frame | None]:
+    """The name of the op that a line was made of, and where that is."""
     found = _METADATA.search(line)
     if found is None:
         return None, None
@@ -270,7 +296,7 @@ def list_hlo_collectives(
             total //= size
         elif ring is Ring.REDUCE_SCATTER:
             total *= size
-        name, position = _metadata(line, frames)
+        name, frame = _metadata(line, frames)
         found.append(
             HloCollective(
                 kind=op["kind"].replace("-", "_"),
@@ -278,7 +304,8 @@ def list_hlo_collectives(
                 tensor=", ".join(text for text, _ in tensors),
                 bytes_per_device=ring_bytes(ring, total, size),
                 op_name=name,
-                position=position,
+                position=None if frame is None else frame.position,
+                function=None if frame is None else frame.function or None,
             )
         )
         inside.append(place)

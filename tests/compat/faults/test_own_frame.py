@@ -1,19 +1,31 @@
 """A position is where the user wrote something, not where a library did."""
 
-from ttxdsl.compat.faults.locations import source_position
+from xdsl.ir import Attribute
+
+from ttxdsl.compat.faults.locations import (
+    Frame,
+    own_first,
+    source_frame,
+    source_frames,
+    source_position,
+)
 from ttxdsl.program import parse_program
 
 DENSE = '"/v/lib/python3.12/site-packages/flax/linen/linear.py":287:8'
 
 
-def position(location: str) -> str | None:
+def placed(location: str) -> Attribute:
     module = parse_program(
         "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
         f"  %0 = stablehlo.negate %x : tensor<4xf32> loc({location})\n"
         "  return %0 : tensor<4xf32>\n}\n"
     )
     (op,) = [op for op in module.walk() if op.name == "stablehlo.negate"]
-    return source_position(op.location)
+    return op.location
+
+
+def position(location: str) -> str | None:
+    return source_position(placed(location))
 
 
 def test_the_frame_of_who_calls_a_library():
@@ -24,3 +36,21 @@ def test_the_frame_of_who_calls_a_library():
     assert position(own) == "block.py:5:2"
     # a library's if there is nothing else
     assert position(f"callsite({DENSE} at {DENSE})") == DENSE.replace('"', "")
+
+
+def test_the_function_is_of_the_traceback_and_not_the_ops_name():
+    called = f'callsite("Dense.__call__"({DENSE}) at "block"("train.py":33:4))'
+    location = placed(f'"jit(step)/Dense_0/dot_general"({called})')
+    assert source_frame(location) == Frame("block", "train.py:33:4")
+    assert [one.function for one in source_frames(location)] == [
+        "Dense.__call__",
+        "block",
+    ]
+    assert [one.function for one in own_first(source_frames(location))] == [
+        "block",
+        "Dense.__call__",
+    ]
+    # an op of which JAX says the name and the line only
+    assert source_frame(placed('"jit(step)/mul"("a.py":1:2)')) == Frame("", "a.py:1:2")
+    inlined = placed('callsite("jit(f)/mul"("a.py":1:2) at "b.py":3:4)')
+    assert source_frame(inlined) == Frame("", "a.py:1:2")

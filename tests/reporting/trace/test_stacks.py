@@ -6,8 +6,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from ttxdsl.errors import source_frames
 from ttxdsl.program import make_context, parse_program
-from ttxdsl.reporting.trace.stacks import Stacks, frames_of, name_stack
+from ttxdsl.reporting.trace.stacks import Stacks, name_stack
 from ttxdsl.transforms.stages.inline import InlinePass
 
 
@@ -35,7 +36,7 @@ def test_name_stack(text: str, parts: tuple[str, ...]):
 
 def test_frames_are_the_traceback_innermost_first():
     text = 'callsite("layer"("m.py":3:4) at "step"("m.py":9:1 to :20))'
-    assert [(f.function, f.position) for f in frames_of(location(text))] == [
+    assert [(f.function, f.position) for f in source_frames(location(text))] == [
         ("layer", "m.py:3:4"),
         ("step", "m.py:9:1"),
     ]

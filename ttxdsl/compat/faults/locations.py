@@ -13,6 +13,7 @@ An op that no dialect has is reported where its name stands; xDSL points behind 
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
@@ -140,40 +141,75 @@ _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[^/]*/")
 """Files of installed packages, which whoever wrote the program did not write."""
 
 
-def source_position(location: Attribute) -> str | None:
-    """The `file:line:col` that a location leads to, or None if it leads nowhere.
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of a traceback: the function, or nothing, and `file:line:col`."""
 
-    A call site answers with its callee (the innermost frame, as MLIR's own
-    diagnostics do) unless that is in a library and a caller is not; a fused location with
-    the first part that knows a position.
+    function: str
+    position: str
+
+
+def source_frames(location: Attribute) -> Iterator[Frame]:
+    """The traceback that a location holds, innermost frame first, each once.
+
+    A name around a file's position is the function's where it stands in a call site or in
+    another name, as JAX writes tracebacks, and has no slash; else it is the op's.
     """
-    first: str | None = None
-    pending = [location]
+    pending = [(location, "", False)]
     seen: set[int] = set()  # a part that several share is looked at once
     while pending:
-        part = pending.pop()
+        part, function, inside = pending.pop()
         if id(part) in seen:
             continue
         seen.add(id(part))
         match part:
             case FileLineColLoc() | FileLineColRange():
                 file, line, column = part.filename, part.line, part.column
-                position = f"{file.data}:{line.data}:{column.data}"
-                if not _LIBRARY.search(file.data):
-                    return position
-                first = first or position
+                yield Frame(function, f"{file.data}:{line.data}:{column.data}")
             case ParsedLoc():
-                return first or part.position
+                yield Frame("", part.position)
             case NameLoc():
-                pending.append(part.location)
+                name = part.desc.data
+                function = name if inside and "/" not in name else ""
+                pending.append((part.location, function, True))
             case CallSiteLoc():
-                pending += (part.caller, part.callee)
+                pending += ((part.caller, "", True), (part.callee, "", True))
             case FusedLoc():
                 parts = cast(ArrayAttr[Attribute], part.locations)
-                pending += reversed(parts.data)
+                pending += ((each, function, inside) for each in reversed(parts.data))
             case _:
                 continue
+
+
+def own_first(frames: Iterable[Frame]) -> list[Frame]:
+    """Frames of libraries behind those of the user, else in their order."""
+    return sorted(frames, key=lambda frame: bool(_LIBRARY.search(frame.position)))
+
+
+def own_frame(frames: Iterable[Frame]) -> Frame | None:
+    """The first frame that is not in a library, else the first; None of none."""
+    first: Frame | None = None
+    for frame in frames:
+        if not _LIBRARY.search(frame.position):
+            return frame
+        first = first or frame
     return first
+
+
+def source_frame(location: Attribute) -> Frame | None:
+    """The frame that a location leads to, or None if it leads nowhere.
+
+    A call site answers with its callee (the innermost frame, as MLIR's own
+    diagnostics do) unless that is in a library and a caller is not; a fused location with
+    the first part that knows a position.
+    """
+    return own_frame(source_frames(location))
+
+
+def source_position(location: Attribute) -> str | None:
+    """The `file:line:col` of `source_frame`."""
+    frame = source_frame(location)
+    return None if frame is None else frame.position
 
 
 @dataclass

@@ -1,4 +1,5 @@
-// Layers: scopes side by side that are alike but for numbers are one box, with a count.
+// Layers: scopes side by side that are alike but for numbers are one box, with a count;
+// segments too, of layers that nobody named.
 
 /** For each scope the first of those that are like it, and for each first all of them. */
 const firstLike = scopes.map((_, at) => at);
@@ -6,7 +7,7 @@ const alikeOf = new Map();
 for (const { scopes: inside } of children) {
   const found = new Map();
   for (const at of inside) {
-    if (scopes[at].kind !== "scope") continue;
+    if (!["scope", "segment"].includes(scopes[at].kind)) continue;
     const { ops, collectives, bytes, names } = totals[at];
     const key = JSON.stringify([scopes[at].name.replace(/\d+/g, "#"), ops, collectives, bytes, [...names].sort()]);
     if (!found.has(key)) found.set(key, []);
@@ -31,7 +32,7 @@ const isOpen = (at) => state.open.has(at) && !isStacked(at);
 /** ` … layers_11 ×12` of layers that are one box. */
 function layersText(at) {
   if (!isStacked(at)) return "";
-  const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name;
+  const alike = alikeOf.get(firstLike[at]), last = scopes[alike.at(-1)].name.replace(/^segment /, "");
   return `${last === scopes[at].name ? "" : ` … ${last}`} ×${alike.length}`;
 }
 

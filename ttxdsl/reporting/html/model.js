@@ -146,8 +146,8 @@ function scopeLabel(at) {
   const told = [...totals[at].names].filter(([name]) => ["contraction", "collective", "reduction"].includes(KIND_OF.get(name)));
   told.sort((a, b) => b[1] - a[1]);
   const what = told.slice(0, 2).map(([name, count]) => `${count} ${name}`);
-  const number = scope.name.replace("segment ", "");
-  return what.length ? `${number} · ${what.join(", ")}` : scope.name;
+  const number = scope.name.replace("segment ", "") + layersText(at);
+  return what.length ? `${number} · ${what.join(", ")}` : `segment ${number}`;
 }
 
 function ancestors(scope) {

@@ -43,12 +43,17 @@ def report_page(data: dict[str, Any]) -> str:
         data: see `ttxdsl.reporting.trace.data`.
     """
     parts = {
-        "title": escape(f"{data['title']} - ttxdsl report"),
-        "css": _source("report.css"),
+        "head": _head(str(data["title"]), "report.css"),
         "js": '"use strict";\n' + "\n".join(map(_source, SCRIPTS)),
         "data": json_in_html(packed(data)),
     }
     return _filled("report.html", parts)
+
+
+def _head(title: str, css: str) -> str:
+    """What every page begins with: it loads nothing, and has its style in it."""
+    parts = {"title": escape(f"{title} - ttxdsl report"), "css": _source(css)}
+    return _filled("head.html", parts)
 
 
 def _filled(name: str, parts: dict[str, str]) -> str:
@@ -88,7 +93,7 @@ def beside_page(left: dict[str, Any], right: dict[str, Any]) -> str:
         )
     cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
     parts = {
-        "title": escape(f"{titles[0]} beside {titles[1]} - ttxdsl report"),
+        "head": _head(" beside ".join(titles), "beside.css"),
         "rows": "".join(f"<tr>{row}</tr>" for row in cells),
         "left": escape(report_page(left)),
         "right": escape(report_page(right)),

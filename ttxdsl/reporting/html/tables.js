@@ -77,7 +77,7 @@ function setUpCollectives(view) {
     column("bytes per device", "130px", (one) => one.bytes, true),
     column("time", "64px", (one) => one.seconds, true),
     column("local tensor", "minmax(80px, 1fr)", (one) => one.tensor),
-    column("source", "minmax(70px, 1fr)", (one) => one.position ?? ""),
+    column("source", "minmax(150px, 1.6fr)", (one) => one.position ?? ""),
   ];
   const table = new SortedTable({
     columns, rows, sort: columns[3], height: 46,
@@ -88,7 +88,7 @@ function setUpCollectives(view) {
       h("span", { class: "mono" }, one.axes),
       meterOf(one.bytes, largest, commColor(one.kind)), h("span", { class: "num" }, timeText(one.seconds)),
       h("span", { class: "mono", title: one.tensor }, one.tensor),
-      h("span", { class: "mono muted", title: one.position ?? "" }, shortPlace(one.position)),
+      h("span", { class: "mono muted", title: one.position ?? "" }, one.place),
       h("div", { class: "why", title: one.reason }, one.reason)),
   });
   const groups = new Map();

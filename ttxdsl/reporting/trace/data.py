@@ -190,10 +190,22 @@ class Trace:
             "times": str(one.times),
             "reason": one.reason,
             "position": one.position,
+            "place": one.place,
             "order": order,
             "key": self._log.keys[op],
-            "node": self._node(op),
+            "node": self._node_of_collective(op),
         }
+
+    def _node_of_collective(self, op: Operation) -> int:
+        """Its node; of one that an optimization put before that, the op that it is for.
+
+        A sum may become gathers of what is summed up: those are of the product, of which
+        the sum is no more than the end.
+        """
+        node = self._node(op)
+        users = [self._node(use.operation) for one in op.results for use in one.uses]
+        first = min((user for user in users if user >= 0), default=node)
+        return min(node, first)
 
     def _timeline(self, time: Timeline) -> dict[str, Any]:
         return {

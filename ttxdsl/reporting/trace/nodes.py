@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ttxdsl.reporting.trace.stacks import Frame
+from ttxdsl.errors import Frame
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The scopes of a graph: functions, regions, and parts of JAX's name stack, as a tree.
 
-A scope with very many ops of its own is cut into segments where few values are alive,
-so that a program without any debug information can be folded too.
+A scope with very many ops of its own is cut into segments (`segments.py`), so that a
+program without any debug information can be folded too.
 """
 
 from collections import defaultdict
@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal
 
 from ttxdsl.reporting.trace.nodes import TraceNode
+from ttxdsl.reporting.trace.segments import segments_of
 from ttxdsl.reporting.trace.stacks import ScopeName
 
 _Item = tuple[Literal["node", "scope"], int]
@@ -19,15 +20,11 @@ _Item = tuple[Literal["node", "scope"], int]
 _MOST_ITEMS = 80
 _LARGEST_TO_MOVE = 64
 """Nodes of a scope that goes into a segment; a larger one stands for itself."""
-_FEWEST_IN_A_SEGMENT = 24
 _DENSE = 0.5
 """The part of its stretch of the program that a scope has to fill to be one."""
 _GAP = 4
 """How far apart two nodes of one stretch are at most."""
 _FEWEST_IN_A_STRETCH = 4
-
-_SEGMENTS = 48
-"""About how many segments a large scope is cut into."""
 
 
 @dataclass(slots=True)
@@ -221,21 +218,18 @@ class Scopes:
         self, scope: int, items: Sequence[_Item], nodes: Sequence[TraceNode]
     ) -> None:
         alive = self._alive_between(items, nodes)
-        longest = max(2 * _FEWEST_IN_A_SEGMENT, 2 * len(items) // _SEGMENTS)
-        start, number = 0, 0
-        while start < len(items):
-            number += 1
-            end = len(items)
-            if end - start > longest:
-                choices = range(start + longest // 2, start + longest)
-                end = min(choices, key=lambda at: (alive[at], -at))
+        labels = [
+            nodes[at].op if which == "node" else self.scopes[at].name
+            for which, at in items
+        ]
+        pieces = segments_of(labels, alive)
+        for number, (start, end) in enumerate(pieces, 1):
             segment = self._child(scope, ScopeName(f"segment {number}"), "segment")
             for which, at in items[start:end]:
                 if which == "node":
                     nodes[at].group = segment
                 else:
                     self.scopes[at].parent = segment
-            start = end
 
     def _alive_between(
         self, items: Sequence[_Item], nodes: Sequence[TraceNode]

@@ -3,24 +3,15 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, CallSiteLoc, FusedLoc, ModuleOp, NameLoc
+from xdsl.dialects.builtin import ModuleOp, NameLoc
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.analysis.origins import Origins
-from ttxdsl.errors import source_position
+from ttxdsl.errors import Frame, own_first, source_frames
 
 _TRANSFORMATION = re.compile(r"(jvp|transpose|vmap)\((.*)\)")
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One line of the user's traceback: the function (or nothing) and `file:line:col`."""
-
-    function: str
-    position: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +53,6 @@ def _without_transformations(part: str) -> Sequence[str]:
     if not around:
         return (part,) if part else ()
     return ("(".join(around) + ")" * (len(around) - 1), *stack_parts(part))
-
-
-def frames_of(location: Attribute) -> list[Frame]:
-    """The traceback that a location holds, innermost frame first."""
-    match location:
-        case CallSiteLoc():
-            return [*frames_of(location.callee), *frames_of(location.caller)]
-        case FusedLoc():
-            parts = cast(ArrayAttr[Attribute], location.locations)
-            return [frame for part in parts for frame in frames_of(part)]
-        case NameLoc():
-            inner = location.location
-            if isinstance(inner, NameLoc | CallSiteLoc | FusedLoc):
-                return frames_of(inner)
-            position = source_position(inner)
-            return [Frame(location.desc.data, position)] if position else []
-        case _:
-            position = source_position(location)
-            return [Frame("", position)] if position else []
 
 
 class Stacks:
@@ -126,9 +98,9 @@ class Stacks:
         return tuple(found)
 
     def frames(self, op: Operation) -> list[Frame]:
-        """The user's traceback of an op, innermost frame first."""
-        return [
+        """The traceback of an op, innermost frame first, libraries' behind the user's."""
+        return own_first(
             frame
             for number in reversed(self.source_chain(op))
-            for frame in frames_of(self.origins.marked(number)[1])
-        ]
+            for frame in source_frames(self.origins.marked(number)[1])
+        )

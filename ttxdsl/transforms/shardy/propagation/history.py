@@ -25,7 +25,7 @@ from ttxdsl.analysis.function_attributes import (
     set_result_attributes,
 )
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import source_position
+from ttxdsl.errors import place_text, source_frame
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh
@@ -69,8 +69,8 @@ class Hop:
     target_value: SSAValue
 
     def __str__(self) -> str:
-        position = source_position(self.op.location)
-        place = f" ({position})" if position else ""
+        frame = source_frame(self.op.location)
+        place = f" ({place_text(frame.position, frame.function)})" if frame else ""
         if isinstance(self.op, sdy.ShardingGroupOp):
             group = self.op.group_id.value.data
             way = f"another member of sharding group {group}"
