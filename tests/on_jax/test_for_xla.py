@@ -46,3 +46,26 @@ def test_gradients_are_scattered_along_their_first_dimension(
     assert str(product.precision_config).index("HIGHEST") > 0
     highest_first = "HIGHEST" in str(product.precision_config).split(",")[0]
     assert highest_first == (text is AS_IT_IS)
+
+
+def test_a_side_that_is_computed_is_not_read_by_columns(devices: DevicesOfJax):
+    """Its rows are wide: the product is copied, and its sides stay."""
+    text = f"""
+sdy.mesh @mesh = <["d"=8]>
+func.func @main(%x: tensor<512x24xf32> {SPLIT}, %h: tensor<512x1024xf32> {SPLIT}) -> (tensor<1024x24xf32> {SPLIT}) {{
+  %0 = stablehlo.tanh %h : tensor<512x1024xf32>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [0] x [0] : (tensor<512x24xf32>, tensor<512x1024xf32>) -> tensor<24x1024xf32>
+  %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<24x1024xf32>) -> tensor<1024x24xf32>
+  return %2 : tensor<1024x24xf32>
+}}"""
+    program = ttxdsl.load(text)
+    partitioned = program.partition()
+    arrays = program.random_inputs()
+    (found,) = devices.run(partitioned.text, list(arrays))
+    (wanted,) = program.simulate(*arrays)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    module = for_xla(partitioned.module).module
+    (product,) = ops_of_type(module, stablehlo.DotGeneralOp)
+    (scatter,) = ops_of_type(module, stablehlo.ReduceScatterOp)
+    assert isinstance(product.rhs.owner, stablehlo.TanhOp)
+    assert scatter.scatter_dimension.value.data == 0

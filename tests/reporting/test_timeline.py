@@ -12,7 +12,7 @@ from ttxdsl.program import parse_program
 from ttxdsl.reporting.chrome_trace import chrome_trace
 from ttxdsl.reporting.timeline import Timeline, timeline
 from ttxdsl.sharding.links import Link
-from ttxdsl.sharding.machines import GENERIC, Machine
+from ttxdsl.sharding.machines import GENERIC, Convolving, Machine
 
 ALONE = replace(GENERIC, combine_bytes=0)
 ADD = """({
@@ -142,6 +142,19 @@ func.func public @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {{
 
     assert program("exponential").seconds == pytest.approx(1024e-6 + 1e-3)
     assert program("negate").seconds == pytest.approx(1e-3, rel=0.01)
+
+
+def test_convolutions_of_few_features_take_their_own_time():
+    text = """\
+func.func public @main(%x: tensor<1x8x8x4xf32>, %w: tensor<1x1x4x4xf32>) -> tensor<1x8x8x4xf32> {
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x8x8x4xf32>
+  return %0 : tensor<1x8x8x4xf32>
+}
+"""
+    few, many = Convolving((2, 4), 1e6), Convolving((32, 32), 1e9)
+    machine = Machine(convolutions=(few, many))
+    seconds = timeline(parse_program(text), machine).seconds
+    assert seconds == pytest.approx(64 * 4 * 4 / 1e6)
 
 
 def test_what_is_joined_is_in_no_memory():

@@ -68,6 +68,19 @@ def test_a_machine_of_measurements():
     assert not machine.overlap
 
 
+def test_convolutions_have_the_speeds_of_their_features():
+    rows = [((1, 1), 2e7), ((8, 8), 2e9), ((32, 32), 1e10)]
+    seen = [
+        Sample("convolution", 1 << 20, 1, (1 << 20) / speed, features)
+        for features, speed in rows
+    ]
+    machine = machine_of(fit([*samples(Link()), *LOCAL, *seen]).to_json())
+    for features, speed in [*rows, ((64, 128), 1e10), ((10, 6), 2e9)]:
+        seconds = machine.seconds(1 << 20, 0, features=features)
+        assert seconds == pytest.approx((1 << 20) / speed)
+    assert machine.seconds(1 << 20, 0) == pytest.approx(2e-3 / 2)
+
+
 def test_too_few_measurements():
     with pytest.raises(ValueError, match="three collectives"):
         fit(LOCAL)

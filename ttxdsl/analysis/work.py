@@ -162,6 +162,22 @@ def _is_joined(value: SSAValue, user: Operation) -> bool:
     )
 
 
+def features(op: Operation) -> tuple[int, int] | None:
+    """Of how many input features a convolution makes how many, in each of its groups.
+
+    Kernels are made for many: few leave vectors idle, and a depthwise convolution is one of
+    a feature for each feature. None for anything else.
+    """
+    if not isinstance(op, stablehlo.ConvolutionOp):
+        return None
+    kernel, numbers = shape_of(op.rhs), op.dimension_numbers.data
+    groups = op.feature_group_count.value.data * op.batch_group_count.value.data
+    return (
+        kernel[numbers.kernel_input_feature_dimension],
+        kernel[numbers.kernel_output_feature_dimension] // groups,
+    )
+
+
 def is_function(op: Operation) -> bool:
     """Whether an op computes exponentials and the like, each of many operations."""
     return op.name in _FUNCTIONS or op.name.startswith("chlo.")

@@ -23,6 +23,7 @@ from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import (
     bytes_touched,
     computes,
+    features,
     is_function,
     is_joined,
     operations,
@@ -246,7 +247,10 @@ class _Planner:
         if not computes(op):
             return _Planned(Lane.NONE, 0.0, name, [op])
         seconds = self.machine.seconds(
-            operations(op), bytes_touched(op), is_function=is_function(op)
+            operations(op),
+            bytes_touched(op),
+            is_function=is_function(op),
+            features=features(op),
         )
         if not is_joined(op):
             seconds += self.machine.op_seconds

@@ -24,7 +24,7 @@ data sheet. Latencies are round figures: nobody publishes them.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isfinite
+from math import isfinite, log
 from typing import Any, cast
 
 from ttxdsl.sharding.cost import Ring
@@ -45,6 +45,24 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
+class Convolving:
+    """How fast convolutions of some numbers of features are, in each of their groups.
+
+    Attributes:
+        features: of the input and of the output.
+        operations_per_second: multiply-adds.
+    """
+
+    features: tuple[int, int]
+    operations_per_second: float
+
+    def distance(self, features: tuple[int, int]) -> float:
+        """How far other features are, in ratios."""
+        pairs = zip(self.features, features, strict=True)
+        return sum(abs(log(max(one, 1) / max(other, 1))) for one, other in pairs)
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """What a device and its links do.
 
@@ -54,6 +72,7 @@ class Machine:
         link: between devices, where nothing below says otherwise.
         name: what to call it.
         functions_per_second: exponentials and the like; None: as multiply-adds.
+        convolutions: what was measured; the nearest counts. None: as products.
         op_seconds: until an op starts.
         levels: what connects devices that are further apart, the smallest blocks first.
         axes: what connects devices along mesh axes of a name, before all others.
@@ -70,6 +89,7 @@ class Machine:
     link: Link = DEFAULT_LINK
     name: str = "generic"
     functions_per_second: float | None = None
+    convolutions: tuple[Convolving, ...] = ()
     op_seconds: float = 0.0
     levels: tuple[Level, ...] = ()
     axes: tuple[tuple[str, Link], ...] = ()
@@ -78,7 +98,8 @@ class Machine:
 
     def __post_init__(self) -> None:
         speeds = self.operations_per_second, self.memory_bytes_per_second
-        for speed in (*speeds, self.functions_per_second or 1.0):
+        of_kinds = [one.operations_per_second for one in self.convolutions]
+        for speed in (*speeds, self.functions_per_second or 1.0, *of_kinds):
             if not (isfinite(speed) and speed > 0):
                 raise ValueError(f"a device does more than 0 a second, not {speed}")
         if any(level.devices < 1 for level in self.levels):
@@ -88,12 +109,27 @@ class Machine:
                 raise ValueError(f"nothing takes less than 0, as {least} does")
 
     def seconds(
-        self, operations: int, bytes_touched: int, *, is_function: bool = False
+        self,
+        operations: int,
+        bytes_touched: int,
+        *,
+        is_function: bool = False,
+        features: tuple[int, int] | None = None,
     ) -> float:
-        """The time of one op: computing or memory, whichever takes longer."""
+        """The time of one op: computing or memory, whichever takes longer.
+
+        Args:
+            operations: multiply-adds, or elements.
+            bytes_touched: what it reads and writes.
+            is_function: whether it computes exponentials and the like.
+            features: of a convolution, see `Convolving`.
+        """
         speed = self.operations_per_second
         if is_function and self.functions_per_second is not None:
             speed = self.functions_per_second
+        if features is not None and self.convolutions:
+            near = min(self.convolutions, key=lambda one: one.distance(features))
+            speed = near.operations_per_second
         return max(operations / speed, bytes_touched / self.memory_bytes_per_second)
 
     def link_of(
@@ -159,6 +195,11 @@ def _link_of(data: Any) -> Link:
     return Link(**known)
 
 
+def _convolving_of(data: Any) -> Convolving:
+    into, out = data["features"]
+    return Convolving((int(into), int(out)), float(data["operations_per_second"]))
+
+
 def machine_of(text: str) -> Machine:
     """The machine of a file's text.
 
@@ -172,6 +213,9 @@ def machine_of(text: str) -> Machine:
         known = dict(cast("Mapping[str, Any]", data))
         if "link" in known:
             known["link"] = _link_of(known["link"])
+        known["convolutions"] = tuple(
+            _convolving_of(one) for one in known.get("convolutions", ())
+        )
         known["levels"] = tuple(
             Level(int(one["devices"]), _link_of(one["link"]))
             for one in known.get("levels", ())

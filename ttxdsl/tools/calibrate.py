@@ -79,8 +79,8 @@ def add_command(commands: Any) -> None:
         "calibrate",
         help="measure what JAX's devices do, for the times of why, doctor and report",
         description=(
-            "Measure collectives, products, exponentials and memory on JAX's virtual"
-            " CPU devices, fit the time model to them, and write a machine that other"
+            "Measure collectives, products, convolutions, exponentials and memory on"
+            " JAX's virtual CPU devices, fit the time model to them, and write a machine that other"
             " commands take with --machine."
         ),
         epilog=(

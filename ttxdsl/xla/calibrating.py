@@ -25,7 +25,7 @@ import numpy as np
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.links import Link, Shape, ways
-from ttxdsl.sharding.machines import Machine
+from ttxdsl.sharding.machines import Convolving, Machine
 from ttxdsl.xla.execute import complaint
 
 _WORKER = Path(__file__).with_name("stopwatch.py")
@@ -38,16 +38,18 @@ class Sample:
     """One measurement.
 
     Attributes:
-        what: a kind of collective, `product`, `function`, `memory` or `op`.
+        what: a kind of collective, `product`, `convolution`, `function`, `memory` or `op`.
         amount: bytes that a device holds, multiply-adds, elements, bytes, ops.
         group_size: of a collective; else 1.
         seconds: that one takes.
+        features: of a convolution, in and out.
     """
 
     what: str
     amount: int
     group_size: int
     seconds: float
+    features: tuple[int, int] | None = None
 
 
 def _solved(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
@@ -148,6 +150,11 @@ def fit(samples: Sequence[Sample], name: str = "calibrated") -> Machine:
         link=fit_link([one for one in samples if one.what in kinds]),
         name=name,
         functions_per_second=speed("function"),
+        convolutions=tuple(
+            Convolving(one.features, one.amount / one.seconds)
+            for one in by_what.get("convolution", ())
+            if one.features is not None
+        ),
         op_seconds=op_seconds,
         overlap=False,
     )
@@ -190,4 +197,7 @@ def measured(devices: int, repeats: int = 20) -> list[Sample]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise CompileError(f"cannot run JAX: {reason}") from error
-    return [Sample(*one) for one in listed]
+    return [
+        Sample(what, amount, size, seconds, tuple(features) if features else None)
+        for what, amount, size, seconds, features in listed
+    ]

@@ -5,15 +5,17 @@ when JAX is first imported:
 
     python -P stopwatch.py FOLDER DEVICES REPEATS
 
-The folder gets `samples.json`, a list of `[what, operations or bytes, group size, seconds]`:
+The folder gets `samples.json`, a list of `[what, operations or bytes, group size, seconds,
+features]`:
 each kind of collective with the bytes that a device holds before, in groups of 2, 4, … up to
-all devices; `product` (multiply-adds), `function` (elements), `memory` (bytes) and `op` on all devices
-at once. Each is done several times in a row inside one program, in a long and a short row;
+all devices; `product` and `convolution` (multiply-adds; the latter with its features in and
+out), `function` (elements), `memory` (bytes) and `op` on all devices at once. Each is done several times in a row inside one program, in a long and a short row;
 the difference is what one takes, without starting the program. Of the repeats the fastest
 counts: nothing makes a run faster than it is, and other processes make it slower.
 """
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -27,6 +29,10 @@ _ATTEMPTS = 5
 """To get beyond the noise."""
 SIZES = tuple(1 << power for power in (8, 12, 15, 17, 19, 21))
 """Of what a device holds before a collective, in bytes."""
+
+FEATURES = (1, 4, 8, 16, 32)
+"""Of convolutions, in and out: where kernels are others for few. More are as fast."""
+_PICTURES, _KERNEL = (2, 32, 32), (3, 3)
 
 jax: Any = import_module("jax")
 jnp: Any = jax.numpy
@@ -129,20 +135,51 @@ def local_steps() -> list[tuple[str, int, tuple[int, ...], Step]]:
     return steps
 
 
-def measure(devices: int, repeats: int) -> list[tuple[str, int, int, float]]:
+def convolved(x: Any, count: int) -> Any:
+    """Pictures, one number of them from so many features that they are convolved to.
+
+    The kernel is taken from the pictures: what is constant could be made ready before. One
+    number is written, which takes no time and needs the whole convolution.
+    """
+    shape = (*_KERNEL, x.shape[-1], count)
+    kernel = x.reshape(-1)[: math.prod(shape)].reshape(shape)
+    numbers = ("NHWC", "HWIO", "NHWC")
+    y = lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=numbers)
+    return lax.dynamic_update_slice(x, y[:1, :1, :1, :1], (0,) * x.ndim)
+
+
+def convolution_steps() -> list[tuple[tuple[int, int], int, tuple[int, ...], Step]]:
+    """Convolutions by their features: these, multiply-adds, shape, step."""
+    area = math.prod(_PICTURES) * math.prod(_KERNEL)
+    return [
+        ((i, o), area * i * o, (*_PICTURES, i), lambda x, o=o: convolved(x, o))
+        for i in FEATURES
+        for o in FEATURES
+    ]
+
+
+def measure(devices: int, repeats: int) -> list[tuple[Any, ...]]:
     """All samples."""
-    samples: list[tuple[str, int, int, float]] = []
+    samples: list[tuple[Any, ...]] = []
 
     def add(
-        what: str, amount: int, size: int, mesh: Any, shape: Any, step: Step
+        what: str,
+        amount: int,
+        size: int,
+        mesh: Any,
+        shape: Any,
+        step: Step,
+        features: tuple[int, int] | None = None,
     ) -> None:
         found = seconds_of(step, mesh, shape, repeats)
         if found is not None:
-            samples.append((what, amount, size, found))
+            samples.append((what, amount, size, found, features))
 
     everyone = jax.make_mesh((devices,), ("all",))
     for what, amount, shape, step in local_steps():
         add(what, amount, 1, everyone, shape, step)
+    for features, amount, shape, step in convolution_steps():
+        add("convolution", amount, 1, everyone, shape, step, features)
     size = 2
     while size <= devices:
         if devices % size == 0:

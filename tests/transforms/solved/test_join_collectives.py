@@ -6,6 +6,7 @@ import pytest
 from tests.transforms.solved.same_numbers import after, assert_numbers_stay, on_mesh
 from tests.transforms.solved.test_align_collectives import CHANNEL, dense, reducing
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.program import parse_program
 from ttxdsl.transforms.solved.join_collectives import MOST_BYTES
@@ -150,6 +151,26 @@ def test_what_is_joined(name: str):
     text, kinds = PROGRAMS[name]
     assert sorted(collectives(after(text, "join-collectives"))) == sorted(kinds)
     if len(collectives(text)) > len(kinds):
+        assert_numbers_stay(text, "join-collectives", VALUES)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "is_changed"),
+    [
+        (gather("b", "a", 1, 8, 8), (8, 32), True),
+        (scatter("b", "a", 1, (8, 8)), (8, 2), True),
+        (exchange("b", "a", 1, 0), (32, 2), False),
+        (gather("b", "a", 0, 8, 8), (32, 8), False),
+    ],
+)
+def test_parts_of_rows_stand_together(
+    op: str, shape: tuple[int, int], is_changed: bool
+):
+    """What is gathered or scattered along the second dimension, also alone."""
+    text = program(op, total("s", "b", *shape), adding="s")
+    (found,) = ops_of_type(parse_program(after(text, "join-collectives")), *COLLECTIVES)
+    assert (shape_of(found.operands[0]) != (8, 8)) == is_changed
+    if is_changed:
         assert_numbers_stay(text, "join-collectives", VALUES)
 
 

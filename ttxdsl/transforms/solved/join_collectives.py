@@ -5,6 +5,10 @@ nothing else; gathers, scatters and exchanges of one kind, in the same groups an
 elements of one type, are joined here: what each sends to each member of its group is a
 row, the rows of all stand one behind the other, and are sent at once.
 
+What is gathered or scattered along another dimension than the first goes as rows too, also
+alone: XLA for CPUs turns the whole tensor for it, number by number, where the parts of a row
+stay together. Of 1 MiB that took 2 to 3.7 times the processor time.
+
 **Why it is right.** Each row is sent to the same device as before, and parts that are
 summed are summed with the same parts of the others. Those joined have the same number of
 collectives ahead of them on the longest way from the body's start. A collective has one
@@ -125,6 +129,17 @@ def _moved(w: Writer, value: SSAValue, source: int, target: int) -> SSAValue:
     return w.transpose(value, order)
 
 
+def _is_inner(op: _Joinable) -> bool:
+    """Whether it gathers or scatters along another dimension than the first.
+
+    Parts are exchanged as they stand: all_to_alls by rows take up to twice as long.
+    """
+    return any(
+        None in (one.split, one.concat) and bool(one.split or one.concat)
+        for one in _rows(op)
+    )
+
+
 def _kind(op: _Joinable) -> Hashable:
     """What collectives that are joined have in common, None of one that stays."""
     values = (*op.operands, *op.results)
@@ -155,7 +170,7 @@ def _sources(op: Operation) -> Iterator[Operation]:
 
 
 def _join_in(block: Block) -> None:
-    waiting: dict[tuple[int, Hashable], list[_Joinable]] = {}
+    waiting: dict[Hashable, list[_Joinable]] = {}
     ahead: dict[Operation, int] = {}
     for op in block.ops:
         ahead[op] = max((ahead[one] for one in _sources(op)), default=0)
@@ -163,14 +178,12 @@ def _join_in(block: Block) -> None:
             continue
         ahead[op] += 1
         kind = _kind(op)
-        if (
-            kind is None
-            or max(map(value_bytes, (*op.operands, *op.results))) > MOST_BYTES
-        ):
+        if kind is None:
             continue
-        place = ahead[op], kind
+        is_large = max(map(value_bytes, (*op.operands, *op.results))) > MOST_BYTES
+        place = ahead[op], kind, op if is_large else None
         waiting.setdefault(place, []).append(op)
-    joined = [ops for ops in waiting.values() if len(ops) > 1]
+    joined = [ops for ops in waiting.values() if len(ops) > 1 or _is_inner(ops[0])]
     for ops in joined:
         _join(ops)
     if joined:
