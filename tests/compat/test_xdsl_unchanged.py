@@ -45,6 +45,12 @@ READ = {
     "xdsl.irdl:IRDLOperation.__hash__": "5d525e8c9c30",
     "xdsl.irdl:IRDLOperation.__eq__": "42a1bc532c98",
     "xdsl.ir:Operation.operands.fget": "628aa27aa9c8",
+    "xdsl.ir:SSAValue.erase": "21679d4ad047",
+    "xdsl.ir:SSAValue.replace_all_uses_with": "b02d4136806b",
+    "xdsl.ir:Block.add_op": "bbe369f334ce",
+    "xdsl.ir:Block.insert_op_after": "39bca821fd47",
+    "xdsl.ir:Block._attach_op": "bad0a10fd5e4",
+    "xdsl.ir:Operation._insert_next_op": "653c333fe957",
     # compat/cloning.py
     "xdsl.ir:Operation.clone": "79c23b97d830",
     "xdsl.ir:Operation.clone_without_regions": "09f5f815d25a",

@@ -9,7 +9,8 @@ Ops and values are what they are: equal to themselves alone, and hashed by where
 are. xDSL says that in Python, for which every look-up in a dictionary of them waits;
 `object` says it too. Two more calls are left out where an op is asked for its operands
 or for one result. A value that nobody uses is erased by doing nothing: xDSL makes another
-value first, to put in the place of no use.
+value first, to put in the place of no use. An op without regions is added to a block that
+has ops by four assignments, where xDSL makes four calls.
 """
 
 from collections.abc import Mapping, Sequence
@@ -163,7 +164,21 @@ def mend() -> None:
         if self.first_use is not None:
             erase(self, safe_erase)
 
+    add_op = Block.add_op
+
+    def add_behind(self: Block, operation: Operation) -> None:
+        block, op = cast(Any, self), cast(Any, operation)
+        last = block._last_op
+        if last is None or op.regions or op.parent is not None:
+            add_op(self, operation)
+            return
+        op.parent = self
+        op._prev_op = last
+        op._next_op = None
+        last._next_op = block._last_op = operation
+
     SSAValue.erase = erase_used
+    Block.add_op = add_behind
     Operation.__init__ = cast(Any, _initialize)
     Operation.create = cast(Any, classmethod(_create))
     IRDLOperation.__post_init__ = cast(Any, _fill_defaults)
