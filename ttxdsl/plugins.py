@@ -10,21 +10,27 @@ first dialect or pass is asked for, none before.
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from xdsl.universe import Universe
 
 from ttxdsl.errors import CompileError
 from ttxdsl.visible import visible
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 GROUP = "ttxdsl.plugins"
 """Entry points whose values are modules."""
 
 XDSL_GROUP = "xdsl.universe"
 """Entry points of xDSL, whose values are universes."""
+
+_GROUPS = (GROUP, XDSL_GROUP)
 
 _named: dict[str, ModuleType] = {}
 _universes: dict[str, Universe] = {}
@@ -110,17 +116,44 @@ def _load_installed() -> None:
 
 
 def universes() -> dict[str, Universe]:
-    """All universes besides ours, after importing every plug-in that is installed.
+    """All universes besides ours and xDSL's, after importing what is installed.
 
     Raises:
         CompileError: one that is made for this package cannot be imported.
     """
-    found = installed_universes()
-    _load_installed()
+    found: dict[str, Universe] = {}
+    if _are_installed():
+        found = installed_universes()
+        _load_installed()
     known = {id(one) for one in found.values()}
     named = {name: one for name, one in _universes.items() if id(one) not in known}
     return {**found, **named}
 
 
-def _entries(group: str) -> list[EntryPoint]:
+def _entries(group: str) -> "list[EntryPoint]":
+    from importlib.metadata import entry_points
+
     return list(entry_points(group=group))
+
+
+@cache
+def _are_installed() -> bool:
+    """Whether something that is installed may bring plug-ins.
+
+    `importlib.metadata` knows, but importing and asking it takes a twentieth of a small
+    compilation. Where packages lie in folders and their files name neither group, as
+    they mostly do, it need not be asked.
+    """
+    finders = [one for one in sys.meta_path if hasattr(one, "find_distributions")]
+    if finders != [PathFinder]:
+        return True
+    for name in sys.path:
+        folder = Path(name)
+        if folder.is_file():
+            return True  # an archive
+        for file in folder.glob("*/entry_points.txt"):
+            if file.parent.name.startswith(("xdsl-", "ttxdsl-")):
+                continue
+            if any(f"[{one}]" in file.read_text("utf-8") for one in _GROUPS):
+                return True
+    return False

@@ -20,5 +20,6 @@ CLASSES = [
 @pytest.mark.parametrize("attribute", CLASSES, ids=lambda one: one.name)
 def test_every_parameter_is_compared(attribute: type[ParametrizedAttribute]):
     """A parameter declared in a base that is no dataclass would be left out."""
+    declared = {name for name, _ in attribute.get_irdl_definition().parameters}
     compared = {field.name for field in dataclasses.fields(attribute) if field.compare}
-    assert compared == {name for name, _ in attribute.get_irdl_definition().parameters}
+    assert compared == declared

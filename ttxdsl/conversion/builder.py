@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import copysign, isfinite
+from struct import pack, unpack
 from typing import cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     AnyFloat,
@@ -624,8 +624,10 @@ def is_f32(number: Number) -> bool:
     value = float(number)
     if not isfinite(value) or value != number:
         return False
-    with np.errstate(over="ignore"):
-        return float(np.float32(value)) == value
+    try:
+        return unpack("f", pack("f", value))[0] == value
+    except OverflowError:
+        return False
 
 
 @lru_cache(maxsize=1 << 12, typed=True)  # of the zeros only -0.0 comes here

@@ -20,10 +20,10 @@ from ttxdsl.conversion.group_axes import coordinates
 from ttxdsl.conversion.unsupported import UNSUPPORTED
 from ttxdsl.dialects import ttir
 from ttxdsl.dialects._tt.attributes import NumberError
+from ttxdsl.dialects.expressed import on_floats, quantization_of
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters import quantized
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
@@ -173,7 +173,7 @@ class Lowering:
                 known.keep(id(type), is_quantized(type, op), type)
             has_quantized = has_quantized or known[id(type)]
         self.builder.location = op.location
-        floats = quantized.on_floats(op) if has_quantized else None
+        floats = on_floats(op) if has_quantized else None
         try:
             results = (
                 as_results(rule(self, op))
@@ -266,7 +266,7 @@ def is_quantized(type: Attribute, op: Operation) -> bool:
             " can say",
             op,
         )
-    return quantized.quantization_of(type) is not None
+    return quantization_of(type) is not None
 
 
 _LARGEST_SIZE = 2**31 - 1

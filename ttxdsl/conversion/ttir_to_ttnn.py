@@ -180,13 +180,18 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
             if constraints.get(name, one.constr) != one.constr
         }
 
-    on_device = issubclass(target, ttnn.OnDevice)
-    segmented = issubclass(target, While)
-    linked = issubclass(target, ttnn.Linked)
-
-    handed = on_device and not issubclass(target, ttnn.ConstantOp)
+    @cache  # asked of the few classes that a program has
+    def kind() -> tuple[bool, bool, bool]:
+        """Whether it has lists of operands, links, and a device that is handed to it."""
+        handed = issubclass(target, ttnn.OnDevice)
+        return (
+            issubclass(target, While),
+            issubclass(target, ttnn.Linked),
+            handed and not issubclass(target, ttnn.ConstantOp),
+        )
 
     def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:
+        segmented, linked, handed = kind()
         properties = dict(op.properties)
         if not segmented:
             properties.pop("operandSegmentSizes", None)

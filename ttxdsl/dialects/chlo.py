@@ -29,7 +29,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     AttrSizedResultSegments,
     BaseAttr,
-    irdl_attr_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -91,7 +90,7 @@ from ttxdsl.dialects.stablehlo.types import (
     with_element,
     with_shape,
 )
-from ttxdsl.ir.definitions import irdl_op_definition
+from ttxdsl.ir.definitions import irdl_attr_definition, irdl_op_definition
 
 _ANY = AnyTensorOf(Kind.ANY_PER_AXIS)
 _PRED = AnyTensorOf(Kind.PRED)

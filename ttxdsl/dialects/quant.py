@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Data, Dialect, TypeAttribute
-from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+
+from ttxdsl.ir.definitions import irdl_attr_definition
 
 
 @dataclass(frozen=True, slots=True)

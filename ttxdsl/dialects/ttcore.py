@@ -21,13 +21,13 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Data, Dialect, Operation, ParametrizedAttribute
-from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects._tt import modules
+from ttxdsl.ir.definitions import irdl_attr_definition
 from ttxdsl.ir.verify_once import looks_around
 from ttxdsl.sharding.mesh import MOST_DEVICES
 

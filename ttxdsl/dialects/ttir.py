@@ -56,7 +56,7 @@ from ttxdsl.dialects._tt import (
     reduction,
     today,
 )
-from ttxdsl.dialects._tt.additions import Addition, AdditionOp, sources
+from ttxdsl.dialects._tt.additions import AdditionOp, sources
 from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
 from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import ComputeOp, OneInputOp, TTOp, op_of
@@ -440,15 +440,17 @@ class MeshShardOp(collective.MeshShard, Destination):
 # --- what tt-mlir has no op for ------------------------------------------------
 
 
-def _with_destinations(addition: Addition) -> type[AdditionOp]:
-    """An addition with a destination for each result, but tokens."""
-    source = sources()[addition.source].get_irdl_definition()
-    if addition.token:
-        return additions.op_of_line(addition, TTIROp)
-    options: dict[str, Any] = {}
-    if any(isinstance(one, VariadicDef) for _, one in source.operands):
-        options["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
-    return additions.op_of_line(addition, Destinations, **options)
+class _AdditionDestinations(Destinations):
+    """Base of additions with a destination for each result."""
+
+    @classmethod
+    def later_fields(cls) -> dict[str, Any]:
+        """How long the operands and the destinations are, where both are lists."""
+        assert issubclass(cls, AdditionOp)
+        source = sources()[cls.ADDITION.source].get_irdl_definition()
+        if not any(isinstance(one, VariadicDef) for _, one in source.operands):
+            return {}
+        return {"irdl_options": (AttrSizedOperandSegments(as_property=True),)}
 
 
 TODAY_OPS = {
@@ -459,7 +461,12 @@ TODAY_OPS = {
 """The classes of tt-mlir's other ops, by mnemonic."""
 
 
-ADDITION_OPS = {one.source: _with_destinations(one) for one in additions.ADDITIONS}
+ADDITION_OPS = {
+    one.source: additions.op_of_line(
+        one, TTIROp if one.token else _AdditionDestinations
+    )
+    for one in additions.ADDITIONS
+}
 """Their classes by the name of the op that they stand for."""
 
 

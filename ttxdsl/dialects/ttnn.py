@@ -41,7 +41,6 @@ from xdsl.ir import (
     TypeAttribute,
 )
 from xdsl.irdl import (
-    irdl_attr_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -79,6 +78,7 @@ from ttxdsl.dialects._tt.data_movement import verify_repetition
 from ttxdsl.dialects._tt.op import OneInputOp, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import exactly, expect_dim, shape_text, tensor_types
 from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, SpacedVerbatim, verbatim
+from ttxdsl.ir.definitions import irdl_attr_definition
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
 # --- types and attributes ---------------------------------------------------

@@ -2,44 +2,24 @@
 
 A value of a quantized type is the array of its stored integers. Ops that only move
 elements work on these. Every other op is run as the specification says it is meant:
-operands dequantized, the op on floats, the result quantized.
+operands dequantized, the op on floats (`dialects/expressed.py`), the result quantized.
 
 Source: StableHLO specification, sections "Quantized types", "quantize", "dequantize".
 """
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Block, Operation, Region
-from xdsl.rewriter import Rewriter
+from xdsl.ir import Operation
 
-from ttxdsl.dialects.facts import MovesData, ops_with
-from ttxdsl.dialects.quant import Quantization, QuantizedType
-from ttxdsl.dialects.stablehlo import StableHLO
+from ttxdsl.dialects.expressed import quantization_of
+from ttxdsl.dialects.quant import Quantization
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import DType, element_dtype, tensor_of, widen
 
 Array = NDArray[Any]
-
-_MOVES = {op.name for op in ops_with(MovesData, StableHLO)} | {
-    *(
-        "stablehlo.composite",
-        "stablehlo.uniform_dequantize",
-        "stablehlo.uniform_quantize",
-    )
-}
-"""Ops that take stored integers as they are."""
-
-
-def quantization_of(type: Attribute) -> Quantization | None:
-    """How a tensor type's elements are quantized, if they are."""
-    if not isinstance(type, TensorType):
-        return None
-    element = cast("TensorType[Attribute]", type).element_type
-    return element.data if isinstance(element, QuantizedType) else None
 
 
 def _along_axis(
@@ -89,47 +69,6 @@ def with_parameters(how: Quantization, scale: Array, zero: Array) -> Quantizatio
         scales=tuple(float(one) for one in scale.reshape(-1)),
         zero_points=tuple(int(one) for one in zero.reshape(-1)),
     )
-
-
-def _expressed(type: Attribute) -> Attribute:
-    how = quantization_of(type)
-    if how is None:
-        return type
-    return TensorType(how.expressed_type, tensor_of(type)[0])
-
-
-def on_floats(op: Operation) -> Operation | None:
-    """For an op on quantized tensors the same op on floats, else None.
-
-    It is not part of the program: its operands are arguments of a block of its own.
-    """
-    if op.name in _MOVES or not op.name.startswith("stablehlo."):
-        return None
-    types = (value.type for value in (*op.operands, *op.results))
-    if all(quantization_of(type) is None for type in types):
-        return None
-    block = Block(arg_types=[_expressed(value.type) for value in op.operands])
-    regions = [_region_on_floats(region) for region in op.regions]
-    made = type(op).create(
-        operands=block.args,
-        result_types=[_expressed(value.type) for value in op.results],
-        properties=op.properties,
-        attributes=op.attributes,
-        regions=regions,
-    )
-    block.add_op(made)
-    return made
-
-
-def _region_on_floats(region: Region) -> Region:
-    copy = region.clone()
-    values = [arg for block in copy.blocks for arg in block.args]
-    values += [result for op in copy.walk() for result in op.results]
-    for value in values:
-        wanted = _expressed(value.type)
-        if wanted != value.type:
-            Rewriter.replace_value_with_new_type(value, wanted)
-    return copy
 
 
 def to_floats(op: Operation, values: tuple[Any, ...]) -> tuple[Any, ...]:

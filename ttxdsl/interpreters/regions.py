@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.dialects.expressed import on_floats
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, is_integer, tensor_of
@@ -241,7 +242,7 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
                 op,
                 results,
                 tuple(dead),
-                shadow=quantized.on_floats(op),
+                shadow=on_floats(op),
                 returns=op.has_trait(IsTerminator),
                 last_use=_last_used(op, set(dead)),
                 leaves=leaves,

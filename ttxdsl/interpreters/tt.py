@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import ints
+from ttxdsl.dialects.expressed import quantization_of
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import ConvDims, GatherDims
 from ttxdsl.dialects.ttcore import ReduceType
@@ -251,7 +252,7 @@ def _rand(_: Interpreter, op: Any, args: Values) -> Values:
 
 def _quantization(type: Attribute, parameters: Values) -> Quantization:
     """A quantized type's, or with a scale and a zero point that were given."""
-    how = quantized.quantization_of(type)
+    how = quantization_of(type)
     assert how is not None
     return quantized.with_parameters(how, *parameters) if parameters else how
 

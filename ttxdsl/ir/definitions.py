@@ -1,19 +1,24 @@
-"""Definitions of ops that are made when first asked for.
+"""Definitions of ops and attributes that are made when first asked for.
 
 xDSL reads a class's fields and makes accessors of them when the class is written down,
-a quarter of a millisecond each. A program uses twenty ops of six hundred, so that the
-start of a command would be mostly this. Here it happens when the first op of the class
-is made or parsed, or when the class is asked for its definition.
+a quarter to half a millisecond each. A program uses twenty ops of six hundred and ten
+attributes of a hundred, so that the start of a command would be mostly this. Here it
+happens when the first op or attribute of the class is made or parsed, or when the class
+is asked for its definition.
 """
 
 from typing import Any, TypeVar, cast
 
-from xdsl.ir import Operation, OpTraits
-from xdsl.irdl import IRDLOperation, irdl_op_definition as define
+from typing_extensions import dataclass_transform
+from xdsl import irdl
+from xdsl.ir import Attribute, Operation, OpTraits, ParametrizedAttribute
+from xdsl.irdl import IRDLOperation
+from xdsl.utils.runtime_final import runtime_final
 
 _OpT = TypeVar("_OpT", bound=IRDLOperation)
+_AttributeT = TypeVar("_AttributeT", bound=type[Attribute])
 
-_waiting: dict[type[Operation], dict[str, Any]] = {}
+_waiting: dict[type[object], dict[str, Any]] = {}
 """Classes that are not defined yet, with what stood in the place of what asks for it."""
 
 _MISSING = object()
@@ -28,7 +33,7 @@ class _Asked:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: object, owner: type[IRDLOperation]) -> Any:
+    def __get__(self, instance: object, owner: type[object]) -> Any:
         define_waiting(owner)
         return getattr(owner if instance is None else instance, self.name)
 
@@ -50,31 +55,57 @@ class _DeclaredTraits:
 def irdl_op_definition(op_class: type[_OpT]) -> type[_OpT]:
     """Decorator: the class is that of an op, whose definition is made when asked for.
 
-    A definition that is wrong raises then, not here.
+    A definition that is wrong raises then, not here. Fields that take long to find out
+    are what a class method `later_fields` answers with, by name.
     """
     asked: dict[str, Any] = {"get_irdl_definition": _Asked("get_irdl_definition")}
     if op_class.assembly_format is not None:
         asked |= {name: _Asked(name) for name in ("parse", "print")}
     asked["traits"] = _DeclaredTraits()
-    _waiting[op_class] = {name: vars(op_class).get(name, _MISSING) for name in asked}
-    for name, stand_in in asked.items():
-        setattr(op_class, name, stand_in)
+    _wait(op_class, asked)
     return op_class
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(irdl.param_def,))
+def irdl_attr_definition(attribute: _AttributeT) -> _AttributeT:
+    """Decorator: the class is that of an attribute, defined as an op's is.
+
+    How its instances are compared comes with the definition; before it there are none,
+    since making one asks for it.
+    """
+    if issubclass(attribute, ParametrizedAttribute):
+        _wait(attribute, {"get_irdl_definition": _Asked("get_irdl_definition")})
+        # constraints ask whether there may be others of its kind
+        return cast(_AttributeT, runtime_final(cast(Any, attribute)))
+    return cast(_AttributeT, irdl.irdl_attr_definition(cast(Any, attribute)))
+
+
+def _wait(one: type[object], asked: dict[str, Any]) -> None:
+    _waiting[one] = {name: vars(one).get(name, _MISSING) for name in asked}
+    for name, stand_in in asked.items():
+        setattr(one, name, stand_in)
+
+
 def waiting() -> tuple[type[Operation], ...]:
-    """The classes that are not defined yet."""
-    return tuple(_waiting)
+    """The classes of ops that are not defined yet."""
+    return tuple(one for one in _waiting if issubclass(one, Operation))
 
 
-def define_waiting(op_class: type[IRDLOperation]) -> None:
+def define_waiting(wanted: type[object]) -> None:
     """Make the definitions of a class and of those that it is derived from."""
-    for one in reversed(op_class.mro()):
-        before = _waiting.pop(cast(type[Operation], one), None)
-        for name, value in (before or {}).items():
+    for one in reversed(wanted.mro()):
+        before = _waiting.pop(one, None)
+        if before is None:
+            continue
+        for name, value in before.items():
             if value is _MISSING:
                 delattr(one, name)
             else:
                 setattr(one, name, value)
-        if before is not None:
-            define(cast(type[IRDLOperation], one))
+        if issubclass(one, IRDLOperation):
+            fields = getattr(one, "later_fields", dict[str, Any])
+            for name, field in fields().items():
+                setattr(one, name, field)
+            irdl.irdl_op_definition(one)
+        else:
+            irdl.irdl_attr_definition(cast(type[Attribute], one))

@@ -74,13 +74,20 @@ def script() -> int:
     try:
         from ttxdsl.tools.process import run_as_process
 
-        code = run_as_process(main)
+        return run_as_process(_last_command)
     except KeyboardInterrupt:
         return _interrupted()
+
+
+def _last_command() -> int:
+    """`main`, and then the process ends: Python need not look for garbage before."""
     import gc
 
-    # what is left goes with the process: Python need not look for garbage in it first
-    gc.freeze()
+    from ttxdsl.ir.collector import few_collections
+
+    with few_collections():
+        code = main()
+        gc.freeze()
     return code
 
 

@@ -116,20 +116,15 @@ from ttxdsl.transforms.shardy.importing.sdy_add_data_flow_edges import (
 from ttxdsl.transforms.shardy.importing.sdy_apply_sharding_constraints import (
     ApplyShardingConstraintsPass,
 )
-from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import (
-    LiftInlinedMeshesPass,
-)
 from ttxdsl.transforms.shardy.importing.sdy_manual_axes_cleanup import (
     ManualAxesCleanupPass,
 )
 from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
     ShardingGroupImportPass,
 )
-from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.user_priority import (
     UserPriorityPropagatePass,
 )
-from ttxdsl.transforms.shardy.save_module import write_module
 from ttxdsl.transforms.stages.apply_argument_shard_status import (
     ApplyArgumentShardStatusPass,
 )
@@ -139,30 +134,19 @@ from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
 from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
 )
-from ttxdsl.transforms.stages.decouple_const_fanout import DecoupleConstFanoutPass
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
     check_boundary_shardings,
 )
-from ttxdsl.transforms.stages.flatten_composites import FlattenCompositesPass
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.stages.inline import InlinePass
-from ttxdsl.transforms.stages.insert_reshards_for_unpropagated_ops import (
-    InsertReshardsForUnpropagatedOpsPass,
-)
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
-from ttxdsl.transforms.stages.pad_borders import PadBordersPass
-from ttxdsl.transforms.stages.reoutline_composites import ReoutlineCompositesPass
-from ttxdsl.transforms.stages.replicate_non_splittable_values import (
-    ReplicateNonSplittableValuesPass,
-)
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (
     ShardyCCLCanonicalizationPass,
 )
 from ttxdsl.transforms.stages.simplify_reshards import SimplifyReshardsPass
 from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
-from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
 )
@@ -336,9 +320,13 @@ class TTStableHLOPipelinePass(ModulePass):
             return named_pass(self.propagation)
         if self.version == TODAY:
             return UserPriorityPropagatePass(conservative_propagation=True)
-        return (
-            UserPriorityPropagatePass() if self.optimize else AggressivePropagatePass()
+        if self.optimize:
+            return UserPriorityPropagatePass()
+        from ttxdsl.transforms.shardy.propagation.aggressive import (
+            AggressivePropagatePass,
         )
+
+        return AggressivePropagatePass()
 
     def _before(
         self, number: int, module: ModuleOp, written: "_WrittenShardings"
@@ -348,6 +336,10 @@ class TTStableHLOPipelinePass(ModulePass):
             case 1 if self.version == DESIGN and self._is_to_split(module, written):
                 return [OpenCompositesPass()]
             case 2 if self.version == TODAY and self._is_to_split(module, written):
+                from ttxdsl.transforms.stages.flatten_composites import (
+                    FlattenCompositesPass,
+                )
+
                 # here, for calls inside composites are inlined in stage 1
                 return [FlattenCompositesPass()]
             case 4:
@@ -358,8 +350,18 @@ class TTStableHLOPipelinePass(ModulePass):
                         "the program gives shardings a priority, which the stages do"
                         " not look at: sdy-user-priority-propagate does"
                     )
-                return [LiftInlinedMeshesPass()] if written.meshes else []
+                if not written.meshes:
+                    return []
+                from ttxdsl.transforms.shardy.importing.sdy_lift_inlined_meshes import (
+                    LiftInlinedMeshesPass,
+                )
+
+                return [LiftInlinedMeshesPass()]
             case 5 if self.version == TODAY:
+                from ttxdsl.transforms.stages.decouple_const_fanout import (
+                    DecoupleConstFanoutPass,
+                )
+
                 return [DecoupleConstFanoutPass()]
             case 6 if self.version == TODAY:
                 return [SupplyShardingRulesPass(), ManualAxesCleanupPass()]
@@ -370,13 +372,21 @@ class TTStableHLOPipelinePass(ModulePass):
                     ShardingGroupImportPass(),
                     AddDataFlowEdgesPass(),
                 ]
-            case 8:
-                today: list[ModulePass] = [
+            case 8 if self.version == TODAY:
+                from ttxdsl.transforms.stages.insert_reshards_for_unpropagated_ops import (
+                    InsertReshardsForUnpropagatedOpsPass,
+                )
+                from ttxdsl.transforms.stages.replicate_non_splittable_values import (
+                    ReplicateNonSplittableValuesPass,
+                )
+
+                return [
                     ReplicateNonSplittableValuesPass(),
                     InsertReshardsForUnpropagatedOpsPass(),
+                    EvenOutShardingsPass(self.strict),
                 ]
-                even = EvenOutShardingsPass(self.strict)
-                return [even] if self.version == DESIGN else [*today, even]
+            case 8:
+                return [EvenOutShardingsPass(self.strict)]
             case _:
                 return []
 
@@ -404,6 +414,10 @@ class TTStableHLOPipelinePass(ModulePass):
             case 10 if self.optimize or self.version == TODAY:
                 return [ShardyCCLCanonicalizationPass()]
             case 11 if self.version == TODAY:
+                from ttxdsl.transforms.stages.reoutline_composites import (
+                    ReoutlineCompositesPass,
+                )
+
                 return [ReoutlineCompositesPass()]
             case 11 if self.optimize and self.version == DESIGN:
                 return [OptimizeCollectivesPass()]
@@ -439,6 +453,8 @@ class TTStableHLOPipelinePass(ModulePass):
         solved = False
         written = _written_shardings(module)
         if self.first_stage == 1 and written.names_several_meshes(module):
+            from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
+
             UnifyMeshesPass().apply(ctx, module)
             written = _written_shardings(module)
         for number, stage in enumerate(stages[: self.last_stage], 1):
@@ -449,6 +465,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 if not solved:
                     require_one_replica(module)
                     if self.pad_borders and not self.strict:
+                        from ttxdsl.transforms.stages.pad_borders import PadBordersPass
+
                         PadBordersPass().apply(ctx, module)
                     check_boundary_shardings(module)
             skipped = solved and (FIRST_SHARDING_STAGE <= number <= LAST_SHARDING_STAGE)
@@ -522,6 +540,8 @@ def _dumper(directory: str) -> Callable[[int, str, ModuleOp], None]:
     Raises:
         CompileError: the folder cannot be made, or a file (by what is returned).
     """
+    from ttxdsl.transforms.shardy.save_module import write_module
+
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)

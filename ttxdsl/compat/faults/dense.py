@@ -10,7 +10,6 @@ from io import BytesIO
 from math import prod
 from typing import Any, cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
@@ -60,13 +59,14 @@ def _widen(blob: bytes, element: Attribute) -> bytes:
     bits = _narrow_bits(element)
     if bits is None:
         return blob
-    values = np.frombuffer(blob, np.uint8)
     if bits == 1:
-        return (values != 0).astype(np.uint8).tobytes()
-    unused = 8 - bits
+        return blob.translate(bytes(byte != 0 for byte in range(256)))
     signed = cast(IntegerType, element).signedness.data != Signedness.UNSIGNED
-    shifted = values << np.uint8(unused)
-    return (shifted.view(np.int8 if signed else np.uint8) >> unused).tobytes()
+    mask, sign = (1 << bits) - 1, 1 << (bits - 1) if signed else 0
+    # of a negative number all bits before its own are set
+    return blob.translate(
+        bytes(byte & mask | (~mask & 0xFF if byte & sign else 0) for byte in range(256))
+    )
 
 
 def _narrow(data: bytes, element: Attribute) -> bytes:
@@ -74,7 +74,8 @@ def _narrow(data: bytes, element: Attribute) -> bytes:
     bits = _narrow_bits(element)
     if bits is None:
         return data
-    return (np.frombuffer(data, np.uint8) & np.uint8((1 << bits) - 1)).tobytes()
+    mask = (1 << bits) - 1
+    return data.translate(bytes(byte & mask for byte in range(256)))
 
 
 def _elements(parser: AttrParser, span: Span, blob: bytes, type: Any) -> bytes:

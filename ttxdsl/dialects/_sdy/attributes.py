@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from xdsl.ir import Attribute, Data, OpaqueSyntaxAttribute
-from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from ttxdsl.dialects._sdy import syntax as syntax, verify as verify
 from ttxdsl.dialects._sdy.values import AxisPropagation, EdgeValueRef, PropagationStep
+from ttxdsl.ir.definitions import irdl_attr_definition
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.factors import DimMapping, OpShardingRule, TensorMapping

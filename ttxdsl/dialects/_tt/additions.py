@@ -150,6 +150,11 @@ class AdditionOp(TTOp):
 
     ADDITION: ClassVar[Addition]
 
+    @classmethod
+    def later_fields(cls) -> dict[str, Any]:
+        """The fields of the source, for which that one is defined."""
+        return {**super().later_fields(), **_fields_of(cls.ADDITION)}
+
     def as_source(self) -> Operation:
         """The op that this one stands for, on tensors without a place.
 
@@ -187,7 +192,7 @@ def _without_place(type: Attribute) -> Attribute:
 
 
 @cache
-def fields_of(addition: Addition) -> dict[str, Any]:
+def _fields_of(addition: Addition) -> dict[str, Any]:
     """The fields of its source, under their names."""
     source = sources()[addition.source].get_irdl_definition()
     fields: dict[str, Any] = {}
@@ -204,8 +209,6 @@ def fields_of(addition: Addition) -> dict[str, Any]:
     for name, definition in source.results:
         variadic = isinstance(definition, VariadicDef)
         fields[name] = var_result_def() if variadic else result_def()
-    if addition.pure:
-        fields["traits"] = traits_def(Pure())
     return fields
 
 
@@ -218,6 +221,7 @@ def op_of_line(
         "ADDITION": "ClassVar[Addition]",
         "IN_TT_MLIR": "ClassVar[bool]",
     }
-    said |= fields_of(addition) | fields
+    if addition.pure:
+        said["traits"] = traits_def(Pure())
     summary = f"As `{addition.source}`."
-    return op_of(AdditionOp, dialect, addition.mnemonic, summary, **said)
+    return op_of(AdditionOp, dialect, addition.mnemonic, summary, **said, **fields)

@@ -39,6 +39,11 @@ class TTOp(VerifiedOnce):
             cls.OPS.append(irdl_op_definition(cls))
 
     @classmethod
+    def later_fields(cls) -> dict[str, Any]:
+        """Fields that are added when the class is defined, see `ir/definitions.py`."""
+        return {}
+
+    @classmethod
     def mnemonic(cls) -> str:
         """The name by which both dialects know the op: its own without the dialect's."""
         return cls.name.partition(".")[2]

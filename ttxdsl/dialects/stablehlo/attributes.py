@@ -27,13 +27,14 @@ from xdsl.ir import (
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
 )
-from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.irdl import param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 from ttxdsl.dialects.stablehlo._syntax import dim_text, dims_text, next_text, parse_dims
+from ttxdsl.ir.definitions import irdl_attr_definition
 
 Dims = tuple[int, ...]
 

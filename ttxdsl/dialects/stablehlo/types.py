@@ -42,7 +42,6 @@ from xdsl.irdl import (
     AttrConstraint,
     IntConstraint,
     VerificationContext,
-    irdl_attr_definition,
     param_def,
 )
 from xdsl.parser import AttrParser
@@ -51,6 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
+from ttxdsl.ir.definitions import irdl_attr_definition
 
 Tensor: TypeAlias = TensorType[Attribute]
 

@@ -9,6 +9,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo as hlo
+from ttxdsl.dialects.expressed import quantization_of
 from ttxdsl.interpreters import kernels, quantized
 from ttxdsl.interpreters.elements import rank_of, tensor_of
 from ttxdsl.interpreters.implementing import (
@@ -77,7 +78,7 @@ def _uniform_quantize(
     """Real numbers, or those of another quantization, to stored integers."""
     shape, dtype = tensor_of(op.result.type)
     (x,) = quantized.to_floats(op, args)
-    how = quantized.quantization_of(op.result.type)
+    how = quantization_of(op.result.type)
     assert how is not None
     return (quantized.quantize(x, how, len(shape), dtype),)
 

@@ -23,10 +23,7 @@ from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.carriers.frontend_attributes import (
     DIRECTION,
     GROUP,
-    HLO_SHARDING,
-    PREFIX,
     Carried,
-    carries,
 )
 from ttxdsl.transforms.carriers.hlo_shardings import (
     HloShardings,
@@ -35,33 +32,26 @@ from ttxdsl.transforms.carriers.hlo_shardings import (
     is_of_nothing,
 )
 from ttxdsl.transforms.carriers.manual_computations import (
-    ENTERING,
-    LEAVING,
     CallBorder,
     border_of_shardy,
+)
+from ttxdsl.transforms.carriers.signs import (
+    BORDERS,
+    CONSTRAINT,
+    ENTERING,
+    HLO_SHARDING,
+    PREFIX,
     target_of,
 )
 
 
 class _Targets(StrEnum):
-    CONSTRAINT = "Sharding"
+    CONSTRAINT = CONSTRAINT
     RESULT = f"{PREFIX}FuncResultSharding"
     GROUP = f"{PREFIX}ShardingGroup"
     BARRIER = f"{PREFIX}PropagationBarrier"
 
 
-def is_carrier(op: Operation) -> bool:
-    """Whether an op is a custom call that says something of shardings.
-
-    A constraint with an attribute of sdy's is as Shardy knows it.
-    """
-    target = target_of(op)
-    if target == _Targets.CONSTRAINT:
-        return HLO_SHARDING in op.attributes or carries(op.attributes)
-    return target.startswith(PREFIX) or target in _BORDERS
-
-
-_BORDERS = ENTERING | LEAVING
 _OPEN_DIMS = re.compile(r"unspecified_dims=\[([\d,]*)\]")
 
 
@@ -110,9 +100,9 @@ class CustomCalls:
         found: dict[Operation, CallBorder] = {}
         for op in self._all:
             target = target_of(op)
-            if target in _BORDERS and target.startswith(PREFIX):
+            if target in BORDERS and target.startswith(PREFIX):
                 found[op] = border_of_shardy(op, self._carried)
-            elif target in _BORDERS:
+            elif target in BORDERS:
                 found[op] = self._border_of_gspmd(op)
             if op in found and len(found[op].shardings) != (
                 len(op.inputs) if target in ENTERING else len(op.outputs)

@@ -36,10 +36,8 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.tenstorrent_calls import FRONTEND_ATTRIBUTES
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.transforms.carriers.signs import HLO_SHARDING, PREFIX, carries, is_meant
 
-HLO_SHARDING = "mhlo.sharding"
-"""XLA's own sharding, which some exporters keep there, too; see `hlo_shardings`."""
-PREFIX = "xla.sdy."
 MESHES = "xla.sdy.meshes"
 SHARDING = "xla.sdy.sharding"
 SHARDING_RULE = "xla.sdy.sharding_rule"
@@ -153,21 +151,11 @@ def _is_blank(said: Attribute) -> bool:
     return isinstance(said, StringAttr) and not said.data.strip()
 
 
-def carries(attributes: Mapping[str, Attribute]) -> bool:
-    """Whether the frontend attributes among some say something about sdy."""
-    said = attributes.get(FRONTEND_ATTRIBUTES)
-    return isinstance(said, DictionaryAttr) and any(map(_is_meant, said.data))
-
-
-def _is_meant(key: str) -> bool:
-    return key == HLO_SHARDING or key.startswith(PREFIX)
-
-
 def _taken(attributes: dict[str, Attribute]) -> Mapping[str, Attribute]:
     """The frontend attributes among some, of which only what is not sdy's stays."""
     said = attributes.pop(FRONTEND_ATTRIBUTES)
     assert isinstance(said, DictionaryAttr)
-    rest = {key: value for key, value in said.data.items() if not _is_meant(key)}
+    rest = {key: value for key, value in said.data.items() if not is_meant(key)}
     if HLO_SHARDING in said.data:
         attributes.setdefault(HLO_SHARDING, said.data[HLO_SHARDING])
     if rest:

@@ -38,7 +38,7 @@ from ttxdsl.sharding.hlo import (
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.tilings import digits_of, mesh_of_tilings
-from ttxdsl.transforms.carriers.frontend_attributes import HLO_SHARDING
+from ttxdsl.transforms.carriers.signs import HLO_SHARDING
 
 NUM_PARTITIONS = "mhlo.num_partitions"
 

@@ -31,19 +31,10 @@ from ttxdsl.transforms.carriers.frontend_attributes import (
     OUT_SHARDINGS,
     Carried,
 )
+from ttxdsl.transforms.carriers.signs import ENTERING, LEAVING, target_of
 
 BODY = "manual_computation_body"
 """In the names of functions that Shardy's manual computations became in HLO."""
-
-ENTERING = frozenset({"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"})
-LEAVING = frozenset({"xla.sdy.LocalToGlobalShape", "SPMDShardToFullShape"})
-
-
-def target_of(op: object) -> str:
-    """What a custom call calls; nothing for other ops."""
-    if not isinstance(op, stablehlo.CustomCallOp):
-        return ""
-    return op.call_target_name.data
 
 
 @dataclass(frozen=True, slots=True)

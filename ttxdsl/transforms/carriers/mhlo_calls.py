@@ -17,8 +17,8 @@ from xdsl.pattern_rewriter import (
 
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.transforms.carriers.signs import MHLO
 
-MHLO = "mhlo."
 _ATTRIBUTES = "mhlo.attributes"
 _VERSION = "mhlo.version"
 
