@@ -37,6 +37,7 @@ READ = {
     "xdsl.ir:Use": "af31062fec39",
     "xdsl.irdl:IRDLOperation.__post_init__": "5b7289927221",
     "xdsl.ir.core:IRWithUses.add_use": "be558fc62354",
+    "xdsl.ir.core:OpOperands.__getitem__": "50eaf5292c26",
     "xdsl.ir.core:SSAValues.__getitem__": "8641769dc39d",
     "xdsl.ir.core:_IRNode.__hash__": "5d525e8c9c30",
     "xdsl.ir.core:_IRNode.__eq__": "42a1bc532c98",

@@ -125,6 +125,9 @@ def test_ops_and_values_are_themselves():
     assert type(one.results[:1]) is type(one.results)
     assert one.results[1:].types == (i1,)
     assert one.results[-1] is one.results[1]
+    user = test.TestOp(operands=[*one.results, *other.results])
+    assert user.operands[-1] is other.results[1]
+    assert user.operands[1:3] == (one.results[1], other.results[0])
 
 
 def test_erasing_leaves_what_xdsl_leaves():

@@ -156,6 +156,12 @@ def _item(values: Any, place: Any) -> Any:
     return SSAValues(found) if type(place) is slice else found
 
 
+def _operand(view: Any, place: Any) -> Any:
+    """What `OpOperands.__getitem__` does."""
+    found = _item_of_tuple(view._op._operands, place)
+    return SSAValues(found) if type(place) is slice else found
+
+
 def mend() -> None:
     """Make ops, ask them, and erase what they make, without detours."""
     erase = SSAValue.erase
@@ -186,5 +192,6 @@ def mend() -> None:
         identical.__hash__ = cast(Any, object.__hash__)
         identical.__eq__ = cast(Any, object.__eq__)
     SSAValues.__getitem__ = cast(Any, _item)
+    OpOperands.__getitem__ = cast(Any, _operand)
     set_operands = cast(Any, Operation.operands).fset
     Operation.operands = cast(Any, property(OpOperands, set_operands))
