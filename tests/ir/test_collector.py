@@ -55,7 +55,7 @@ def test_a_collector_that_was_off_stays_off():
 def test_few_collections_leave_the_thresholds_as_they_were():
     before = gc.get_threshold()
     with pytest.raises(ValueError, match="inside"), few_collections():
-        assert gc.get_threshold()[0] > 100 * before[0]
+        assert gc.get_threshold()[0] > before[0]
         assert gc.isenabled()
         raise ValueError("inside")
     assert gc.get_threshold() == before

@@ -162,7 +162,7 @@ sys.exit(script())
     [
         "ttxdsl.tools.process",  # the first that is imported
         "ttxdsl.ir.collector",
-        "numpy",
+        "xdsl.parser",
         "ttxdsl.transforms.pipeline",
         "ttxdsl.conversion.ttir_to_ttnn",  # while compiling
     ],
