@@ -37,6 +37,7 @@ READ = {
     "xdsl.ir:Use": "af31062fec39",
     "xdsl.irdl:IRDLOperation.__post_init__": "5b7289927221",
     "xdsl.ir.core:IRWithUses.add_use": "be558fc62354",
+    "xdsl.ir.core:OpOperands.__getitem__": "50eaf5292c26",
     "xdsl.ir.core:SSAValues.__getitem__": "8641769dc39d",
     "xdsl.ir.core:_IRNode.__hash__": "5d525e8c9c30",
     "xdsl.ir.core:_IRNode.__eq__": "42a1bc532c98",
@@ -45,6 +46,12 @@ READ = {
     "xdsl.irdl:IRDLOperation.__hash__": "5d525e8c9c30",
     "xdsl.irdl:IRDLOperation.__eq__": "42a1bc532c98",
     "xdsl.ir:Operation.operands.fget": "628aa27aa9c8",
+    "xdsl.ir:SSAValue.erase": "21679d4ad047",
+    "xdsl.ir:SSAValue.replace_all_uses_with": "b02d4136806b",
+    "xdsl.ir:Block.add_op": "bbe369f334ce",
+    "xdsl.ir:Block.insert_op_after": "39bca821fd47",
+    "xdsl.ir:Block._attach_op": "bad0a10fd5e4",
+    "xdsl.ir:Operation._insert_next_op": "653c333fe957",
     # compat/cloning.py
     "xdsl.ir:Operation.clone": "79c23b97d830",
     "xdsl.ir:Operation.clone_without_regions": "09f5f815d25a",
@@ -74,6 +81,12 @@ READ = {
     "xdsl.ir:Operation.emit_error": "033544fbc6b4",
     "xdsl.ir.core:_IRNode.is_ancestor": "bb895e8a1d89",
     "xdsl.transforms.dead_code_elimination:LiveSet": "67d118011252",
+    "xdsl.transforms.dead_code_elimination:region_dce": "4aaf7f90b482",
+    # compat/traits.py
+    "xdsl.ir.core:OpTraits": "d39fd1ca3524",
+    "xdsl.ir:Operation.has_trait": "a13ef93da42e",
+    "xdsl.ir:Operation.get_trait": "8ac4a1462aca",
+    "xdsl.ir:Operation.get_traits_of_type": "468a48546126",
     # compat/aliases.py
     "xdsl.parser:Parser._parse_alias_def": "880cab42892f",
     # ir/verify_once.py

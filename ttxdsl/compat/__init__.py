@@ -24,6 +24,7 @@ from ttxdsl.compat.speed import (
     operations,
     printing,
     scopes,
+    traits,
     types,
     walking,
 )
@@ -47,6 +48,7 @@ _MENDS = (
     printing.mend,
     walking.mend,
     linear.mend,
+    traits.mend,
 )
 _applied = False
 

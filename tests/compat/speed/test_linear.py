@@ -8,6 +8,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
+from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tests.attack.bombs.deep import nested_calls, nested_regions
@@ -51,6 +52,38 @@ def test_inlining_deep_calls():
         )
         < 2.5
     )
+
+
+DEAD = """
+func.func @main(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %used = stablehlo.abs %x : tensor<4xf32>
+  %0 = stablehlo.negate %used : tensor<4xf32>
+  %1 = stablehlo.add %0, %used : tensor<4xf32>
+  %2 = "stablehlo.if"(%c) ({
+    %kept = stablehlo.abs %used : tensor<4xf32>
+    %gone = stablehlo.negate %0 : tensor<4xf32>
+    stablehlo.return %kept : tensor<4xf32>
+  }, {
+    stablehlo.return %used : tensor<4xf32>
+  }) : (tensor<i1>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}"""
+
+
+def test_what_is_dead_is_found_as_xdsl_finds_it():
+    module = parse_program(DEAD)
+    assert region_dce(module.body)
+    names = [op.name for op in module.walk()]
+    assert names.count("stablehlo.abs") == 2 and "stablehlo.negate" not in names
+    assert not region_dce(module.body)
+
+
+def test_what_is_dead_is_looked_for_once_where_nothing_is():
+    text = DEAD.replace("%1 = ", "%1 = stablehlo.negate %0 : tensor<4xf32>\n%5 = ")
+    chain, alive = parse_program(text), parse_program(DEAD)
+    region_dce(alive.body)
+    looks = {one: calls(lambda one=one: region_dce(one.body)) for one in (chain, alive)}
+    assert looks[alive] < looks[chain] / 2
 
 
 @pytest.mark.parametrize("kind", ["while", "case"])

@@ -125,6 +125,37 @@ def test_ops_and_values_are_themselves():
     assert type(one.results[:1]) is type(one.results)
     assert one.results[1:].types == (i1,)
     assert one.results[-1] is one.results[1]
+    user = test.TestOp(operands=[*one.results, *other.results])
+    assert user.operands[-1] is other.results[1]
+    assert user.operands[1:3] == (one.results[1], other.results[0])
+
+
+def test_erasing_leaves_what_xdsl_leaves():
+    mend_xdsl()
+    source = test.TestOp(result_types=[i32, i32])
+    user = test.TestOp(operands=[source.results[1]])
+    with pytest.raises(ValueError, match="still has uses"):
+        source.erase()
+    source.erase(safe_erase=False)
+    (left,) = user.operands
+    assert type(left).__name__ == "ErasedSSAValue" and left.owner is source
+    assert not list(source.results[0].uses) and not list(source.results[1].uses)
+
+
+def test_added_ops_stand_behind_each_other():
+    mend_xdsl()
+    around = test.TestOp(regions=[Region(Block())])
+    block = around.regions[0].block
+    ops = [test.TestOp(), test.TestOp(), test.TestOp(regions=[Region()]), test.TestOp()]
+    block.add_ops(ops)
+    assert list(block.ops) == ops and list(reversed(block.ops)) == ops[::-1]
+    assert all(op.parent is block for op in ops)
+    assert block.first_op is ops[0] and block.last_op is ops[-1]
+    assert ops[-1].next_op is None
+    with pytest.raises(ValueError, match="already attached"):
+        block.add_op(ops[1])
+    with pytest.raises(ValueError, match="contained in the operation"):
+        block.add_op(around)
 
 
 def test_what_is_no_op_is_refused():

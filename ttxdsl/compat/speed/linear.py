@@ -6,7 +6,9 @@
 - An error in an op is noted on the exception with the text of the whole module, again
   by every op around it that the exception passes through. Here by the first.
 - What is dead is found by asking what effects each op has, with those of all that is
-  inside it. Here an op that is used is not asked, which is every one but a few.
+  inside it. Here an op that is used is not asked, which is every one but a few. Then
+  all is gone through again, to see that nothing changes; here only if something is
+  neither needed nor without users, as in a chain of dead ops.
 - An op that is put into a block is looked for around that block, on all levels. Here
   only one with regions is, since nothing is inside the others.
 """
@@ -14,7 +16,7 @@
 from typing import Any, NoReturn, cast
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
-from xdsl.ir import IRNode, Operation
+from xdsl.ir import IRNode, Operation, Region
 from xdsl.traits import SymbolOpInterface, SymbolTable
 from xdsl.transforms.dead_code_elimination import LiveSet
 
@@ -50,6 +52,10 @@ def _known_symbol(table: Operation, name: str) -> Operation | None:
     return fresh.get(name)
 
 
+def _is_used(op: Operation) -> bool:
+    return any(result.first_use is not None for result in op.results)
+
+
 def _feeds(op: Operation, users: set[Operation]) -> bool:
     """Whether an op makes what some of other ops use."""
     for result in op.results:
@@ -59,11 +65,16 @@ def _feeds(op: Operation, users: set[Operation]) -> bool:
     return False
 
 
+_OPEN = "ttxdsl_open"
+"""Where a `LiveSet` keeps whether another look may find more, while it looks."""
+
+
 def mend() -> None:
     """Look up, report and look for what is dead in linear time."""
     look_up = SymbolTable.lookup_symbol
     emit_error = Operation.emit_error
     propagate = LiveSet.propagate_op_liveness
+    propagate_region = LiveSet.propagate_region_liveness
     is_ancestor = Operation.is_ancestor
 
     def look_up_known(
@@ -91,6 +102,18 @@ def mend() -> None:
             self.set_live(op)
         if op.regions or op not in live:
             propagate(self, op)
+            if op not in live and _OPEN in vars(self) and _is_used(op):
+                vars(self)[_OPEN] = True
+
+    def propagate_once(self: LiveSet, region: Region) -> None:
+        state = vars(self)
+        if _OPEN in state:  # a region inside
+            propagate_region(self, region)
+            return
+        state[_OPEN] = False
+        propagate_region(self, region)
+        if not state.pop(_OPEN):
+            self.changed = False
 
     def is_ancestor_with_regions(self: Operation, op: IRNode) -> bool:
         return is_ancestor(self, op) if self.regions else op is self
@@ -99,3 +122,4 @@ def mend() -> None:
     SymbolTable.lookup_symbol = cast(Any, staticmethod(look_up_known))
     Operation.emit_error = emit_error_once
     LiveSet.propagate_op_liveness = propagate_uses_first
+    LiveSet.propagate_region_liveness = propagate_once

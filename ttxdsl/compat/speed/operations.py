@@ -9,7 +9,8 @@ Ops and values are what they are: equal to themselves alone, and hashed by where
 are. xDSL says that in Python, for which every look-up in a dictionary of them waits;
 `object` says it too. Two more calls are left out where an op is asked for its operands
 or for one result. A value that nobody uses is erased by doing nothing: xDSL makes another
-value first, to put in the place of no use.
+value first, to put in the place of no use. An op without regions is added to a block that
+has ops by four assignments, where xDSL makes four calls.
 """
 
 from collections.abc import Mapping, Sequence
@@ -155,6 +156,12 @@ def _item(values: Any, place: Any) -> Any:
     return SSAValues(found) if type(place) is slice else found
 
 
+def _operand(view: Any, place: Any) -> Any:
+    """What `OpOperands.__getitem__` does."""
+    found = _item_of_tuple(view._op._operands, place)
+    return SSAValues(found) if type(place) is slice else found
+
+
 def mend() -> None:
     """Make ops, ask them, and erase what they make, without detours."""
     erase = SSAValue.erase
@@ -163,7 +170,21 @@ def mend() -> None:
         if self.first_use is not None:
             erase(self, safe_erase)
 
+    add_op = Block.add_op
+
+    def add_behind(self: Block, operation: Operation) -> None:
+        block, op = cast(Any, self), cast(Any, operation)
+        last = block._last_op
+        if last is None or op.regions or op.parent is not None:
+            add_op(self, operation)
+            return
+        op.parent = self
+        op._prev_op = last
+        op._next_op = None
+        last._next_op = block._last_op = operation
+
     SSAValue.erase = erase_used
+    Block.add_op = add_behind
     Operation.__init__ = cast(Any, _initialize)
     Operation.create = cast(Any, classmethod(_create))
     IRDLOperation.__post_init__ = cast(Any, _fill_defaults)
@@ -171,5 +192,6 @@ def mend() -> None:
         identical.__hash__ = cast(Any, object.__hash__)
         identical.__eq__ = cast(Any, object.__eq__)
     SSAValues.__getitem__ = cast(Any, _item)
+    OpOperands.__getitem__ = cast(Any, _operand)
     set_operands = cast(Any, Operation.operands).fset
     Operation.operands = cast(Any, property(OpOperands, set_operands))

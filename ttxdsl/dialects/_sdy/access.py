@@ -75,6 +75,8 @@ def without_sdy(entries: dict[str, Attribute]) -> dict[str, Attribute]:
     """Attributes without the dialect's."""
     if not entries:  # as most ops have none
         return entries
+    if len(entries) == 1 and SHARDING in entries:  # as most others have
+        return {}
     return {name: value for name, value in entries.items() if not is_of_sdy(name)}
 
 
@@ -226,7 +228,7 @@ def _attribute_for(holder: SSAValue) -> str:
 
 def _entry(shardings: Attribute | None, value: SSAValue) -> TensorSharding | None:
     """That of a result or block argument; None without one."""
-    if not isinstance(shardings, TensorShardingPerValueAttr):
+    if type(shardings) is not TensorShardingPerValueAttr:
         return None
     index = cast("OpResult | BlockArgument", value).index
     return shardings.data[index] if index < len(shardings.data) else None

@@ -70,7 +70,7 @@ def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | N
     if combiner is None:
         return None
     first, second = arguments
-    one, other = cast(Operation, owner).operands
+    one, other = cast(Operation, owner)._operands  # pyright: ignore[reportPrivateUsage]  # no call
     fits = (one is first and other is second) or (one is second and other is first)
     return combiner if fits else None
 
@@ -105,7 +105,8 @@ def combiner_of(region: Region) -> Combiner | None:
     if op is None or end is None or op.next_op is not end:
         return None
     combiner = _on(op, block.args)
-    return combiner if tuple(end.operands) == op.results else None
+    returned = end._operands  # pyright: ignore[reportPrivateUsage]  # no call
+    return combiner if returned == op.results else None
 
 
 def selects(region: Region) -> bool:

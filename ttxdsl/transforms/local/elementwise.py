@@ -18,11 +18,11 @@ def elementwise(ctx: Localizer, op: Operation) -> None:
     operands = ctx.operands(op)
     wanted = [ctx.target(result) for result in op.results]
     first = wanted[0] if wanted else None
-    layouts = [*(local.layout for local in operands), *wanted]
+    layouts = [local.layout for local in operands]
+    others = [layout for layout in (*layouts, *wanted[1:]) if layout is not first]
     if first is None or any(
         layout is None or (layout.shape and not layout.same_placement(first))
-        for layout in layouts
-        if layout is not first
+        for layout in others
     ):
         # also those that Shardy has no rule for, such as quantizations
         shapes = Shapes.of(op)

@@ -229,8 +229,11 @@ class Localizer:
 
     def target(self, result: SSAValue) -> Layout | None:
         """How the program wants a result of an op to lie on the mesh."""
-        where = cast(OpResult, result).op
-        return self.layout_of(result.type, sdy.get_sharding(result), where)
+        sharding, type_ = sdy.get_sharding(result), result.type
+        known = self._layouts.get((id(type_), id(sharding), self._manual_axes))
+        if known is not None:
+            return known
+        return self.layout_of(type_, sharding, cast(OpResult, result).op)
 
     def division(self, op: Operation) -> Division | None:
         """How devices share an op out, the same object for ops that are alike."""
@@ -300,7 +303,11 @@ class Localizer:
         Raises:
             CompileError: if partial results along some axes were never combined.
         """
-        return [self.operand(value, op) for value in sources(op)]
+        found = [self._locals[value] for value in sources(op)]
+        for local in found:
+            if local.partial is not None:
+                return [self.operand(value, op) for value in sources(op)]
+        return found
 
     def define(self, value: SSAValue, local: Local) -> None:
         """Say what the local part of an old value is."""
@@ -591,7 +598,8 @@ def sources(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, or what is behind them if it looks through barriers."""
     operands = op.operands
     for value in operands:
-        if is_barrier(value) and is_kept_consistent(op):
+        # `is_barrier`, without a call
+        if type(value.owner) is sdy.PropagationBarrierOp and is_kept_consistent(op):
             return [sdy.behind_barriers(value) for value in operands]
     return operands
 

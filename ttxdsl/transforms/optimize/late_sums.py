@@ -186,7 +186,7 @@ class LinearRegion:
             results = op.results
             if len(results) != 1 or results[0] in vertices:
                 continue
-            operands = op.operands
+            operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
             partial = [
                 index for index, operand in enumerate(operands) if operand in vertices
             ]
@@ -215,8 +215,9 @@ class LinearRegion:
         """In which operands an op is linear, and which count once; None if in none."""
         kind = _KINDS.get(type(op))
         first, only = partial[0], tuple(partial)
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
         if kind in _TAKING_OTHERS:
-            whole = [index for index in range(len(op.operands)) if index not in partial]
+            whole = [index for index in range(len(operands)) if index not in partial]
         else:
             whole: list[int] = []
         linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
@@ -228,7 +229,7 @@ class LinearRegion:
             case "adds":
                 return (only, tuple(whole)) if self._same(op, *whole) else None
             case "multiplies":
-                alike = op.operands[0] is op.operands[1]
+                alike = operands[0] is operands[1]
                 fits = not alike and self._same(op, 1 - first)
                 return ((first,), ()) if fits else None
             case "divides":
@@ -240,11 +241,11 @@ class LinearRegion:
                     return None
                 return only, tuple(one for one in whole if one != 0)
             case "reduces":
-                fits = only == (0,) and len(op.operands) == 2
+                fits = only == (0,) and len(operands) == 2
                 sums = fits and combiner_of(op.regions[0]) == SUM
-                return linear if sums and is_zero(op.operands[1]) else None
+                return linear if sums and is_zero(operands[1]) else None
             case "pads":
-                return linear if only == (0,) and is_zero(op.operands[1]) else None
+                return linear if only == (0,) and is_zero(operands[1]) else None
             case "slices":
                 return linear if only == (0,) and self._same(op, *whole) else None
             case "sends":

@@ -165,14 +165,19 @@ class ReshardInserter:
 
     def visit_computation(self, op: Operation) -> None:
         """Make an op compatible whose operands and results its rule relates."""
-        values = (*op.operands, *op.results)
-        shardings = [sdy.get_sharding(value) for value in values]
-        if any(sharding and sharding.unreduced for sharding in shardings):
+        shardings: list[TensorSharding | None] = []
+        unreduced = behind_barrier = False
+        for value in (*op.operands, *op.results):
+            sharding = sdy.get_sharding(value)
+            shardings.append(sharding)
+            if sharding is not None and sharding.unreduced:
+                unreduced = True
+            if type(value.owner) is sdy.PropagationBarrierOp:
+                behind_barrier = True
+        if unreduced:
             self.reduce_operands(op)
-            values = (*op.operands, *op.results)
-            shardings = _behind_barriers(values)
-        elif any(type(v.owner) is sdy.PropagationBarrierOp for v in values):
-            shardings = _behind_barriers(values)
+        if unreduced or behind_barrier:
+            shardings = _behind_barriers((*op.operands, *op.results))
         self.make_compatible(op, shardings)
 
     # Values that cross a border
