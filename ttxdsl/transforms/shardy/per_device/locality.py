@@ -26,7 +26,13 @@ from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import project
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of, combiners_of
+from ttxdsl.transforms.local.combiner import (
+    COMBINERS,
+    SUM,
+    Combiner,
+    combiner_of,
+    combiners_of,
+)
 from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.shardy.exporting.sdy_resolve_permutation_factors import (
     reversed_along,
@@ -263,7 +269,9 @@ def _note_joining(
         open_ = () if sharding is None else sharding.unreduced
         combine = _combiner(op, at)
         if subtract(pending, joined, mesh) and (
-            subtract(pending, open_, mesh) or combine != SUM
+            sharding is None
+            or subtract(pending, open_, mesh)
+            or combine != COMBINERS[sharding.reduction]
         ):
             raise UnsupportedError(
                 f"each device has a part of the result along {_text([pending])},"
