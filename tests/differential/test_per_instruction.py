@@ -12,12 +12,14 @@ from tests.differential.equal_text import run_ours
 from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle
 from tests.differential.padded_programs import MOVING_OPS, OPS, padded_program
+from tests.differential.partitioning import arguments_of, assert_same
 from tests.differential.random_cases import EVEN_SIZES
 from tests.differential.random_programs import Options, random_program
 from tests.differential.test_global_to_local import COMPUTED
-from tests.differential.test_padding import same_numbers
-from ttxdsl.errors import UnsupportedError
+from tests.differential.test_padding import results_of
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
+from ttxdsl.program import parse_program
 
 NAME = "sdy-per-instruction-partitioning"
 FULL = (
@@ -57,14 +59,21 @@ def program(seed: int) -> tuple[str, str]:
             )
 
 
-def computes(text: str, made: str | None, seed: int) -> bool:
-    """Whether what was made of a program gives the same numbers."""
-    if made is None:
-        return False
+def assert_computes(text: str, made: str, seed: int) -> None:
+    """Hold what was made of a program to give the same numbers."""
+    arguments = arguments_of(parse_program(text), seed, tagged=False)
+    pairs = zip(results_of(made, arguments), results_of(text, arguments), strict=True)
+    for found, wanted in pairs:
+        assert_same(found, wanted)
+
+
+def computes(text: str, made: str, seed: int) -> bool:
+    """Whether it does."""
     try:
-        return same_numbers(text, made, seed)
-    except (UnsupportedError, ReplicaMismatchError):
+        assert_computes(text, made, seed)
+    except (AssertionError, CompileError, ReplicaMismatchError):
         return False
+    return True
 
 
 def check_per_instruction(newest: Oracle, seed: int) -> list[Outcome]:
@@ -83,7 +92,7 @@ def check_per_instruction(newest: Oracle, seed: int) -> list[Outcome]:
     if ours == theirs:
         return [(NAME, "equal" if ours != text else "equal, nothing to do")]
     try:
-        assert same_numbers(text, ours, seed), ours
+        assert_computes(text, ours, seed)
     except ReplicaMismatchError:
         return [(NAME, "not run: replicas differ")]
     if theirs is None:

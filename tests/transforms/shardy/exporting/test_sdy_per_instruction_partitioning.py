@@ -60,6 +60,13 @@ INLINED = """func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mes
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }"""
+UNEVEN_PARTS = f"""{MESH}
+func.func @main(%a: tensor<7x4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"x"}}, {{"y"}}]>}}) -> tensor<7xf32> {{
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1] {{sdy.sharding = #sdy.sharding_per_value<[<@m, [{{"x"}}], unreduced={{"y"}}>]>}} : (tensor<7x4xf32>, tensor<f32>) -> tensor<7xf32>
+  %1 = sdy.all_reduce {{"y"}} %0 out_sharding=<@m, [{{"x"}}]> : tensor<7xf32>
+  return %1 : tensor<7xf32>
+}}"""
 PROGRAMS = {
     "product": MATMUL,
     "uneven": UNEVEN,
@@ -85,7 +92,9 @@ def test_like_the_newest(newest: Oracle, text: str):
         assert newest.run(run_passes(text, NAME + options)) == expected, options
 
 
-@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize(
+    "text", [*PROGRAMS.values(), UNEVEN_PARTS], ids=[*PROGRAMS, "uneven parts"]
+)
 def test_it_computes_the_same(text: str):
     after = run_passes(text, NAME)
     assert after.count("sdy.manual_computation") >= 1

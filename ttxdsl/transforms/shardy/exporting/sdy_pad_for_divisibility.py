@@ -286,7 +286,9 @@ class _Padder:
         if self._shard_fillers and sharding is not None:
             for made in emitter.block.ops:
                 if shape_of(made.results[0]) == shape:
-                    sdy.set_sharding(made.results[0], sharding)
+                    known = sharding.with_unreduced(())
+                    sdy.set_sharding(made.results[0], known)
+            sdy.set_sharding(chosen, sharding)
         _insert(emitter, user)
         self._grown[chosen] = before
 
