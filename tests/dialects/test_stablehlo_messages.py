@@ -78,3 +78,28 @@ def test_the_sign_of_an_unknown_size_is_no_size_of_a_window():
     }"""
     with pytest.raises(VerifyException, match="must be positive"):
         Parser(make_context(), text).parse_module().verify()
+
+
+QUANTIZED = {
+    "u5:f32, 1.0": "2/4/8/16/32-bit quantized integer",
+    "i64:f32, 1.0": "2/4/8/16/32-bit quantized integer",
+    "i8:i32, 1.0": "2/4/8/16/32-bit quantized integer",
+    "i8<5:4>:f32, 1.0": r"stores \[5, 4\], which is no range within",
+    "i8<-129:127>:f32, 1.0": "which is no range within",
+    "i8:f32, 0.0": "scale 0.0 is not positive",
+    "i8:f32:0, {1.0, -2.0, 1.0, 1.0}": "scale -2.0 is not positive",
+    "i8:f32, 1.0:200": "zero point 200 is not in",
+    "i0:f32, 1.0": "i0 cannot store quantized values",
+}
+
+
+@pytest.mark.parametrize("stored", QUANTIZED)
+def test_what_cannot_be_quantized_so(stored: str):
+    """Specification, "Types": storage is of 2 to 32 bits, ranges and scales are some."""
+    kind = f"tensor<4x!quant.uniform<{stored}>>"
+    text = f"""func.func @main(%a: {kind}) -> {kind} {{
+      %0 = stablehlo.add %a, %a : {kind}
+      return %0 : {kind}
+    }}"""
+    with pytest.raises((ParseError, VerifyException), match=QUANTIZED[stored]):
+        Parser(make_context(), text).parse_module().verify()

@@ -3,13 +3,15 @@
 A registry can be asked for a name, but not for all names: those come from the strings of
 the shared library. A pass prints its options with their defaults; a pipeline prints what
 it consists of, so that it is asked for every string that could be an option of it;
-with `--passes` it is not asked, for newer ones end the process at some.
+with `--passes` it is not asked, for newer ones end the process at some, and with
+`--options` only they are asked, by processes that may end.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -57,6 +59,43 @@ def registered(words: set[str], *, pipelines: bool) -> dict[str, Options]:
     return found
 
 
+def options_of_pipelines(words: set[str]) -> dict[str, list[str]]:
+    """The words that each pipeline takes for an option, of some kind of value.
+
+    A process each for as long as it lives; what ends it was taken.
+    """
+    found: dict[str, list[str]] = {}
+    for name in (
+        "sdy-export-pipeline",
+        "sdy-import-pipeline",
+        "sdy-propagation-pipeline",
+    ):
+        left = sorted(words)
+        found[name] = []
+        while left:
+            done = subprocess.run(
+                [sys.executable, "-m", __spec__.name, "--try", name],
+                input=json.dumps(left),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            tried = [json.loads(line) for line in done.stdout.splitlines()]
+            found[name] += [word for word, taken in tried if taken]
+            ended = bool(done.returncode)
+            found[name] += left[len(tried) : len(tried) + 1] if ended else []
+            left = left[len(tried) + 1 :] if ended else []
+    return found
+
+
+def try_words(pipeline: str) -> None:
+    """Print for each word of the input whether a pipeline takes it for an option."""
+    for word in json.load(sys.stdin):
+        values = ("true", "1", "convert-global-to-local")
+        taken = any(printed(f"{pipeline}{{{word}={value}}}") for value in values)
+        print(json.dumps([word, taken]), flush=True)
+
+
 def main() -> None:
     """Print one line of JSON."""
     import jaxlib
@@ -65,6 +104,12 @@ def main() -> None:
     (library,) = Path(jaxlib.__file__).parent.glob("libjax_common.so")
     with jax_mlir.make_ir_context():
         words = strings_of(library)
+        if "--try" in sys.argv:
+            try_words(sys.argv[-1])
+            return
+        if "--options" in sys.argv:
+            print(json.dumps(options_of_pipelines(words)))
+            return
         print(json.dumps(registered(words, pipelines="--passes" not in sys.argv)))
 
 

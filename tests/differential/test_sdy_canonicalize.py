@@ -170,6 +170,35 @@ def test_moves_between_other_dimensions(oracle: Oracle) -> None:
     assert_equal_text(oracle, text, "canonicalize")
 
 
+DEAD = {
+    "a chain": """
+  %1 = stablehlo.negate %0 : tensor<8xf32>
+  %2 = stablehlo.add %1, %1 : tensor<8xf32>
+  %3 = stablehlo.maximum %1, %1 : tensor<8xf32>""",
+    "a region": """
+  %1 = "stablehlo.case"(%i) ({
+    stablehlo.return %0 : tensor<8xf32>
+  }) : (tensor<i32>) -> tensor<8xf32>""",
+}
+
+
+@pytest.mark.parametrize("dead", DEAD.values(), ids=DEAD)
+@pytest.mark.parametrize(
+    "choice", ["disable-patterns=sdy-collective", "enable-patterns=sdy-reshard"]
+)
+def test_what_is_dead_with_its_users_is_shared_by_nobody(
+    oracle: Oracle, dead: str, choice: str
+) -> None:
+    """Seeds 27100618 and 27101613: the second of two reshards stays, the first is dead."""
+    text = f"""sdy.mesh @m = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8xf32>, %i: tensor<i32>) -> tensor<8xf32> {{
+  %0 = sdy.reshard %a <@m, [{{?}}]> : tensor<8xf32>{dead}
+  %4 = sdy.reshard %a <@m, [{{}}]> : tensor<8xf32>
+  return %4 : tensor<8xf32>
+}}"""
+    assert_equal_text(oracle, text, f"canonicalize{{{choice}}}")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_collectives_of_random_reshards(oracle: Oracle, seed: int) -> None:
     """A chain of reshards, some also returned, as collectives, canonicalized."""

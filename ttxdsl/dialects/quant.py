@@ -41,7 +41,8 @@ class Quantization:
         return replace(self, scales=(), zero_points=(), axis=axis)
 
 
-def _full_range(width: int, is_signed: bool) -> tuple[int, int]:
+def full_range(width: int, is_signed: bool) -> tuple[int, int]:
+    """The least and the largest integer of so many bits."""
     if is_signed:
         return -(1 << (width - 1)), (1 << (width - 1)) - 1
     return 0, (1 << width) - 1
@@ -69,7 +70,7 @@ class QuantizedType(Data[Quantization], TypeAttribute):
         parser.parse_punctuation("<")
         position = parser.pos
         is_signed, width = _storage(parser.parse_identifier(), parser, position)
-        low, high = _full_range(width, is_signed)
+        low, high = full_range(width, is_signed)
         if parser.parse_optional_punctuation("<") is not None:
             low = parser.parse_integer()
             parser.parse_punctuation(":")
@@ -111,7 +112,7 @@ class QuantizedType(Data[Quantization], TypeAttribute):
         this = self.data
         width = this.storage_type.width.data
         text = f"<{'i' if this.is_signed else 'u'}{width}"
-        if (this.storage_min, this.storage_max) != _full_range(width, this.is_signed):
+        if (this.storage_min, this.storage_max) != full_range(width, this.is_signed):
             text += f"<{this.storage_min}:{this.storage_max}>"
         text += f":{this.expressed_type}"
         pairs = ", ".join(
@@ -128,7 +129,7 @@ class QuantizedType(Data[Quantization], TypeAttribute):
 def _storage(name: str, parser: AttrParser, position: int) -> tuple[bool, int]:
     """Signedness and width of `i8` or `u8`."""
     digits = name[1:]
-    if name[0] not in "iu" or not digits.isdigit():
+    if name[0] not in "iu" or not digits.isdecimal() or not int(digits):
         parser.raise_error(f"{name} cannot store quantized values", position)
     return name[0] == "i", int(digits)
 

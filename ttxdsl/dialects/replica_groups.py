@@ -7,7 +7,7 @@ axes of a mesh may say them. Whoever runs, counts or lowers a collective asks he
 Source: StableHLO specification, "Collective ops" and one section an op.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import cast
 
@@ -26,7 +26,12 @@ from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective
-from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
+from ttxdsl.dialects.stablehlo.attributes import (
+    AxisRefAttr,
+    ChannelHandleAttr,
+    MeshAxisRef,
+    SubAxisInfo,
+)
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
@@ -186,9 +191,40 @@ def stablehlo_mesh(mesh: Mesh) -> stablehlo.MeshAttr:
     return stablehlo.MeshAttr(axes, ids)
 
 
+def stablehlo_axis(axis: AxisRef) -> AxisRefAttr:
+    """An axis, or a part of one, as StableHLO's attribute."""
+    part = None if axis.size is None else SubAxisInfo(axis.pre_size, axis.size)
+    return AxisRefAttr(MeshAxisRef(axis.name, part))
+
+
 def with_mesh(
     groups: stablehlo.ReplicaGroupMeshAxesAttr,
     mesh: SymbolRefAttr | stablehlo.MeshAttr,
 ) -> stablehlo.ReplicaGroupMeshAxesAttr:
     """The same groups, their mesh said in another way."""
     return stablehlo.ReplicaGroupMeshAxesAttr(mesh, groups.axes)
+
+
+def _groups_by_name(
+    module: ModuleOp,
+) -> Iterator[tuple[Operation, stablehlo.ReplicaGroupMeshAxesAttr, str]]:
+    """The collectives whose groups name a mesh, with the groups and the name."""
+    for op in module.walk():
+        groups = op.properties.get(REPLICA_GROUPS)
+        if isinstance(groups, stablehlo.ReplicaGroupMeshAxesAttr):
+            mesh = mesh_of_groups(groups)
+            if isinstance(mesh, str):
+                yield op, groups, mesh
+
+
+def meshes_of_groups(module: ModuleOp) -> set[str]:
+    """The names of meshes that collectives say their groups by."""
+    return {name for _, _, name in _groups_by_name(module)}
+
+
+def inline_mesh_of_groups(module: ModuleOp, meshes: Mapping[str, Mesh]) -> None:
+    """Write meshes into the replica groups that name them."""
+    for op, groups, name in _groups_by_name(module):
+        if name in meshes:
+            mesh = stablehlo_mesh(meshes[name])
+            op.properties[REPLICA_GROUPS] = with_mesh(groups, mesh)

@@ -6,6 +6,7 @@ Source: StableHLO specification, section "Types".
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto
+from math import inf
 from typing import TypeAlias, cast
 
 from typing_extensions import TypeVar
@@ -48,7 +49,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.quant import QuantizedType, full_range
 from ttxdsl.dialects.stablehlo.attributes import TypeExtensionsAttr
 from ttxdsl.ir.definitions import irdl_attr_definition
 
@@ -120,12 +121,14 @@ _KIND_WORDS: Mapping[Kind, str] = {
     Kind.UINT: "2/4/8/16/32/64-bit unsigned integer",
     Kind.FLOAT: "4/6/8/16/32/64-bit float",
     Kind.COMPLEX: "complex of f32 or f64",
-    Kind.QUANT: "quantized integer",
-    Kind.QUANT_PER_AXIS: "per-axis quantized integer",
+    Kind.QUANT: "2/4/8/16/32-bit quantized integer",
+    Kind.QUANT_PER_AXIS: "per-axis quantized integer of these widths",
     Kind.INDEX: "index",
 }
 
 _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
+_STORED_WIDTHS = _INTEGER_WIDTHS - {64}
+"""Of quantized integers; MLIR has none of more than 32 bits."""
 
 _KINDS: dict[type[Attribute], Kind] = dict.fromkeys(
     (
@@ -171,7 +174,13 @@ def element_kind(element: Attribute) -> Kind:
         if isinstance(part, Float32Type | Float64Type):
             return Kind.COMPLEX
     if isinstance(element, QuantizedType):
-        return Kind.QUANT if element.axis is None else Kind.QUANT_PER_AXIS
+        how = element.data
+        if (
+            how.storage_type.width.data not in _STORED_WIDTHS
+            or _KINDS.get(type(how.expressed_type)) is not Kind.FLOAT
+        ):
+            return _NO_KIND
+        return Kind.QUANT if how.axis is None else Kind.QUANT_PER_AXIS
     return _NO_KIND
 
 
@@ -207,8 +216,8 @@ _QUANTIZED = Kind.QUANT | Kind.QUANT_PER_AXIS
 def check_tensor(tensor: Tensor) -> None:
     """Refuse a tensor type whose bounds or quantization do not fit its shape.
 
-    Spec section "Types": bounds belong to dynamic dimensions; quantized types C7, C8,
-    C12, C13.
+    Spec section "Types": bounds belong to dynamic dimensions; quantized types C3, C5 to
+    C8, C12, C13.
     """
     shape = tensor.get_shape()
     if isinstance(tensor.encoding, TypeExtensionsAttr):
@@ -225,6 +234,15 @@ def check_tensor(tensor: Tensor) -> None:
     element = tensor.element_type
     if isinstance(element, QuantizedType):
         how = element.data
+        low, high = full_range(how.storage_type.width.data, how.is_signed)
+        if not low <= how.storage_min < how.storage_max <= high:
+            raise VerifyException(
+                f"{tensor} stores [{how.storage_min}, {how.storage_max}], which is no "
+                f"range within [{low}, {high}]"
+            )
+        for scale in how.scales:
+            if not 0 < scale < inf:
+                raise VerifyException(f"{tensor}: scale {scale} is not positive")
         for zero in how.zero_points:
             if not how.storage_min <= zero <= how.storage_max:
                 raise VerifyException(

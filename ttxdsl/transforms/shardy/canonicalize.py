@@ -41,7 +41,7 @@ class _Chosen(RewritePattern):
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         """Rewrite one op; a dead one is gone before others are compared with it."""
         if is_trivially_dead(op):
-            rewriter.erase(op)
+            _erase_with_what_only_it_used(op, rewriter)
             return
         patterns = [
             pattern
@@ -51,6 +51,26 @@ class _Chosen(RewritePattern):
         ]
         if patterns:
             GreedyRewritePatternApplier(patterns).match_and_rewrite(op, rewriter)
+
+
+def _erase_with_what_only_it_used(op: Operation, rewriter: PatternRewriter) -> None:
+    """Erase a dead op, and at once what is dead then, as MLIR's driver does.
+
+    What it uses in its regions counts too.
+    """
+    dead = [op]
+    while dead:
+        one = dead.pop()
+        ops = [*one.walk()]
+        inside = set(ops)
+        owners = dict.fromkeys(
+            value.owner
+            for inner in ops
+            for value in inner.operands
+            if isinstance(value.owner, Operation) and value.owner not in inside
+        )
+        rewriter.erase(one)
+        dead += [owner for owner in owners if is_trivially_dead(owner)]
 
 
 def _home_of_constants(op: Operation) -> Block | None:

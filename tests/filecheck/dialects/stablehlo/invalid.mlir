@@ -27,7 +27,7 @@ func.func @gather(%x: tensor<4xf32>) {
 // -----
 
 // CHECK: operand 'operand' at position 0 does not verify
-// CHECK: expected a tensor of 4/6/8/16/32/64-bit float or complex of f32 or f64 or quantized integer, got tensor<4xi32>
+// CHECK: expected a tensor of 4/6/8/16/32/64-bit float or complex of f32 or f64 or 2/4/8/16/32-bit quantized integer, got tensor<4xi32>
 func.func @sine(%x: tensor<4xi32>) {
   %0 = stablehlo.sine %x : tensor<4xi32>
   func.return

@@ -13,6 +13,8 @@ from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle, OracleRejected
 from tests.differential.per_device import run_everywhere
 from tests.transforms.run_pass import run_passes
+from ttxdsl.checking.check import check_steps
+from ttxdsl.checking.steps import steps_of
 from ttxdsl.interpreters.inputs import tagged_inputs
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.program import parse_program
@@ -118,6 +120,14 @@ def test_random_chains_like_the_newest(newest: Oracle):
 def test_nothing_is_scrambled(seed: int):
     text = program(seed)
     check_numbers(text, run_passes(text, NAME))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_check_finds_nothing(seed: int):
+    """`ttxdsl check` on the pass, with each collective moving shards behind it."""
+    module = parse_program(run_passes(program(seed), "canonicalize"))
+    steps = steps_of(f"{NAME},sdy-per-instruction-partitioning", module)
+    assert check_steps(module, steps, minimize=False).failure is None
 
 
 @pytest.mark.fuzz

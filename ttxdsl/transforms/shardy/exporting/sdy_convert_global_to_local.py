@@ -22,8 +22,14 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_and_mesh import (
+    MODULE_METADATA,
+)
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.per_device import collectives, indexed, shards
-from ttxdsl.transforms.shardy.per_device.literal import LiteralEmitter
+from ttxdsl.transforms.shardy.per_device.literal import LiteralEmitter, Wording
 from ttxdsl.transforms.shardy.per_device.locality import (
     RESHARDS,
     is_known,
@@ -34,7 +40,6 @@ from ttxdsl.transforms.shardy.per_device.locality import (
 from ttxdsl.transforms.shardy.per_device.planning import (
     Rewrite,
     WholeProgram,
-    Wording,
 )
 
 _PLANNERS = {**collectives.PLANNERS, **indexed.PLANNERS, **shards.PLANNERS}
@@ -101,6 +106,26 @@ def _signature(program: WholeProgram, op: Operation) -> FunctionType | None:
     return FunctionType.from_lists([*inputs], [*outputs])
 
 
+def _say_how_main_was_split(module: ModuleOp, symbols: Symbols) -> None:
+    """Let the module have the shardings of `@main`, with their meshes."""
+    main = symbols.functions.get("main")
+    if main is None:
+        return
+    mesh_of, meshes = mesh_lookup(module), sdy.mesh_table(module).values()
+    first = next((mesh for mesh in meshes if mesh.axes), Mesh(()))
+    ends = (
+        (main.function_type.inputs, sdy.func_argument_shardings(main)),
+        (main.function_type.outputs, sdy.func_result_shardings(main)),
+    )
+    for name, (types, shardings) in zip(MODULE_METADATA, ends, strict=True):
+        module.attributes[name] = sdy.TensorShardingPerValueAttr(
+            TensorSharding.fully_closed(first, sdy.tensor_rank(type_))
+            if one is None
+            else one.with_mesh(mesh_of(one))
+            for type_, one in zip(types, shardings, strict=True)
+        )
+
+
 def _inline(op: sdy.ManualComputationOp) -> None:
     block = op.body.block
     end = block.last_op
@@ -122,6 +147,10 @@ class ConvertGlobalToLocalPass(ModulePass):
         combine_multi_dimension_reduce_scatter: scatter several dimensions at once,
             not by an all-reduce of which each device takes its part.
         enable_rgv3: say groups of devices by mesh axes, not by their ids.
+        replica_count: if there are several, devices are replicas, not partitions.
+        partition_count: of which there are then not several.
+        newest: in the words of jaxlib 0.12; the module says how arguments and results
+            were split.
     """
 
     name = "sdy-convert-global-to-local"
@@ -129,6 +158,9 @@ class ConvertGlobalToLocalPass(ModulePass):
     per_dim_all_gather: bool = False
     combine_multi_dimension_reduce_scatter: bool = False
     enable_rgv3: bool = False
+    replica_count: int = 1
+    partition_count: int = 1
+    newest: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
@@ -141,19 +173,26 @@ class ConvertGlobalToLocalPass(ModulePass):
             gather_dims_one_by_one=self.per_dim_all_gather,
             scatter_dims_at_once=self.combine_multi_dimension_reduce_scatter,
             groups_by_axes=self.enable_rgv3,
+            by_replicas=self.replica_count > 1,
+            newest=self.newest,
         )
+        if self.replica_count > 1 and self.partition_count > 1:
+            raise UnsupportedError("replicas and partitions at once have no device id")
         program, symbols = WholeProgram(op, wording), Symbols(op)
         found = [
             one for one in all_ops(op) if not isinstance(one, ModuleOp | sdy.MeshOp)
         ]
         channels = count(_next_channel(op))
-        for planned in [_planned(program, one, symbols) for one in found]:
+        plans = [_planned(program, one, symbols) for one in found]
+        if self.newest:
+            _say_how_main_was_split(op, symbols)
+        for planned in plans:
             one = planned.op
             if planned.signature is not None:
                 assert isinstance(one, func.FuncOp)
                 one.function_type = planned.signature
             if planned.rewrite is not None:
-                emit = LiteralEmitter(Block(), one.location, channels)
+                emit = LiteralEmitter(Block(), one.location, channels, wording)
                 value = planned.rewrite(emit)
                 Rewriter.inline_block(emit.block, InsertPoint.before(one))
                 if value is not None:

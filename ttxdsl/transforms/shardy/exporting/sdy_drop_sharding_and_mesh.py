@@ -10,10 +10,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.replica_groups import meshes_of_groups
 from ttxdsl.errors import CompileError
 from ttxdsl.sharding.spec import TensorSharding
 
-_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
+MODULE_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
+"""How a module says the shardings of what its `@main` takes and returns."""
 
 
 def _names_a_mesh(op: Operation) -> bool:
@@ -34,7 +36,8 @@ def _names_a_mesh(op: Operation) -> bool:
 class DropShardingAndMeshPass(ModulePass):
     """Remove every `sdy.mesh` and every `sdy.sharding` attribute.
 
-    Ops of the dialect that name a mesh have to be gone before. What the module itself says
+    Ops of the dialect that name a mesh have to be gone before; meshes stay by which
+    StableHLO's collectives say their groups. What the module itself says
     of the shardings of arguments and results, for who runs it, is kept as jaxlib 0.10
     keeps it; newer ones drop it unless `keep-module-sharding-metadata` is set.
     """
@@ -58,8 +61,9 @@ class DropShardingAndMeshPass(ModulePass):
                     "the sdy dialect first",
                 )
         if not self.keep_module_sharding_metadata:
-            for name in _METADATA:
+            for name in MODULE_METADATA:
                 op.attributes.pop(name, None)
+        kept = meshes_of_groups(op)
         for inner in list(op.walk()):
             inner.attributes.pop(sdy.SHARDING, None)
             inner.attributes.pop(sdy.BLOCK_ARGUMENT_SHARDING, None)
@@ -69,5 +73,5 @@ class DropShardingAndMeshPass(ModulePass):
                     [None] * len(sdy.func_argument_shardings(inner)),
                     [None] * len(sdy.func_result_shardings(inner)),
                 )
-            elif isinstance(inner, sdy.MeshOp):
+            elif isinstance(inner, sdy.MeshOp) and inner.sym_name.data not in kept:
                 Rewriter.erase_op(inner)

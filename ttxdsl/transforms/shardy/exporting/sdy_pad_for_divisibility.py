@@ -10,6 +10,7 @@ over the surplus; here ops that would let it into the result are refused.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -49,8 +50,10 @@ _GROW_BY_TYPE = (
     stablehlo.DotGeneralOp,
     stablehlo.PadOp,
     stablehlo.ReduceOp,
+    stablehlo.ReduceWindowOp,
     stablehlo.ReshapeOp,
     stablehlo.ReverseOp,
+    stablehlo.SortOp,
     stablehlo.TransposeOp,
 )
 """Besides elementwise ops those that no attribute tells how large they are."""
@@ -60,8 +63,13 @@ class _Padder:
     """The values of one function that have grown."""
 
     def __init__(
-        self, mesh_of: MeshOf, rules: Mapping[Operation, OpShardingRule | None]
+        self,
+        mesh_of: MeshOf,
+        rules: Mapping[Operation, OpShardingRule | None],
+        *,
+        shard_fillers: bool,
     ):
+        self._shard_fillers = shard_fillers
         self._mesh_of = mesh_of
         self._rules = rules
         self._grown: dict[SSAValue, Shape] = {}
@@ -205,7 +213,25 @@ class _Padder:
         interior = [*op.interior_padding.get_values()]
         shape = shape_of(op.operand)
         before = self._grown.get(op.operand, shape)
-        low = op.edge_padding_low.get_values()
+        low, high = (
+            op.edge_padding_low.get_values(),
+            [*op.edge_padding_high.get_values()],
+        )
+        # the surplus lies where padding is to be, so that the result has its size
+        covered = [
+            dim
+            for dim, (old, new) in enumerate(zip(before, shape, strict=True))
+            if low[dim] >= 0 and not interior[dim] and high[dim] >= new - old > 0
+        ]
+        if covered:
+            self._fill(op, 0, covered, op.padding_value)
+            left = list(before)
+            for dim in covered:
+                high[dim] -= shape[dim] - before[dim]
+                left[dim] = shape[dim]
+            op.edge_padding_high = dims_attr(high)
+            before = tuple(left)
+            self._grown[op.operand] = before
         for dim, (old, new) in enumerate(zip(before, shape, strict=True)):
             if old == new:
                 continue
@@ -223,7 +249,7 @@ class _Padder:
         self._pad_by_rule(op, summed=neutral is not None)
 
     def _fill(
-        self, user: Operation, index: int, dims: Sequence[int], number: int
+        self, user: Operation, index: int, dims: Sequence[int], number: int | SSAValue
     ) -> None:
         """Let an op have an operand with a number in its surplus along dimensions."""
         value = user.operands[index]
@@ -250,8 +276,19 @@ class _Padder:
             whole = inside if whole is None else emitter.both(whole, inside)
         if whole is None:
             return
-        filler = emitter.splat(number, element_of(value), shape)
+        filler = (
+            emitter.splat(number, element_of(value), shape)
+            if isinstance(number, int)
+            else emitter.broadcast(number, shape)
+        )
         user.operands[index] = chosen = emitter.select(whole, value, filler)
+        sharding = sdy.get_sharding(value)
+        if self._shard_fillers and sharding is not None:
+            for made in emitter.block.ops:
+                if shape_of(made.results[0]) == shape:
+                    known = sharding.with_unreduced(())
+                    sdy.set_sharding(made.results[0], known)
+            sdy.set_sharding(chosen, sharding)
         _insert(emitter, user)
         self._grown[chosen] = before
 
@@ -363,13 +400,20 @@ def _rule(op: Operation) -> OpShardingRule | None:
     return sharding_rule(op) if grows or op.has_trait(Elementwise) else None
 
 
+@dataclass(frozen=True)
 class PadForDivisibilityPass(ModulePass):
     """Pad values until their shardings divide them, between all_slices and all_gathers.
 
     Arguments and results of functions are not padded.
+
+    Options:
+        newest: as jaxlib 0.12 does, say of what fills a surplus that it lies as the value
+            does; without, `sdy-convert-global-to-local` refuses it.
     """
 
     name = "sdy-pad-for-divisibility"
+
+    newest: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
@@ -381,7 +425,11 @@ class PadForDivisibilityPass(ModulePass):
         mesh_of = mesh_lookup(op)
         for function in ops_of_type(op, FuncOp):
             ops = all_ops(function)[1:]
-            padder = _Padder(mesh_of, {inner: _rule(inner) for inner in ops})
+            padder = _Padder(
+                mesh_of,
+                {inner: _rule(inner) for inner in ops},
+                shard_fillers=self.newest,
+            )
             padder.require_even_borders(function)
             for inner in ops:
                 padder.pad(inner)

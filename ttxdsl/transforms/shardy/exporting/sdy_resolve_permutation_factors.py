@@ -174,6 +174,7 @@ def _moved_right(
 class _Resolver:
     module: ModuleOp
     halo_exchange: bool
+    whole_random_bits: bool
     symbols: Symbols = field(init=False)
     declared: dict[Mesh, str] = field(init=False)
     inserter: ReshardInserter = field(init=False)
@@ -187,6 +188,9 @@ class _Resolver:
 
     def resolve(self, op: Operation) -> None:
         """Let one op work on its own shards."""
+        if self.whole_random_bits and isinstance(op, stablehlo.RngBitGeneratorOp):
+            self._draw_whole(op)
+            return
         rule = sharding_rule(op)
         if rule is None or rule.is_custom or not rule.permutation:
             return
@@ -264,6 +268,21 @@ class _Resolver:
             for now, sharding, mapping, tensor in zip(
                 changed, shardings, rule.tensors, projection.tensors, strict=True
             )
+        ]
+        self.inserter.reshard(op, wanted, ref)
+
+    def _draw_whole(self, op: stablehlo.RngBitGeneratorOp) -> None:
+        """Let every device draw the same bits."""
+        values = (*op.operands, *op.results)
+        shardings = [sdy.get_sharding(value) for value in values]
+        ref = self._common_mesh(shardings)
+        if ref is None:
+            return
+        wanted = [
+            TensorSharding.fully_closed(ref, len(shape_of(value)))
+            if sharding is not None and sharding.sharding_axes
+            else None
+            for value, sharding in zip(values, shardings, strict=True)
         ]
         self.inserter.reshard(op, wanted, ref)
 
@@ -362,14 +381,23 @@ class ResolvePermutationFactorsPass(ModulePass):
     Options:
         enable_halo_exchange: reverse shards where they are; otherwise a reversed
             dimension is made whole, as others are.
+        replica_count: read by nothing: no op here asks for the device's id.
+        partition_count: the same.
+        rng_bit_generator_unsafe: let each device draw random bits for its own shard;
+            otherwise all draw the whole alike.
     """
 
     name = "sdy-resolve-permutation-factors"
 
     enable_halo_exchange: bool = True
+    replica_count: int = 1
+    partition_count: int = 1
+    rng_bit_generator_unsafe: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
-        resolver = _Resolver(op, self.enable_halo_exchange)
+        resolver = _Resolver(
+            op, self.enable_halo_exchange, not self.rng_bit_generator_unsafe
+        )
         for inner in ops_of_type_inside_out(op, StableHLOOp):
             resolver.resolve(inner)

@@ -7,14 +7,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ttxdsl.dialects.replica_groups import (
-    REPLICA_GROUPS,
-    mesh_of_groups,
-    stablehlo_mesh,
-    with_mesh,
-)
+from ttxdsl.dialects.replica_groups import inline_mesh_of_groups
 from ttxdsl.dialects.sdy import MeshOp, mesh_table, transform_shardings
-from ttxdsl.dialects.stablehlo import ReplicaGroupMeshAxesAttr
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
@@ -37,13 +31,7 @@ class InlineMeshesPass(ModulePass):
             return sharding.with_mesh(mesh_of(sharding))
 
         transform_shardings(op, inlined)
-        for inner in op.walk():
-            groups = inner.properties.get(REPLICA_GROUPS)
-            if isinstance(groups, ReplicaGroupMeshAxesAttr):
-                name = mesh_of_groups(groups)
-                if isinstance(name, str) and name in meshes:
-                    mesh = stablehlo_mesh(meshes[name])
-                    inner.properties[REPLICA_GROUPS] = with_mesh(groups, mesh)
+        inline_mesh_of_groups(op, meshes)
         for inner in list(op.ops):
             if isinstance(inner, MeshOp):
                 Rewriter.erase_op(inner)

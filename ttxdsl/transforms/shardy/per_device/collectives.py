@@ -238,7 +238,7 @@ def collective_permute(
     listed = DenseIntOrFPElementsAttr.from_list(type_, pairs)
 
     def permuted(emit: LiteralEmitter) -> SSAValue:
-        properties = {"source_target_pairs": listed, "channel_handle": emit.channel()}
+        properties = emit.on_channel({"source_target_pairs": listed})
         return emit.one(
             stablehlo.CollectivePermuteOp, [op.tensor], op.tensor.type, properties
         )

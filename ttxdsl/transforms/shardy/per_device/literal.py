@@ -1,9 +1,10 @@
-"""Writing the ops of a device in Shardy's words: every op is there, positions are i64.
+"""Writing the ops of a device in Shardy's words: every op is there, were it of no effect.
 
 What depends on the device is looked up in a constant, one entry a device.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -36,20 +38,44 @@ DEVICE_TO_DEVICE = 1
 """The type of the channels of collectives."""
 
 
+@dataclass(frozen=True)
+class Wording:
+    """In which of several ways a device's program is written."""
+
+    gather_dims_one_by_one: bool
+    scatter_dims_at_once: bool
+    groups_by_axes: bool
+    by_replicas: bool
+    """Whether devices are replicas; they are partitions otherwise."""
+    newest: bool
+    """As jaxlib 0.12 does: positions are i32, axes of groups StableHLO's."""
+
+
 class LiteralEmitter(Emitter):
     """An emitter that leaves no op out, were it of no effect."""
 
-    def __init__(self, block: Block, location: LocationAttr, channels: Iterator[int]):
+    def __init__(
+        self,
+        block: Block,
+        location: LocationAttr,
+        channels: Iterator[int],
+        wording: Wording,
+    ):
         super().__init__(block, location)
         self._channels = channels
+        self._wording = wording
+        self._position = i32 if wording.newest else i64
 
     # Single ops
 
     def constant(
-        self, values: Sequence[int], shape: Sequence[int], element: Attribute = i64
+        self,
+        values: Sequence[int],
+        shape: Sequence[int],
+        element: Attribute | None = None,
     ) -> SSAValue:
-        """Integers: one for all elements, or one an element."""
-        type_ = TensorType(cast(IntegerType, element), list(shape))
+        """Integers: one for all elements, or one an element; positions unless told."""
+        type_ = TensorType(cast(IntegerType, element or self._position), list(shape))
         value = DenseIntOrFPElementsAttr.from_list(type_, list(values))
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
 
@@ -95,10 +121,13 @@ class LiteralEmitter(Emitter):
     def device(self) -> SSAValue:
         """The id of this device."""
         unsigned = TensorType(IntegerType(32, Signedness.UNSIGNED), [])
-        return self.convert(self.one(stablehlo.PartitionIdOp, [], unsigned), i64)
+        words = self._wording
+        which = stablehlo.ReplicaIdOp if words.by_replicas else stablehlo.PartitionIdOp
+        id_ = self.one(which, [], unsigned)
+        return id_ if words.newest else self.convert(id_, i64)
 
     def entry(
-        self, table: Sequence[int], device: SSAValue, element: Attribute = i64
+        self, table: Sequence[int], device: SSAValue, element: Attribute | None = None
     ) -> SSAValue:
         """A device's entry, of shape `1`."""
         listed = self.constant(table, [len(table)], element)
@@ -147,19 +176,25 @@ class LiteralEmitter(Emitter):
         properties: Mapping[str, Attribute],
         combine: Combiner | None = None,
     ) -> SSAValue:
-        """A collective among groups, on a channel of its own."""
+        """A collective among groups of devices."""
         element = element_of(value)
         return self.one(
             op_class,
             [value],
             TensorType(element, list(shape)),
-            {**properties, REPLICA_GROUPS: groups, "channel_handle": self.channel()},
+            self.on_channel({**properties, REPLICA_GROUPS: groups}),
             [combine.body(element)] if combine else (),
         )
 
-    def channel(self) -> ChannelHandleAttr:
-        """The next one."""
-        return ChannelHandleAttr.of(next(self._channels), DEVICE_TO_DEVICE)
+    def on_channel(self, properties: Mapping[str, Attribute]) -> dict[str, Attribute]:
+        """A collective's properties with a channel of its own.
+
+        Among replicas there is none, unless ids are said to be of devices.
+        """
+        if self._wording.by_replicas and "use_global_device_ids" not in properties:
+            return {**properties}
+        channel = ChannelHandleAttr.of(next(self._channels), DEVICE_TO_DEVICE)
+        return {**properties, "channel_handle": channel}
 
     def all_gather(
         self, value: SSAValue, dim: int, groups: Attribute, count: int

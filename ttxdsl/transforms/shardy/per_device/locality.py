@@ -25,9 +25,16 @@ from ttxdsl.sharding.axes import Axes, subtract
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import project
-from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of, combiners_of
+from ttxdsl.sharding.spec import ReductionKind, TensorSharding
+from ttxdsl.transforms.local.combiner import (
+    COMBINERS,
+    SUM,
+    Combiner,
+    combiner_of,
+    combiners_of,
+)
 from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
+from ttxdsl.transforms.local.reduction import is_constant_number
 from ttxdsl.transforms.shardy.exporting.sdy_resolve_permutation_factors import (
     reversed_along,
 )
@@ -171,7 +178,7 @@ def require_local(program: WholeProgram, op: Operation) -> None:
     if isinstance(op, stablehlo.ConstantOp | stablehlo.IotaOp):
         return
     (mesh,) = meshes
-    for value in op.operands:
+    for value in () if _keeps_parts(op) else op.operands:
         sharding = sdy.get_sharding(value)
         if sharding is not None and unreduced_axes(sharding, mesh):
             raise UnsupportedError(
@@ -188,6 +195,32 @@ def require_local(program: WholeProgram, op: Operation) -> None:
     if pending:
         program.parts[op] = mesh, pending
         _note_joining(program, op, pending, mesh)
+
+
+def _keeps_parts(op: Operation) -> bool:
+    """Whether parts of a result stay such: some are taken, or are zeros of a sum."""
+    filler: SSAValue | None = None
+    match op:
+        case stablehlo.SliceOp():
+            kept = op.operand
+        case stablehlo.SelectOp():
+            kept, filler = op.on_true, op.on_false
+        case stablehlo.PadOp():
+            kept, filler = op.operand, op.padding_value
+        case _:
+            return False
+    given, made = sdy.get_sharding(kept), sdy.get_sharding(op.results[0])
+    others = (sdy.get_sharding(value) for value in op.operands if value is not kept)
+    return (
+        not any(sharding is not None and sharding.unreduced for sharding in others)
+        and given is not None
+        and made is not None
+        and given.same_unreduced(made)
+        and (
+            filler is None
+            or (given.reduction is ReductionKind.SUM and is_constant_number(filler, 0))
+        )
+    )
 
 
 def _turns_shards(program: WholeProgram, op: stablehlo.ReverseOp) -> bool:
@@ -263,7 +296,9 @@ def _note_joining(
         open_ = () if sharding is None else sharding.unreduced
         combine = _combiner(op, at)
         if subtract(pending, joined, mesh) and (
-            subtract(pending, open_, mesh) or combine != SUM
+            sharding is None
+            or subtract(pending, open_, mesh)
+            or combine != COMBINERS[sharding.reduction]
         ):
             raise UnsupportedError(
                 f"each device has a part of the result along {_text([pending])},"

@@ -20,31 +20,23 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.replica_groups import stablehlo_axis, stablehlo_mesh
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import Tensor
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import groups_along
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.combiner import SUM, Combiner
+from ttxdsl.transforms.local.combiner import COMBINERS, Combiner
 from ttxdsl.transforms.local.layout import without_trivial
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
-from ttxdsl.transforms.shardy.per_device.literal import LiteralEmitter
+from ttxdsl.transforms.shardy.per_device.literal import LiteralEmitter, Wording
 
 Rewrite = Callable[[LiteralEmitter], SSAValue | None]
 """Changes an op in place, or writes what computes its result instead, before it."""
 
 Planner = Callable[["WholeProgram", Any], Rewrite | None]
 """How an op of one class is rewritten; None if it works on shards as it is."""
-
-
-@dataclass(frozen=True)
-class Wording:
-    """In which of several ways collectives are written."""
-
-    gather_dims_one_by_one: bool
-    scatter_dims_at_once: bool
-    groups_by_axes: bool
 
 
 @dataclass
@@ -114,14 +106,15 @@ class WholeProgram:
     def groups(self, ref: str | Mesh, mesh: Mesh, axes: Axes) -> Attribute:
         """The groups of devices that differ along some axes only."""
         if self.wording.groups_by_axes:
-            name = SymbolRefAttr(ref) if isinstance(ref, str) else sdy.MeshAttr(ref)
-            listed = ArrayAttr[Attribute](sdy.AxisRefAttr(axis) for axis in axes)
+            name = SymbolRefAttr(ref) if isinstance(ref, str) else stablehlo_mesh(ref)
+            said = stablehlo_axis if self.wording.newest else sdy.AxisRefAttr
+            listed = ArrayAttr[Attribute](said(axis) for axis in axes)
             return stablehlo.ReplicaGroupMeshAxesAttr(name, listed)
         groups = groups_along(mesh, axes)
         type_ = TensorType(i64, [len(groups), len(groups[0])])
         flat = [device for group in groups for device in group]
         return DenseIntOrFPElementsAttr.from_list(type_, flat)
 
-    def combiner(self, op: Operation) -> Combiner:
-        """How a collective joins parts: as the op in front of it, or else it sums."""
-        return self.combiners.get(op, SUM)
+    def combiner(self, op: sdy.AllReduceOp | sdy.ReduceScatterOp) -> Combiner:
+        """How a collective joins parts: as the op in front of it, or else as it says."""
+        return self.combiners.get(op) or COMBINERS[op.reduction]
