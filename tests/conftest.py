@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -23,6 +24,10 @@ os.environ.setdefault(
 
 # the workers share the machine's cores as it is: they inherit this before they load BLAS
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# a suite keeps programs and answers: looking through them for garbage again and again
+# takes a sixteenth of its time
+gc.set_threshold(100_000, 20, 100)
 
 # where `make tt` puts the real tt-mlir
 if (folder := Path(sys.prefix, "tt")).is_dir():

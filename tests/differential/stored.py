@@ -14,15 +14,18 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Callable
-from contextlib import closing
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 LARGEST = 200_000_000
 """Bytes of a file that is begun anew: most of it are answers to older programs."""
+
+LONG = 1
+"""Seconds after which an answer is written at once."""
 
 
 class ChangedAnswer(AssertionError):
@@ -62,13 +65,18 @@ class Answers:
     def close(self) -> None:
         """Write what was asked into the file, if one is open, and forget it."""
         self.keeping = False
+        self._write()
         if self._file is not None:
-            with closing(self._file) as file, file:
+            self._file.close()
+        self._file = None
+        self._new.clear()
+
+    def _write(self) -> None:
+        if self._file is not None:
+            with self._file as file:
                 file.executemany(
                     "INSERT OR REPLACE INTO answers VALUES (?, ?)", self._new.items()
                 )
-        self._file = None
-        self._new.clear()
 
     def of(self, asker: Path, question: Any, ask: Callable[[], Any]) -> Any:
         """The answer to a question; both are what JSON can write.
@@ -89,10 +97,13 @@ class Answers:
         known = asked or self._found(key)
         if known is not None and (asked or not self.anew):
             return json.loads(zlib.decompress(known))
+        begun = perf_counter()
         text = json.dumps(ask())
         if known is not None and text != (before := zlib.decompress(known).decode()):
             raise ChangedAnswer(f"{question}\nanswered\n{text}\nand before\n{before}")
         self._new[key] = zlib.compress(text.encode(), 1)
+        if perf_counter() - begun > LONG:
+            self._write()  # the processes beside this one need not ask as well
         return json.loads(text)
 
     def _found(self, key: bytes) -> bytes | None:

@@ -12,7 +12,12 @@ import pytest
 from jax import lax
 
 import ttxdsl
-from tests.interpreters.reference import body, same_as_jax, same_as_xla
+from tests.interpreters.reference import (
+    body,
+    each_same_as_jax,
+    same_as_jax,
+    same_as_xla,
+)
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 F16 = np.dtype(np.float16)
@@ -52,39 +57,42 @@ def array(*shape, dtype=F32, seed=0):
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 def test_movement(dtype):
     x = array(3, 4, 5, dtype=dtype)
-    same_as_jax(lambda x: lax.transpose(x, (2, 0, 1)), x)
-    same_as_jax(lambda x: lax.reshape(x, (5, 12)), x)
-    same_as_jax(lambda x: lax.reshape(x, (5, 12), dimensions=(2, 1, 0)), x)
-    same_as_jax(lambda x: lax.rev(x, (0, 2)), x)
-    same_as_jax(lambda x: lax.slice(x, (0, 1, 1), (3, 4, 5), (2, 1, 3)), x)
-    same_as_jax(lambda x: lax.broadcast_in_dim(x, (2, 3, 4, 6, 5), (1, 2, 4)), x)
-    same_as_jax(lambda x: lax.concatenate([x, x[:, :1], x[:, 2:]], 1), x)
-    same_as_jax(lambda x: lax.squeeze(lax.expand_dims(x, (1, 3)), (1,)), x)
+    calls = {
+        "transpose": lambda x: lax.transpose(x, (2, 0, 1)),
+        "reshape": lambda x: lax.reshape(x, (5, 12)),
+        "turned reshape": lambda x: lax.reshape(x, (5, 12), dimensions=(2, 1, 0)),
+        "rev": lambda x: lax.rev(x, (0, 2)),
+        "slice": lambda x: lax.slice(x, (0, 1, 1), (3, 4, 5), (2, 1, 3)),
+        "broadcast": lambda x: lax.broadcast_in_dim(x, (2, 3, 4, 6, 5), (1, 2, 4)),
+        "concatenate": lambda x: lax.concatenate([x, x[:, :1], x[:, 2:]], 1),
+        "squeeze": lambda x: lax.squeeze(lax.expand_dims(x, (1, 3)), (1,)),
+    }
+    each_same_as_jax({name: (function, x) for name, function in calls.items()})
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        [(0, 0, 0), (0, 0, 0)],
-        [(1, 2, 0), (0, 3, 1)],
-        [(-1, 0, 0), (0, -2, 0)],
-        [(-1, -1, 2), (2, -3, 1)],
-        [(-2, 5, 3), (-4, 6, 2)],
-        [(-3, 0, 0), (0, -5, 0)],
-        [(4, -7, 1), (-2, -2, 0)],
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("shape", [(4, 5), (1, 7), (4, 5), (3, 9)], ids=str)
-def test_pad(config, shape):
+PADS = [
+    [(0, 0, 0), (0, 0, 0)],
+    [(1, 2, 0), (0, 3, 1)],
+    [(-1, 0, 0), (0, -2, 0)],
+    [(-1, -1, 2), (2, -3, 1)],
+    [(-2, 5, 3), (-4, 6, 2)],
+    [(-3, 0, 0), (0, -5, 0)],
+    [(4, -7, 1), (-2, -2, 0)],
+]
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (1, 7), (3, 9)], ids=str)
+def test_pad(shape):
     x = array(*shape)
-    sizes = [
-        low + max(0, n + (n - 1) * gap) + high
-        for n, (low, high, gap) in zip(shape, config, strict=True)
-    ]
-    if min(sizes) < 0:
-        pytest.skip("a negative size")
-    same_as_jax(lambda x, v: lax.pad(x, v, config), x, np.float32(7))
+    calls = {
+        str(config): (partial(lax.pad, padding_config=config), x, np.float32(7))
+        for config in PADS
+        if all(
+            low + max(0, n + (n - 1) * gap) + high >= 0
+            for n, (low, high, gap) in zip(shape, config, strict=True)
+        )
+    }
+    each_same_as_jax(calls)
 
 
 def test_pad_of_nothing():
@@ -98,17 +106,24 @@ def test_iota(dtype):
         same_as_jax(lambda d=dim: lax.broadcasted_iota(dtype, (3, 4), d))
 
 
-@pytest.mark.parametrize(
-    "start", [(0, 0), (1, 2), (-3, 9), (100, -100), (2, 1)], ids=str
-)
 @pytest.mark.parametrize("index", [np.int32, np.int8, np.uint8, np.int64, np.uint64])
-def test_dynamic_slices_clamp(start, index):
+def test_dynamic_slices_clamp(index):
     x, update = array(5, 6), array(2, 3, seed=1)
-    starts = np.array(start).astype(index)
-    same_as_jax(lambda x, a, b: lax.dynamic_slice(x, (a, b), (2, 3)), x, *starts)
-    same_as_jax(
-        lambda x, u, a, b: lax.dynamic_update_slice(x, u, (a, b)), x, update, *starts
-    )
+    calls = {}
+    for start in ((0, 0), (1, 2), (-3, 9), (100, -100), (2, 1)):
+        starts = np.array(start).astype(index)
+        calls[f"slice {start}"] = (
+            lambda x, *at: lax.dynamic_slice(x, at, (2, 3)),
+            x,
+            *starts,
+        )
+        calls[f"update {start}"] = (
+            lambda x, u, *at: lax.dynamic_update_slice(x, u, at),
+            x,
+            update,
+            *starts,
+        )
+    each_same_as_jax(calls)
 
 
 def test_concatenate_empty():
@@ -152,14 +167,18 @@ DOTS = [
 ]
 
 
-@pytest.mark.parametrize("dims", DOTS, ids=str)
 @pytest.mark.parametrize("dtype", [F32, BF16, F16, F64, I32, I8, U8, C64], ids=str)
-def test_dot_general(dims, dtype):
-    left, right, contract, batch = dims
-    x, y = array(*left, dtype=dtype), array(*right, dtype=dtype, seed=1)
-    same_as_jax(
-        lambda x, y: lax.dot_general(x, y, (contract, batch)), x, y, reduction_length=20
-    )
+def test_dot_general(dtype):
+    calls = {
+        str(dims): (
+            partial(lax.dot_general, dimension_numbers=(contract, batch)),
+            array(*left, dtype=dtype),
+            array(*right, dtype=dtype, seed=1),
+        )
+        for dims in DOTS
+        for left, right, contract, batch in [dims]
+    }
+    each_same_as_jax(calls, reduction_length=20)
 
 
 @pytest.mark.parametrize(
@@ -225,29 +244,26 @@ CONVS = [
     ids=str,
 )
 @pytest.mark.parametrize("groups", [(1, 1), (2, 1), (1, 2), (4, 1)], ids=str)
-@pytest.mark.parametrize("config", CONVS, ids=str)
-def test_convolution(config, groups, layout):
+def test_convolution(groups, layout):
     feature, batch = groups
     sizes = {"N": 4, "C": 4, "H": 7, "W": 8}
     x = array(*(sizes[c] for c in layout[0]))
     kernel = {"O": 8, "I": 4 // feature, "H": 3, "W": 2}
     k = array(*(kernel[c] for c in layout[1]), seed=1)
-    same_as_jax(
-        lambda x, k: lax.conv_general_dilated(
-            x,
-            k,
-            config["strides"],
-            config["padding"],
+    calls = {}
+    for config in CONVS:
+        convolve = partial(
+            lax.conv_general_dilated,
+            window_strides=config["strides"],
+            padding=config["padding"],
             lhs_dilation=config.get("lhs_dilation"),
             rhs_dilation=config.get("dilation"),
             dimension_numbers=layout,
             feature_group_count=feature,
             batch_group_count=batch,
-        ),
-        x,
-        k,
-        reduction_length=64,
-    )
+        )
+        calls[str(config)] = convolve, x, k
+    each_same_as_jax(calls, reduction_length=64)
 
 
 @pytest.mark.parametrize("dtype", [BF16, F16, F64, I32], ids=str)
@@ -277,10 +293,9 @@ def test_convolution_reversed():
 # reductions
 
 
-@pytest.mark.parametrize("axes", [(0,), (2,), (0, 2), (0, 1, 2), ()], ids=str)
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 @pytest.mark.parametrize("kind", ["sum", "prod", "max", "min", "and", "or", "xor"])
-def test_reduce(kind, dtype, axes):
+def test_reduce(kind, dtype):
     x = array(3, 4, 5, dtype=dtype)
     if dtype.kind in "fcV" and kind in ("and", "or", "xor"):
         pytest.skip("bits of integers")
@@ -296,9 +311,11 @@ def test_reduce(kind, dtype, axes):
     if dtype.kind == "u":
         init = abs(init)
     init = np.array(init).astype(dtype)
-    same_as_jax(
-        lambda x, i: lax.reduce(x, i, function, axes), x, init, reduction_length=60
-    )
+    calls = {
+        str(axes): (partial(lax.reduce, computation=function, dimensions=axes), x, init)
+        for axes in ((0,), (2,), (0, 2), (0, 1, 2), ())
+    }
+    each_same_as_jax(calls, reduction_length=60)
 
 
 @pytest.mark.parametrize(
@@ -362,25 +379,29 @@ WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize("config", WINDOWS, ids=str)
 @pytest.mark.parametrize("kind", ["sum", "max", "min", "prod", "any"])
 @pytest.mark.parametrize("dtype", [F32, BF16, I32], ids=str)
-def test_reduce_window(kind, config, dtype):
+def test_reduce_window(kind, dtype):
     x = array(7, 8, dtype=dtype)
     function, init = {
         "sum": (lax.add, 0), "max": (lax.max, -9), "min": (lax.min, 9),
         "prod": (lax.mul, 1), "any": (lambda a, b: a + b, 0),
     }[kind]  # fmt: skip
-    window, strides, padding, base, dilation = config
     init = np.array(init, dtype)
-    same_as_jax(
-        lambda x, i: lax.reduce_window(
-            x, i, function, window, strides, padding, base, dilation
-        ),
-        x,
-        init,
-        reduction_length=81,
-    )
+    calls = {}
+    for config in WINDOWS:
+        window, strides, padding, base, dilation = config
+        reduce = partial(
+            lax.reduce_window,
+            computation=function,
+            window_dimensions=window,
+            window_strides=strides,
+            padding=padding,
+            base_dilation=base,
+            window_dilation=dilation,
+        )
+        calls[str(config)] = reduce, x, init
+    each_same_as_jax(calls, reduction_length=81)
 
 
 def test_reduce_window_of_pairs():

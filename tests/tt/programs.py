@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 from tests.differential.corpus import programs
 from tests.differential.partitioning import MESHES, sharded_program
 from tests.differential.sharded_models import MODELS, sharded_models
-from ttxdsl.dialects import sdy
-from ttxdsl.program import parse_program
 from ttxdsl.sharding.mesh import Mesh
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,19 +33,14 @@ Named = tuple[str, str]
 """A program of the corpus, a model or an example, and the mesh that it is split on."""
 
 
-@cache
-def all_programs(*, others: bool = True) -> dict[Named, str]:
-    """The text of every program that has no dynamic shapes.
-
-    Args:
-        others: whether on the other meshes, too.
-    """
-    found: dict[Named, str] = {}
+def _makers(*, others: bool = True) -> dict[Named, Callable[[], str]]:
+    """What makes the text of each program of the corpus that has no dynamic shapes."""
+    found: dict[Named, Callable[[], str]] = {}
     for place, one in enumerate(programs()):
         if "symbolic" in one.name:
             continue
-        if sdy.mesh_table(parse_program(one.pretty)):
-            found[one.name, OWN] = one.pretty
+        if _brings_mesh(one.pretty):
+            found[one.name, OWN] = partial(str, one.pretty)
             continue
         meshes = {FIRST: MESHES[FIRST]} | {
             name: mesh
@@ -54,8 +48,19 @@ def all_programs(*, others: bool = True) -> dict[Named, str]:
             if others and not (place + shift) % 4
         }
         for name, mesh in meshes.items():
-            found[one.name, name] = _split(one.pretty, one.name, name, mesh)
-    return found | some_models()
+            found[one.name, name] = partial(_split, one.pretty, one.name, name, mesh)
+    return found
+
+
+@cache
+def all_programs(*, others: bool = True) -> dict[Named, str]:
+    """The text of every program that has no dynamic shapes.
+
+    Args:
+        others: whether on the other meshes, too.
+    """
+    made = {name: make() for name, make in _makers(others=others).items()}
+    return made | some_models()
 
 
 @cache
@@ -73,9 +78,13 @@ def program_on_first(name: str) -> str:
     if (name, OWN) in models:
         return models[name, OWN]
     (one,) = programs(name)
-    if sdy.mesh_table(parse_program(one.pretty)):
+    if _brings_mesh(one.pretty):
         return one.pretty
     return _split(one.pretty, one.name, FIRST, MESHES[FIRST])
+
+
+def _brings_mesh(text: str) -> bool:
+    return "sdy.mesh @" in text
 
 
 def _split(text: str, name: str, mesh_name: str, mesh: Mesh) -> str:
@@ -84,7 +93,8 @@ def _split(text: str, name: str, mesh_name: str, mesh: Mesh) -> str:
     return str(module)
 
 
+@cache
 def some_programs() -> dict[Named, str]:
     """Few programs, on every mesh, and all models."""
-    every = list(all_programs().items())
-    return dict(every[::40]) | some_models()
+    some = list(_makers().items())[::40]
+    return {name: make() for name, make in some} | some_models()

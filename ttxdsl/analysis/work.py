@@ -21,7 +21,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.runs import Runs
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.facts import Collective, Elementwise
+from ttxdsl.dialects.facts import Collective, Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
 from ttxdsl.ir.traversal import all_ops
@@ -31,9 +31,8 @@ from ttxdsl.sharding.cost import tensor_bytes
 _FREE = frozenset(
     f"stablehlo.{name}"
     for name in (
-        *("bitcast_convert", "constant", "optimization_barrier", "partition_id"),
-        *("reshape", "replica_id", "return", "tuple", "get_tuple_element"),
-        *("case", "if", "while", "composite", "async_start", "async_done"),
+        *("constant", "partition_id", "replica_id", "return"),
+        *("case", "if", "while", "composite", "async_start"),
         *("after_all", "create_token"),
     )
 )
@@ -59,6 +58,7 @@ def _class_computes(kind: object) -> bool:
         name.startswith(("stablehlo.", "chlo."))
         and name not in _FREE
         and kind.get_trait(Collective) is None
+        and kind.get_trait(SameBytes) is None
     )
 
 

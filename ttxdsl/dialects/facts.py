@@ -32,6 +32,14 @@ class MovesData(RoundsOnce):
     """
 
 
+class SameBytes(OpTrait):
+    """Results are the operands' bytes under another shape, type or name.
+
+    No memory of their own and nothing to compute. An op of one result shares all of its
+    operands; where there are several, each is the operand at its place.
+    """
+
+
 @dataclass(frozen=True)
 class Collective(OpTrait):
     """Devices send each other data.

@@ -32,7 +32,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     Shardings,
 )
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
-from ttxdsl.transforms.shardy.propagation.engine import DirectionsOf, Propagation
+from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
 from ttxdsl.transforms.shardy.propagation.history import History, Hop, entry_of
 from ttxdsl.transforms.shardy.propagation.op_priority import (
     SCHEDULE,
@@ -119,13 +119,11 @@ class StepRecorder(History):
 class _CountedPropagation(Propagation):
     """Tells its recorder which run of the engine it is."""
 
-    def run(
-        self, strategy: Strategy, directions_of: DirectionsOf | None = None
-    ) -> None:
+    def run(self, strategy: Strategy, ways: Ways | None = None) -> None:
         """One more run."""
         if isinstance(self.history, StepRecorder):
             self.history.run += 1
-        super().run(strategy, directions_of)
+        super().run(strategy, ways)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,11 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.facts import SameBytes
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import CompileError, UnsupportedError, source_position
+from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import element_bits
 from ttxdsl.printed import Printed
 from ttxdsl.sharding.cost import tensor_bytes
@@ -55,18 +57,13 @@ Kind = Literal["argument", "constant", "result", "value"]
 
 _DONATED = ("tf.aliasing_output", "jax.buffer_donor")
 
-_SAME_BYTES = (
-    sdy.DataFlowEdgeOp,
-    sdy.FuncDataFlowEdgeOp,
-    sdy.PropagationBarrierOp,
-    sdy.ShardingConstraintOp,
-    stablehlo.AsyncDoneOp,
-    stablehlo.BitcastConvertOp,
-    stablehlo.GetTupleElementOp,
-    stablehlo.ReshapeOp,
-    stablehlo.TupleOp,
-)
-"""Ops whose results are the buffers of all their operands."""
+
+def _class_shares(kind: object) -> bool:
+    assert isinstance(kind, type) and issubclass(kind, Operation)
+    return kind.get_trait(SameBytes) is not None
+
+
+_SHARES = ByClass(_class_shares)
 
 _PROGRAMS = (
     sdy.ManualComputationOp,
@@ -296,13 +293,11 @@ class _Counter:
 
     def _make(self, op: Operation, scope: _Scope, index: int) -> list[_Allocation]:
         """The buffers of an op's results; notes which value is which buffer."""
-        if isinstance(op, stablehlo.OptimizationBarrierOp):
-            for operand, result in zip(op.operands, op.results, strict=True):
-                self.buffers_of[result] = self.buffers_of.get(operand, ())
-            return []
-        if isinstance(op, _SAME_BYTES):
-            shared = [b for o in op.operands for b in self.buffers_of.get(o, ())]
-            for result in op.results:
+        if _SHARES[type(op)]:
+            one = len(op.results) == 1
+            for place, result in enumerate(op.results):
+                of = op.operands if one else op.operands[place : place + 1]
+                shared = [b for o in of for b in self.buffers_of.get(o, ())]
                 self.buffers_of[result] = tuple(dict.fromkeys(shared))
             return []
         constant = _has_data(op)

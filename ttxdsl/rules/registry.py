@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from xdsl.dialects.builtin import ShapedType
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
@@ -110,6 +109,16 @@ def sharding_rule(
     return None if rule is None else _checked(op, rule)
 
 
+def has_no_rule(op: Operation) -> bool:
+    """Whether nothing is known of any op of its class, so that none need be asked."""
+    return (
+        type(op) not in RULES
+        and not _registered
+        and SHARDING_RULE not in op.attributes
+        and op.get_trait(ShardingRuleTrait) is None
+    )
+
+
 def _from_table(
     op: Operation, line: OpRule, conservative: bool
 ) -> OpShardingRule | None:
@@ -140,8 +149,6 @@ class OpSignature:
 
     rule: OpShardingRule | None
     """How such ops may be partitioned."""
-    element_counts: tuple[int, ...]
-    """Of operands, then results; 0 for dynamic shapes and what is no tensor."""
 
 
 class Signatures:
@@ -169,10 +176,10 @@ class Signatures:
         if SHARDING_RULE in op.attributes:
             return self._find(op)
         properties, results = op.properties, op.results
-        objects: list[Attribute] = [
-            value.type
-            for value in (*results, *op._operands)  # pyright: ignore[reportPrivateUsage]  # no call
-        ]
+        # types first: of results, then of operands
+        objects = [value.type for value in results]
+        for operand in op._operands:  # pyright: ignore[reportPrivateUsage]  # no call
+            objects.append(operand.type)
         objects += properties.values()
         # objects that were met before, nearly always
         identities = (type(op), len(results), *properties, *map(id, objects))
@@ -198,11 +205,7 @@ class Signatures:
         return number
 
     def _find(self, op: Operation) -> OpSignature:
-        values = (*op.operands, *op.results)
-        return OpSignature(
-            sharding_rule(op, conservative=self._conservative),
-            tuple([_element_count(value.type) for value in values]),
-        )
+        return OpSignature(sharding_rule(op, conservative=self._conservative))
 
 
 def _follows_from_signature(op: Operation) -> bool:
@@ -210,12 +213,6 @@ def _follows_from_signature(op: Operation) -> bool:
     line = RULES.get(type(op))
     told = _registered and _registration(op) is not None
     return line is not None and line.surroundings is None and not told
-
-
-def _element_count(type: Attribute) -> int:
-    if not isinstance(type, ShapedType) or not type.has_static_shape():
-        return 0
-    return type.element_count()
 
 
 def is_registered_elementwise(op: Operation) -> bool:

@@ -255,6 +255,9 @@ def append_merged(axes: Axes, axis: AxisRef, mesh: Mesh) -> Axes:
 
 def concatenate_merged(axes: Axes, minor: Iterable[AxisRef], mesh: Mesh) -> Axes:
     """`axes` followed by `minor`, with all neighbours that join merged."""
+    minor = tuple(minor)
+    if not axes and len(minor) < 2:
+        return minor
     for axis in minor:
         axes = append_merged(axes, axis, mesh)
     return axes

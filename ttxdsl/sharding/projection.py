@@ -12,7 +12,7 @@ document, and Shardy's `ShardingProjection`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import gcd
 
 from ttxdsl.sharding.axes import (
@@ -45,6 +45,14 @@ class FactorSharding:
     overflow: Axes = ()
 
 
+_UNSHARDED = {
+    (closed, minor_most): FactorSharding((), closed, minor_most)
+    for closed in (False, True)
+    for minor_most in (False, True)
+}
+"""By `closed` and `minor_most`."""
+
+
 @dataclass(slots=True)
 class TensorFactors:
     """The factor shardings of one tensor, and what its sharding says besides."""
@@ -63,7 +71,9 @@ class TensorFactors:
         old = self.factors.get(factor)
         if old is None or not is_strict_prefix(old.axes, axes):
             return False
-        self.factors[factor] = replace(old, axes=axes)
+        self.factors[factor] = FactorSharding(
+            axes, old.closed, old.minor_most, old.overflow
+        )
         return True
 
     def sharded_size(self, mesh: Mesh) -> int:
@@ -158,6 +168,10 @@ def _project_dim(
 ) -> None:
     """Hand the axes of one dimension to its factors, major to minor."""
     rest = dim.axes
+    if not rest:  # as most are
+        for factor in mapping:
+            into[factor] = _UNSHARDED[dim.closed, factor == mapping[-1]]
+        return
     for position, factor in enumerate(mapping):
         if position == len(mapping) - 1:
             # The minor-most factor takes whatever is left, evenly or not.
@@ -246,13 +260,15 @@ def _unproject_dim(
         if sharding.overflow:
             axes = _join(axes, sharding.overflow, mesh)
             break
-        if total_size(sharding.axes, mesh) < factor_sizes[factor]:
+        if factor == mapping[-1] or (
+            total_size(sharding.axes, mesh) < factor_sizes[factor]
+        ):
             break
     return DimSharding(axes, closed)
 
 
 def _join(major: Axes, minor: Axes, mesh: Mesh) -> Axes:
     """Axes of neighbouring factors; only at the boundary sub-axes can join."""
-    if not minor:
-        return major
+    if not minor or not major:
+        return major or minor
     return append_merged(major, minor[0], mesh) + minor[1:]

@@ -153,7 +153,8 @@ def axes_to_propagate(
     for tensors in (sources, targets):
         for tensor in tensors:
             sharding = tensor.factors.get(factor)
-            if sharding is not None:
+            # one without axes, or with the very same, objects to nothing
+            if sharding is not None and sharding.axes and sharding.axes != agreed:
                 agreed, may_grow = _agree(agreed, sharding.axes, may_grow)
         may_grow = may_grow and direction is PropagationDirection.BOTH
     return agreed
@@ -330,17 +331,24 @@ def propagate_aggressive(signature: StepSignature, projection: Projection) -> se
         axes_to_propagate(projection, factor, signature.directions[factor])
         for factor in factors
     ]
-    if not any(axes_per_factor):
+    count = len(projection.tensors)
+    results = range(projection.num_operands, count)
+    # Results first: elementwise operands look at what the results took.
+    growing = {
+        index: factors_to_grow
+        for index in (*results, *range(projection.num_operands))
+        if (factors_to_grow := _growing(projection.tensors[index], axes_per_factor))
+    }
+    if not growing:
         return set()
     order = _order_of_preference(signature, projection, axes_per_factor)
 
     updated: set[int] = set()
-    count = len(projection.tensors)
-    results = range(projection.num_operands, count)
-    # Results first: elementwise operands look at what the results took.
-    for index in (*results, *range(projection.num_operands)):
+    for index, factors_to_grow in growing.items():
         tensor = projection.tensors[index]
         for factor in order:
+            if factor not in factors_to_grow:
+                continue
             axes = _axes_for_tensor(signature, tensor, factor, axes_per_factor[factor])
             if not axes:
                 continue
@@ -349,6 +357,16 @@ def propagate_aggressive(signature: StepSignature, projection: Projection) -> se
             if tensor.expand(factor, axes):
                 updated.add(index)
     return updated
+
+
+def _growing(tensor: TensorFactors, axes_per_factor: Sequence[Axes]) -> list[int]:
+    """The factors of a tensor that the axes to propagate would shard further."""
+    return [
+        factor
+        for factor, sharding in tensor.factors.items()
+        if axes_per_factor[factor]
+        and is_strict_prefix(sharding.axes, axes_per_factor[factor])
+    ]
 
 
 def _axes_for_tensor(
@@ -445,7 +463,7 @@ def common_mesh(
         mesh = meshes[ref] if isinstance(ref, str) else ref
         if found is None or found[1].is_empty:
             found = (ref, mesh)
-        elif not mesh.is_empty and mesh != found[1]:
+        elif mesh is not found[1] and not mesh.is_empty and mesh != found[1]:
             return None
     return found
 

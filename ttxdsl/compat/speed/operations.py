@@ -8,7 +8,8 @@ What comes of it is the same, field by field (`tests/compat/speed/test_operation
 Ops and values are what they are: equal to themselves alone, and hashed by where they
 are. xDSL says that in Python, for which every look-up in a dictionary of them waits;
 `object` says it too. Two more calls are left out where an op is asked for its operands
-or for one result.
+or for one result. A value that nobody uses is erased by doing nothing: xDSL makes another
+value first, to put in the place of no use.
 """
 
 from collections.abc import Mapping, Sequence
@@ -155,8 +156,14 @@ def _item(values: Any, place: Any) -> Any:
 
 
 def mend() -> None:
-    """Make ops, and ask them, without detours."""
+    """Make ops, ask them, and erase what they make, without detours."""
+    erase = SSAValue.erase
 
+    def erase_used(self: SSAValue, safe_erase: bool = True) -> None:
+        if self.first_use is not None:
+            erase(self, safe_erase)
+
+    SSAValue.erase = erase_used
     Operation.__init__ = cast(Any, _initialize)
     Operation.create = cast(Any, classmethod(_create))
     IRDLOperation.__post_init__ = cast(Any, _fill_defaults)

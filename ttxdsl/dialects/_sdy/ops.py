@@ -71,6 +71,7 @@ from ttxdsl.dialects._sdy.attributes import (
     TensorShardingPerValueAttr,
 )
 from ttxdsl.dialects._sdy.registry import CHECKS, REWRITES
+from ttxdsl.dialects.facts import SameBytes
 from ttxdsl.ir.data_flow import DataFlowTrait, Operand, returned
 from ttxdsl.ir.definitions import irdl_op_definition
 from ttxdsl.sharding.axes import AxisRef
@@ -177,6 +178,8 @@ class ShardingConstraintOp(ShardingOp):
 
     name = "sdy.sharding_constraint"
 
+    traits = traits_def(SameBytes())
+
 
 @irdl_op_definition
 class ReshardOp(ShardingOp):
@@ -265,6 +268,8 @@ class DataFlowEdgeOp(SymbolUserOp):
     sharding = opt_prop_def(TensorShardingAttr)
     result = result_def(T)
 
+    traits = traits_def(SameBytes())
+
     assembly_format = (
         "$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)"
     )
@@ -294,6 +299,8 @@ class FuncDataFlowEdgeOp(SymbolUserOp):
 
     operand = operand_def(T)
     result = result_def(T)
+
+    traits = traits_def(SameBytes())
 
     assembly_format = "$operand attr-dict `:` type($result)"
 
@@ -333,7 +340,7 @@ class PropagationBarrierOp(SymbolUserOp):
     allowed_direction = prop_def(IntegerAttr[I32])
     result = result_def(T)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SameBytes())
 
     custom_directives = (_Direction,)
     assembly_format = (

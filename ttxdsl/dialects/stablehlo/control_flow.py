@@ -30,7 +30,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import MovesData
+from ttxdsl.dialects.facts import MovesData, SameBytes
 from ttxdsl.dialects.stablehlo import _syntax as syntax
 from ttxdsl.dialects.stablehlo._base import PurePrettyOp, StableHLOOp
 from ttxdsl.dialects.stablehlo._infer import require_type, types_fit
@@ -264,7 +264,9 @@ class OptimizationBarrierOp(StableHLOOp):
     operand = var_operand_def(TENSOR_OR_TOKEN)
     result = var_result_def(TENSOR_OR_TOKEN)
 
-    traits = traits_def(Pure(), PositionalDataFlow(first_operand=0), MovesData())
+    traits = traits_def(
+        Pure(), PositionalDataFlow(first_operand=0), MovesData(), SameBytes()
+    )
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -374,6 +376,8 @@ class AsyncDoneOp(StableHLOOp):
 
     operand = operand_def(BaseAttr(FutureType))
     result = result_def(TENSOR)
+
+    traits = traits_def(SameBytes())
 
     def verify_(self) -> None:
         """C1: what the future holds."""

@@ -30,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, HasFolder, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ttxdsl.dialects.facts import MovesData, RoundsOnce
+from ttxdsl.dialects.facts import MovesData, RoundsOnce, SameBytes
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo import _infer as infer, _shapes as shapes
 from ttxdsl.dialects.stablehlo._base import (
@@ -310,6 +310,8 @@ class ReshapeOp(_MovingOp):
 
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(SameBytes())
 
     def verify_(self) -> None:
         """C1: element types; C2: numbers of elements."""
@@ -666,6 +668,8 @@ class BitcastConvertOp(_MovingOp):
 
     operand = operand_def(TENSOR_PER_AXIS)
     result = result_def(TENSOR_PER_AXIS)
+
+    traits = traits_def(SameBytes())
 
     def verify_(self) -> None:
         """C1: sizes and widths; C2: complex numbers stay complex."""

@@ -20,7 +20,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
-from ttxdsl.dialects.facts import MovesData
+from ttxdsl.dialects.facts import MovesData, SameBytes
 from ttxdsl.dialects.stablehlo._base import IntegerOf, PrettyNullaryOp, PrettyOp
 from ttxdsl.dialects.stablehlo._infer import require_type
 from ttxdsl.dialects.stablehlo._shapes import require
@@ -38,7 +38,7 @@ class TupleOp(PrettyOp):
     val = var_operand_def(TUPLE_PART)
     result = result_def(BaseAttr(TupleType))
 
-    traits = traits_def(Pure(), MovesData())
+    traits = traits_def(Pure(), MovesData(), SameBytes())
 
     @classmethod
     def parse_types(cls, parser: Parser, operands: int) -> tuple[Types, Types]:
@@ -73,7 +73,7 @@ class GetTupleElementOp(PrettyOp):
     index = prop_def(IntegerOf(32, 0))
     result = result_def(TUPLE_PART)
 
-    traits = traits_def(Pure(), MovesData())
+    traits = traits_def(Pure(), MovesData(), SameBytes())
 
     @classmethod
     def parse_fields(cls, parser: Parser, comma: bool) -> dict[str, Attribute]:

@@ -65,9 +65,12 @@ COMBINERS = {
 def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | None:
     """The combiner that an op is, if it is one, on these two arguments."""
     combiner = _COMBINERS.get(cast(type[Operation], type(owner)))
-    if combiner is None or set(cast(Operation, owner).operands) != set(arguments):
+    if combiner is None:
         return None
-    return combiner
+    first, second = arguments
+    one, other = cast(Operation, owner).operands
+    fits = (one is first and other is second) or (one is second and other is first)
+    return combiner if fits else None
 
 
 def combiners_of(region: Region) -> list[Combiner]:

@@ -356,21 +356,22 @@ class Localizer:
         """
         if not op.regions:
             return []
-        captured: dict[SSAValue, SSAValue] = {}
+        values: dict[SSAValue, SSAValue] = {}
         for value in captured_values(op):
             local = self.operand(value, op)
             if local.is_sharded:
                 raise UnsupportedError(
                     "its region uses a sharded value from outside", op
                 )
-            captured[value] = local.value
+            values[value] = local.value
         copies: list[Region] = []
         for region in op.regions:
             copy = Region()
-            region.clone_into(copy, value_mapper=dict(captured))
+            region.clone_into(copy, value_mapper=values)
             for inner in copy.walk():
-                # propagation also writes on the scalars of a reduction
-                inner.attributes = sdy.without_sdy(inner.attributes)
+                if inner.attributes:
+                    # propagation also writes on the scalars of a reduction
+                    inner.attributes = sdy.without_sdy(inner.attributes)
             copies.append(copy)
         return copies
 
@@ -588,10 +589,11 @@ def is_barrier(value: SSAValue) -> bool:
 
 def sources(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, or what is behind them if it looks through barriers."""
-    for value in op.operands:
+    operands = op.operands
+    for value in operands:
         if is_barrier(value) and is_kept_consistent(op):
-            return [sdy.behind_barriers(value) for value in op.operands]
-    return op.operands
+            return [sdy.behind_barriers(value) for value in operands]
+    return operands
 
 
 def _only(layout: Layout, dim: int, axes: Axes) -> tuple[Axes, ...]:
@@ -611,7 +613,8 @@ def captured_values(op: Operation) -> list[SSAValue]:
             for nested in inner.regions:
                 for block in nested.blocks:
                     inside.update(block.args)
-            used.update(dict.fromkeys(inner.operands))
+            for value in inner.operands:
+                used[value] = None
     return [value for value in used if value not in inside]
 
 

@@ -54,6 +54,8 @@ _COLLECTIVES = (
 )
 _MOVED = (*_COLLECTIVES, stablehlo.CollectivePermuteOp)
 
+_REDUCING = frozenset((stablehlo.AllReduceOp, stablehlo.ReduceScatterOp))
+
 _SENDING = frozenset((*_MOVED, stablehlo.CompositeOp))
 
 _OF_OPERANDS = (
@@ -109,7 +111,6 @@ class DeviceProgram:
         block: the ops that every device runs.
         mesh: the devices.
         every_axis: all axes of the mesh.
-        told_apart: the collectives of a block that `same-values` looked at.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class DeviceProgram:
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
         self._sending: dict[Block, list[Operation]] = {}
-        self.told_apart: dict[Block, set[Operation]] = {}
+        self._looked_at: dict[tuple[str, Block], set[Operation]] = {}
         self._named: dict[object, tuple[Axes | None, object]] = {}
         self._split: dict[SSAValue, frozenset[str]] = {}
         self._same: dict[str, dict[SSAValue, bool]] = {}
@@ -174,6 +175,10 @@ class DeviceProgram:
                 op for op in block.ops if type(op) in _SENDING
             ]
         return [op for op in known if op.parent is block]
+
+    def looked_at(self, name: str, block: Block) -> set[Operation]:
+        """The collectives of a block that an optimization looked at; it takes note."""
+        return self._looked_at.setdefault((name, block), set())
 
     # Who takes part
 
@@ -238,19 +243,17 @@ class DeviceProgram:
             follows = _FOLLOWING.get(type(op))  # most do
             same = None if follows else self._by_itself(op, axis)
             if same is None:
-                same = True
+                same, count = True, len(waiting)
                 for operand in read_by(op):
                     theirs = known.get(operand)
                     if theirs is None:
                         waiting.append(operand)
-                        break
-                    if not theirs:
+                    elif not theirs:
                         same = False
                         break
-                else:
-                    theirs = True
-                if theirs is None:
+                if same and len(waiting) > count:
                     continue
+                del waiting[count:]
             for result in op.results:
                 known[result] = same
         return known[value]
@@ -533,16 +536,17 @@ def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
 
 def sum_of(op: Operation) -> Combiner | None:
     """How an all_reduce or reduce_scatter of one tensor combines."""
-    if isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp):
-        return combiner_of(op.regions[0]) if len(op.operands) == 1 else None
+    if type(op) in _REDUCING and len(op.operands) == 1:
+        return combiner_of(op.regions[0])
     return None
 
 
 def read_by(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, and what its regions use from outside."""
+    operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
     if not op.regions or type(op) in _MOVED:  # which combine two arguments
-        return op.operands
-    read = list(op.operands)
+        return operands
+    read = [*operands]
     for region in op.regions:
         for inner in region.walk():
             for value in inner.operands:

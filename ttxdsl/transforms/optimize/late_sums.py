@@ -17,11 +17,13 @@ infinite may then be NaN where it was infinite.
 The places are a least vertex cut (`min_cut.py`): vertices are values that are linear in a
 partial sum, priced by what their all_reduce sends; sources are the operands of today's
 all_reduces; sinks are values that an op needs that is not linear in them. Only what sends
-fewer bytes than before is changed.
+fewer bytes than before is changed. Of a least cut any part is one for its sources, so a
+block is looked at again only when it has an all_reduce that was not there.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 from xdsl.dialects.builtin import (
@@ -94,6 +96,9 @@ _KINDS: dict[type[Operation], _Kind] = {
     stablehlo.CompositeOp: "sends",
 }
 """What may be linear, and how it is."""
+
+_TAKING_OTHERS = frozenset(("adds", "selects", "slices"))
+"""Kinds of which any operand may be no sum."""
 
 
 @dataclass(slots=True)
@@ -208,10 +213,14 @@ class LinearRegion:
         self, op: Operation, partial: Sequence[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """In which operands an op is linear, and which count once; None if in none."""
+        kind = _KINDS.get(type(op))
         first, only = partial[0], tuple(partial)
-        whole = [index for index in range(len(op.operands)) if index not in partial]
+        if kind in _TAKING_OTHERS:
+            whole = [index for index in range(len(op.operands)) if index not in partial]
+        else:
+            whole: list[int] = []
         linear: tuple[tuple[int, ...], tuple[int, ...]] = only, ()
-        match _KINDS.get(type(op)):
+        match kind:
             case "moves":
                 return linear
             case "widens":
@@ -253,16 +262,17 @@ class LinearRegion:
 
     def _ends(self, vertex: Vertex) -> bool:
         """Whether a value is needed whole whatever else is: what follows has it so."""
-        products: list[SSAValue] = []
-        for use in vertex.value.uses:
+        value = vertex.value
+        for use in value.uses:
             kind = _KINDS.get(type(use.operation))
             if kind is None:
                 return True
             vertex.others += 1
             if kind == "multiplies":
-                products.append(use.operation.operands[1 - use.index])
-        same = self.program.same_along
-        return any(not same(other, self.axes) for other in products)
+                other = use.operation.operands[1 - use.index]
+                if not self.program.same_along(other, self.axes):
+                    return True
+        return False
 
     def partly(self, vertex: Vertex, held: Mapping[SSAValue, SSAValue]) -> SSAValue:
         """What a device holds of a value, made of what it holds of what that is made of.
@@ -344,7 +354,7 @@ def sums_in(program: DeviceProgram, block: Block) -> dict[Axes, list[Operation]]
     """The all_reduces of a block that add, by the axes that they are along."""
     found: dict[Axes, list[Operation]] = {}
     for op in program.sending(block):
-        if isinstance(op, stablehlo.AllReduceOp) and sum_of(op) == SUM:
+        if type(op) is stablehlo.AllReduceOp and sum_of(op) == SUM:
             axes = program.axes(op)
             element: Attribute = element_of(op.results[0])
             if axes is not None and element != i1:
@@ -356,7 +366,11 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
     """Move the all_reduces of one block; whether any moved."""
     changed = False
     order: dict[Operation, int] = {}
-    for axes, sums in sums_in(program, block).items():
+    known = program.looked_at(NAME, block)
+    found = sums_in(program, block)
+    if known.issuperset(chain.from_iterable(found.values())):
+        return False
+    for axes, sums in found.items():
         region = LinearRegion(program, axes)
         for op in sums:
             # sums along other axes may have taken it along
@@ -372,6 +386,7 @@ def combine_late(program: DeviceProgram, block: Block) -> bool:
                 changed |= _solve(region, component)
         if changed:
             order = {}  # the next axes look at what is there now
+    known.update(chain.from_iterable(sums_in(program, block).values()))
     return changed
 
 

@@ -64,10 +64,11 @@ class VertexGraph:
         self._edge(2 * vertex + 1, self._SINK, ENDLESS)
 
     def _edge(self, start: int, end: int, room: int) -> None:
-        for one, other, size in ((start, end, room), (end, start, 0)):
-            self._edges[one].append(len(self._to))
-            self._to.append(other)
-            self._room.append(size)
+        forth = len(self._to)
+        self._edges[start].append(forth)
+        self._edges[end].append(forth + 1)
+        self._to += end, start
+        self._room += room, 0
 
     def least_cut(self, *, near_sources: bool) -> Cut:
         """The cheapest cut; of several the one nearest to the sources, or to the sinks."""

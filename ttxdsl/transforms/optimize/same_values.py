@@ -38,12 +38,14 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     sending = [op for op in program.sending(block) if is_collective(op)]
     if len(sending) < 2:
         return False
-    known = program.told_apart.setdefault(block, set())
-    kinds: dict[Operation, int] = {}
+    known = program.looked_at(NAME, block)
+    if known.issuperset(sending):
+        return False
+    kinds = _kinds(block)
     by_kind: dict[int, list[Operation]] = {}
     replaced: list[SSAValue] = []
     for op in sorted(sending, key=lambda one: one not in known):
-        alike = by_kind.setdefault(_kind(op, block, kinds), [])
+        alike = by_kind.setdefault(kinds[op.results[0]], [])
         if op in known:
             alike.append(op)
             continue
@@ -63,29 +65,19 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
     return bool(replaced)
 
 
-def _kind(op: Operation, block: Block, kinds: dict[Operation, int]) -> int:
-    """A number that is the same for ops that do the same: by all that they are made of.
+def _kinds(block: Block) -> dict[SSAValue, int]:
+    """A number of each result that is the same where the ops of a block do the same.
 
-    `kinds` are the numbers of other ops of the block: each is looked at once.
+    It is made of all that the value is made of. Another op may have it by chance.
     """
-    waiting = [op]
-    while waiting:
-        one = waiting[-1]
-        if one in kinds:
-            waiting.pop()
-            continue
-        made_of: list[object] = [type(one)]
-        count = len(waiting)
-        for value in one.operands:
-            if type(value) is not OpResult or value.op.parent is not block:
-                made_of.append(value)
-            elif value.op in kinds:
-                made_of.append(kinds[value.op])
-            else:
-                waiting.append(value.op)
-        if len(waiting) == count:
-            kinds[one] = hash(tuple(made_of))
-    return kinds[op]
+    kinds: dict[SSAValue, int] = {}
+    kind_of = kinds.get
+    for op in block.ops:
+        made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
+        kind = hash((type(op), *made_of))
+        for result in op.results:
+            kinds[result] = kind
+    return kinds
 
 
 def _same(block: Block, one: Operation, other: Operation) -> bool:

@@ -8,7 +8,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.sharding.step import Directions, PropagationDirection, Strategy
-from ttxdsl.transforms.shardy.propagation.engine import Propagation
+from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
 from ttxdsl.transforms.shardy.propagation.graph import Node
 
 MESH = 'sdy.mesh @mesh = <["a"=2, "b"=2]>\n'
@@ -63,7 +63,7 @@ def test_a_second_run_changes_nothing() -> None:
     assert propagation.graph.numbers == before
 
 
-def test_directions_are_asked_for_each_node() -> None:
+def test_directions_are_asked_for_each_kind_of_node() -> None:
     module = parse(CONFLICT)
     propagation = Propagation(module)
 
@@ -73,7 +73,7 @@ def test_directions_are_asked_for_each_node() -> None:
         asked.append(node.op.name)
         return (PropagationDirection.BACKWARD,)
 
-    propagation.run(Strategy.AGGRESSIVE, backward)
+    propagation.run(Strategy.AGGRESSIVE, Ways(backward))
     # both operands have shardings, the results have none
     assert asked == ["stablehlo.add", "stablehlo.multiply"]
     graph = propagation.graph

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
@@ -29,7 +29,7 @@ from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops_inside_out
-from ttxdsl.rules.registry import OpSignature, Signatures
+from ttxdsl.rules.registry import OpSignature, Signatures, has_no_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
 from ttxdsl.sharding.compatible import (
     Agreement,
@@ -46,6 +46,17 @@ from ttxdsl.transforms.local.combiner import reduction_of
 from ttxdsl.transforms.shardy.edge_sources import data_flow_edges
 
 Shardings = Sequence[TensorSharding | None]
+
+
+def _element_counts(op: Operation) -> tuple[int, ...]:
+    """Of operands, then results; 0 for dynamic shapes and what is no tensor."""
+    return tuple([_element_count(value.type) for value in (*op.operands, *op.results)])
+
+
+def _element_count(type: Attribute) -> int:
+    if not isinstance(type, ShapedType) or not type.has_static_shape():
+        return 0
+    return type.element_count()
 
 
 def _same_layout(one: TensorSharding | None, other: TensorSharding | None) -> bool:
@@ -370,7 +381,7 @@ class ReshardInserter:
             op: the op.
             shardings: of its operands, then its results, seen through barriers.
         """
-        if not any(shardings):
+        if not any(shardings) or has_no_rule(op):
             return
         if self.full or self.always_reshards(op):
             plan = self.plan(op, shardings)
@@ -380,13 +391,12 @@ class ReshardInserter:
                 self.reduce_results(op, reduction, plan.mesh_ref, plan.mesh)
             return
         mesh_ref = self.common_mesh(op, shardings)
-        signature = self.signatures.of(op)
-        rule = signature.rule
+        rule = self.signatures.of(op).rule
         if mesh_ref is None or rule is None or rule.is_custom:
             return
         mesh = self.mesh_of(op, mesh_ref)
         if isinstance(op, DotOp | DotGeneralOp):
-            sizes = signature.element_counts
+            sizes = _element_counts(op)
             self.reshard_dot(op, rule, tuple(shardings), sizes, mesh_ref, mesh)
         reduction = self.unreduced_reduction(op, rule, mesh)
         self.reduce_results(op, reduction, mesh_ref, mesh)
@@ -432,7 +442,7 @@ class ReshardInserter:
             agreement = agree(
                 rule,
                 shardings,
-                signature.element_counts,
+                _element_counts(op),
                 mesh_ref,
                 mesh,
                 foreign,

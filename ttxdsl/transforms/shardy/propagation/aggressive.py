@@ -8,7 +8,7 @@ from typing import Literal
 
 from ttxdsl.sharding.step import Strategy
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
-from ttxdsl.transforms.shardy.propagation.engine import DirectionsOf, Propagation
+from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
 
 _STRATEGIES: dict[str, tuple[Strategy, ...]] = {
     "basic": (Strategy.BASIC,),
@@ -36,9 +36,7 @@ class AggressivePropagatePass(PropagationPass):
         """One run of each strategy."""
         self.run_strategies(propagation, None)
 
-    def run_strategies(
-        self, propagation: Propagation, directions_of: DirectionsOf | None
-    ) -> None:
-        """Run the strategies one after the other, in the given directions."""
+    def run_strategies(self, propagation: Propagation, ways: Ways | None) -> None:
+        """Run the strategies one after the other, along the given ways."""
         for strategy in _STRATEGIES[self.propagation_strategy]:
-            propagation.run(strategy, directions_of)
+            propagation.run(strategy, ways)

@@ -11,6 +11,7 @@ Source: Shardy's `BasicPropagationPass`; MLIR's greedy pattern driver for the or
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType, TupleType, UnrankedTensorType
 from xdsl.dialects.func import FuncOp, ReturnOp as FuncReturnOp
@@ -40,8 +41,25 @@ from ttxdsl.transforms.shardy.propagation.graph import (
 from ttxdsl.transforms.shardy.propagation.history import History
 from ttxdsl.transforms.shardy.propagation.sharding_groups import ShardingGroups
 
-DirectionsOf = Callable[[Node], Directions]
-"""The directions in which shardings may travel through a node, one a factor."""
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The directions in which shardings may travel through a node, one a factor.
+
+    Attributes:
+        of_kind: from a node to directions that all nodes of its kind have in common.
+        unless: whether an op propagates nowhere all the same, as things stand.
+    """
+
+    of_kind: Callable[[Node], Directions]
+    unless: Callable[[Operation], bool] | None = None
+
+    def __call__(self, node: Node) -> Directions:
+        """The directions of one node now."""
+        directions = self.of_kind(node)
+        if any(directions) and self.unless is not None and self.unless(node.op):
+            return (PropagationDirection.NONE,) * len(directions)
+        return directions
 
 
 class Propagation:
@@ -75,24 +93,24 @@ class Propagation:
         self.groups = ShardingGroups(module)
         self.groups.align(module, history)
         self.graph = PropagationGraph(module, conservative=conservative)
+        self._known_returned: list[_Returned] | None = None
         self._stack: list[int] = []
         self._on_stack: list[bool] = []
 
-    def run(
-        self, strategy: Strategy, directions_of: DirectionsOf | None = None
-    ) -> None:
+    def run(self, strategy: Strategy, ways: Ways | None = None) -> None:
         """Propagate to a fixed point.
 
         Args:
             strategy: how steps treat conflicts.
-            directions_of: where shardings may travel; everywhere if None.
+            ways: where shardings may travel; everywhere if None.
         """
         self._propagate_function_results(strategy)
         graph = self.graph
-        nodes, numbers, memo = graph.nodes, graph.numbers, graph.memo
+        nodes, numbers, step = graph.nodes, graph.numbers, graph.memo.step
         stack = self._stack = list(range(len(nodes) - 1, -1, -1))
         on_stack = self._on_stack = [True] * len(nodes)
-        signatures: dict[tuple[int, Directions], int] = {}
+        signatures: dict[int, int] = {}
+        unless = None if ways is None else ways.unless
         while stack:
             index = stack.pop()
             on_stack[index] = False
@@ -106,28 +124,34 @@ class Propagation:
                 node.alive = True
             if not node.prepared:
                 graph.prepare(node)
-            behaviour = node.behaviour
-            if behaviour is None:
+            kind = node.kind
+            if kind is None:
                 continue
-            if directions_of is None or node.allowed is not None:
-                directions = node.both
-            else:
-                directions = directions_of(node)
-            signature = signatures.get((behaviour, directions))
+            signature = signatures.get(kind)
             if signature is None:
-                signature = memo.signature(behaviour, strategy, directions)
-                signatures[behaviour, directions] = signature
-            if signature == StepMemo.INERT:
+                signature = signatures[kind] = self._signature(node, strategy, ways)
+            if signature == StepMemo.INERT or (
+                unless is not None and node.allowed is None and unless(node.op)
+            ):
                 continue
             present = [numbers[place] for place in node.places]
             if node.border is not None:
                 present[-1] = self._at_sources(node.border, present[-1])
-            updates = memo.step(signature, tuple(present))
+            updates = step(signature, tuple(present))
             if updates:
                 if self.history is not None:
                     self._record(node.op, node.places, signature, tuple(present))
                 self._apply(index, node, updates)
         self._propagate_function_results(strategy)
+
+    def _signature(self, node: Node, strategy: Strategy, ways: Ways | None) -> int:
+        """The signature of steps of all nodes of a kind."""
+        assert node.behaviour is not None, "asked of nodes that propagate"
+        if ways is None or node.allowed is not None:
+            directions = node.both
+        else:
+            directions = ways.of_kind(node)
+        return self.graph.memo.signature(node.behaviour, strategy, directions)
 
     def finish(self, *, keep_rules: bool = False) -> None:
         """Write all shardings, and with `keep_rules` the rules of visited ops.
@@ -135,12 +159,14 @@ class Propagation:
         Without it, rules that are not a user's are removed from the module.
         """
         self.graph.write_back()
-        for node in self.graph.nodes:
-            if keep_rules and not node.erased and node.rule is not None:
-                node.op.attributes[SHARDING_RULE] = OpShardingRuleAttr(node.rule)
         if not keep_rules:
             for op in self.graph.all_ops():
-                remove_sharding_rule(op)
+                if op.attributes:
+                    remove_sharding_rule(op)
+            return
+        for node in self.graph.nodes:
+            if not node.erased and node.rule is not None:
+                node.op.attributes[SHARDING_RULE] = OpShardingRuleAttr(node.rule)
 
     # Visits
 
@@ -225,34 +251,40 @@ class Propagation:
         Nobody is told: this happens before and after all visits.
         """
         graph = self.graph
-        for function in graph.entry_functions():
-            for index, value in enumerate(_returned_values(function)):
-                shape = static_shape(value.type)
-                if shape is None:
+        for one in self._returned():
+            directions = (PropagationDirection.BOTH,) * one.rank
+            signature = graph.memo.signature(one.behaviour, strategy, directions)
+            value, result = one.places
+            present = (graph.numbers[value], graph.numbers[result])
+            updates = graph.memo.step(signature, present)
+            if updates and self.history is not None:
+                # what is returned stands for the function's result
+                self._record(one.function, (value,) * 2, signature, present)
+            for tensor, number in updates:
+                place = one.places[tensor]
+                if place == NO_PLACE:
                     continue
-                rule = OpShardingRule.identity(shape)
-                places = (
-                    graph.place_of(value),
-                    graph.place_of_func_result(function, index),
+                graph.assign(place, number)
+                holder = graph.places[place].value
+                if holder is not None:
+                    self._update_group(holder, number, except_for=None)
+
+    def _returned(self) -> "list[_Returned]":
+        """What entry functions return, looked up once."""
+        if self._known_returned is None:
+            graph = self.graph
+            self._known_returned = [
+                _Returned(
+                    function,
+                    (graph.place_of(value), graph.place_of_func_result(function, at)),
+                    graph.memo.behaviour(OpBehaviour(OpShardingRule.identity(shape))),
+                    len(shape),
                 )
-                signature = graph.memo.signature(
-                    graph.memo.behaviour(OpBehaviour(rule)),
-                    strategy,
-                    (PropagationDirection.BOTH,) * len(shape),
-                )
-                present = (graph.numbers[places[0]], graph.numbers[places[1]])
-                updates = graph.memo.step(signature, present)
-                if updates and self.history is not None:
-                    # what is returned stands for the function's result
-                    self._record(function, (places[0],) * 2, signature, present)
-                for tensor, number in updates:
-                    place = places[tensor]
-                    if place == NO_PLACE:
-                        continue
-                    graph.assign(place, number)
-                    holder = graph.places[place].value
-                    if holder is not None:
-                        self._update_group(holder, number, except_for=None)
+                for function in graph.entry_functions()
+                for at, value in enumerate(_returned_values(function))
+                if (shape := static_shape(value.type)) is not None
+            ]
+        return self._known_returned
 
     # Dead ops
 
@@ -282,6 +314,20 @@ class Propagation:
             self.graph.nodes[index].alive = False
         op.detach()
         op.erase()
+
+
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """A value that an entry function returns.
+
+    `places` are those of the value and of the function's result, which share its
+    behaviour, the number of one with a factor for each of `rank` dimensions.
+    """
+
+    function: FuncOp
+    places: tuple[int, int]
+    behaviour: int
+    rank: int
 
 
 def _returned_values(function: FuncOp) -> tuple[SSAValue, ...]:

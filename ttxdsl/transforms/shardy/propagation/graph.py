@@ -20,9 +20,10 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.stablehlo import CustomCallOp
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.rules.registry import Signatures
+from ttxdsl.rules.registry import Signatures, has_no_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
@@ -32,6 +33,8 @@ from ttxdsl.transforms.shardy.propagation.op_properties import is_elementwise
 
 NO_PLACE = 0
 """Of values that cannot hold a sharding, such as the scalars of a reduction's body."""
+
+_NO_NODE = -1
 
 
 def static_shape(type: Attribute) -> tuple[int, ...] | None:
@@ -68,6 +71,8 @@ class Node:
     """Whether the fields below are known; they are found out at the first visit."""
     behaviour: int | None = None
     """The number of its behaviour in the memo; None if it does not propagate."""
+    kind: int | None = None
+    """The same for nodes of one behaviour and class of ops; None as above."""
     rule: OpShardingRule | None = None
     """The op's own rule; None for edges and barriers, which need none."""
     places: tuple[int, ...] = ()
@@ -87,6 +92,14 @@ def _ends_block(op_class: type[object]) -> bool:
 
 
 _IS_TERMINATOR = ByClass(_ends_block)
+
+
+def _is_node(op_class: type[object]) -> bool:
+    containers = (FuncOp, CallOp, ModuleOp, sdy.MeshOp)
+    return op_class not in containers and not _IS_TERMINATOR[op_class]
+
+
+_IS_NODE = ByClass(_is_node)
 
 
 def _only_computes(op_class: type[object]) -> bool:
@@ -119,7 +132,10 @@ class PropagationGraph:
         self.numbers: list[int] = [StepMemo.NO_SHARDING]
         """The present sharding at each place."""
         self.nodes: list[Node] = []
-        self._node_of_op: dict[Operation, int] = {}
+        # the node of an op, or else that of the nearest op around it, up to the function
+        self._nearest: dict[Operation, int] = {}
+        # of each node the nearest one around it
+        self._around: list[int] = []
         self._place_of_value: dict[SSAValue, int] = {}
         self._place_of_func_result: dict[tuple[FuncOp, int], int] = {}
         self._siblings: dict[int, tuple[int, ...]] = {}
@@ -127,6 +143,7 @@ class PropagationGraph:
         self._behaviours = IdentityMemo[int]()
         self.functions: dict[str, FuncOp] = {}
         self.calls: dict[str, list[CallOp]] = {}
+        self._kinds: dict[object, int] = {}
         # A number for each op such that an op comes behind the ops of its regions, as
         # the parser creates them. MLIR tells the users of a value last created first.
         self._creation: dict[Operation, int] = {}
@@ -134,22 +151,29 @@ class PropagationGraph:
 
     # Reading and writing the IR
 
-    def _read(self, op: Operation) -> None:
-        """Number an op and the ops inside: nodes from outside, creation from inside."""
+    def _read(self, op: Operation, around: int = _NO_NODE) -> None:
+        """Number an op and the ops inside: nodes from outside, creation from inside.
+
+        `around` is the nearest node around it, up to the function.
+        """
         op_class = type(op)
-        if op_class is FuncOp:
-            assert isinstance(op, FuncOp)
-            self.functions[op.sym_name.data] = op
-        elif op_class is CallOp:
-            assert isinstance(op, CallOp)
-            self.calls.setdefault(op.callee.string_value(), []).append(op)
-        elif op_class not in (ModuleOp, sdy.MeshOp) and not _IS_TERMINATOR[op_class]:
-            self._node_of_op[op] = len(self.nodes)
+        if _IS_NODE[op_class]:
+            self._around.append(around)
+            around = len(self.nodes)
             self.nodes.append(Node(op))
+        elif op_class is FuncOp:
+            self.functions[cast(FuncOp, op).sym_name.data] = cast(FuncOp, op)
+            around = _NO_NODE
+        elif op_class is CallOp:
+            callee = cast(CallOp, op).callee.string_value()
+            self.calls.setdefault(callee, []).append(cast(CallOp, op))
+        self._nearest[op] = around
         for region in op.regions:
             for block in region.blocks:
-                for inner in block.ops:
-                    self._read(inner)
+                inner = block.first_op
+                while inner is not None:
+                    self._read(inner, around)
+                    inner = inner.next_op
         self._creation[op] = len(self._creation)
 
     def all_ops(self) -> Iterator[Operation]:
@@ -241,19 +265,24 @@ class PropagationGraph:
             self._place_of_func_result[key] = place
         return place
 
-    def all_places(self) -> list[int]:
-        """Every place of the module, also those that no node links."""
-        for op in self.module.walk():
+    def places_with_shardings(self) -> list[int]:
+        """Every place of the module that holds a sharding, linked by a node or not."""
+        for op in self._creation:
             if isinstance(op, FuncOp):
                 for index in range(len(op.function_type.outputs.data)):
                     self.place_of_func_result(op, index)
-            for value in op.results:
-                self.place_of(value)
+            if sdy.SHARDING in op.attributes or not sdy.IS_PLAIN[type(op)]:
+                for value in op.results:
+                    self.place_of(value)
             for region in op.regions:
                 for block in region.blocks:
                     for value in block.args:
                         self.place_of(value)
-        return list(range(1, len(self.places)))
+        return [
+            place
+            for place, number in enumerate(self.numbers)
+            if number != StepMemo.NO_SHARDING
+        ]
 
     def _add_place(
         self,
@@ -325,7 +354,9 @@ class PropagationGraph:
 
     def node_of(self, op: Operation) -> int | None:
         """The index of an op's node; None for terminators, calls and containers."""
-        return self._node_of_op.get(op)
+        if not _IS_NODE[type(op)]:
+            return None
+        return self._nearest.get(op)
 
     def prepare(self, node: Node) -> None:
         """Find out how a node propagates; asked for when it is first visited."""
@@ -349,6 +380,8 @@ class PropagationGraph:
                 rule = _identity_rule(op.result, 1)
                 node.allowed = PropagationDirection(op.direction)
                 elementwise = True
+            case _ if has_no_rule(op):
+                return
             case _:
                 rule = node.rule = self._signatures.of(op).rule
                 elementwise = is_elementwise(op)
@@ -368,6 +401,10 @@ class PropagationGraph:
             if node.rule is rule:
                 self._behaviours.keep(key, behaviour, rule)
         node.behaviour = behaviour
+        # what a custom call does is not known by its class
+        what = op if type(op) is CustomCallOp else type(op)
+        key = (what, behaviour, node.allowed)
+        node.kind = self._kinds.setdefault(key, len(self._kinds))
 
     def _call_sources(self, edge: sdy.FuncDataFlowEdgeOp) -> list[SSAValue]:
         """What flows into a function's argument, or into a call's result."""
@@ -445,12 +482,10 @@ class PropagationGraph:
 
     def _add_with_ancestors(self, op: Operation, nodes: list[int]) -> None:
         """Add the nodes of an op and of those around it, up to the function."""
-        current: Operation | None = op
-        while current is not None and type(current) is not FuncOp:
-            node = self._node_of_op.get(current)
-            if node is not None:
-                nodes.append(node)
-            current = current.parent_op()
+        node = self._nearest.get(op, _NO_NODE)
+        while node != _NO_NODE:
+            nodes.append(node)
+            node = self._around[node]
 
     def ancestors_and_self(self, op: Operation) -> list[int]:
         """The nodes of an op and of the ops around it, in the order of the worklist."""

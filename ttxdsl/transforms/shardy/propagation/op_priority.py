@@ -14,7 +14,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from ttxdsl.sharding.step import Directions, PropagationDirection
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
-from ttxdsl.transforms.shardy.propagation.engine import DirectionsOf, Propagation
+from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
 from ttxdsl.transforms.shardy.propagation.graph import Node
 from ttxdsl.transforms.shardy.propagation.op_properties import (
     is_elementwise,
@@ -35,9 +35,10 @@ def _has_shared_operand(op: Operation) -> bool:
     Then propagating forward might make a conflict for each of its uses, and
     propagating backward one between them.
     """
-    return any(
-        not operand.has_one_use() and not _is_scalar(operand) for operand in op.operands
-    )
+    for operand in op.operands:
+        if not operand.has_one_use() and not _is_scalar(operand):
+            return True
+    return False
 
 
 def _is_scalar(value: SSAValue) -> bool:
@@ -52,8 +53,6 @@ _WITHOUT_ELEMENTS_CHANGED = frozenset(
         FuncDataFlowEdgeOp,
     )
 )
-_OF_THEIR_OWN = frozenset((stablehlo.CustomCallOp, stablehlo.BitcastConvertOp))
-"""Ops whose kind and rule do not say whether they keep every element."""
 _SLICES = frozenset((stablehlo.DynamicSliceOp, stablehlo.DynamicUpdateSliceOp))
 
 
@@ -70,12 +69,13 @@ def pass_through(node: Node) -> Directions:
     )
 
 
+_SINGLE_USE = Ways(pass_through, unless=_has_shared_operand)
+"""It looks at uses, which change when dead ops are erased."""
+
+
 def pass_through_single_use(node: Node) -> Directions:
     """Ops that keep every element, if nobody else uses their operands."""
-    directions = pass_through(node)
-    if any(directions) and _has_shared_operand(node.op):
-        return _everywhere(node, PropagationDirection.NONE)
-    return directions
+    return _SINGLE_USE(node)
 
 
 def pass_through_factors_broadcast_backward(node: Node) -> Directions:
@@ -112,25 +112,16 @@ SCHEDULE: tuple[Heuristic, ...] = (
 """Each iteration propagates what its heuristic or one before it allows."""
 
 
-def directions_until(priority: int) -> DirectionsOf:
+def directions_until(priority: int) -> Ways:
     """What the heuristics up to that of `priority` allow together."""
     if priority == 0:
-        # This one looks at uses, which change when dead ops are erased. The second
-        # allows whatever it does.
-        return pass_through_single_use
-    heuristics = SCHEDULE[1 : priority + 1]
-    known: dict[object, Directions] = {}
+        return _SINGLE_USE
+    heuristics = SCHEDULE[1 : priority + 1]  # the second allows what the first does
 
-    def directions_of(node: Node) -> Directions:
-        kind = type(node.op)
-        key = node if kind in _OF_THEIR_OWN else (kind, node.behaviour)
-        directions = known.get(key)
-        if directions is None:
-            directions = reduce(_union, (heuristic(node) for heuristic in heuristics))
-            known[key] = directions
-        return directions
+    def of_kind(node: Node) -> Directions:
+        return reduce(_union, (heuristic(node) for heuristic in heuristics))
 
-    return directions_of
+    return Ways(of_kind)
 
 
 @cache

@@ -66,10 +66,9 @@ class UserPriorityPropagatePass(OpPriorityPropagatePass):
         """One run of the op priorities for each user priority."""
         graph = propagation.graph
         originals: dict[int, dict[int, TensorSharding]] = {}
-        for place in graph.all_places():
+        for place in graph.places_with_shardings():
             sharding = graph.sharding_of(place)
-            if sharding is None:
-                continue
+            assert sharding is not None, "these have one"
             for dim in sharding.dims:
                 if dim.priority_or_default > 0:
                     at = originals.setdefault(dim.priority_or_default, {})
