@@ -157,7 +157,7 @@ def measure(*names: str) -> dict[str, dict[str, Times]]:
                     continue  # of dynamic shape
                 arguments = arguments_of(module, 0, tagged=False)
                 (folder / "program.mlir").write_text(str(module))
-                numbered = {f"{i}": x for i, x in enumerate(arguments)}
+                numbered: dict[str, Any] = {f"{i}": x for i, x in enumerate(arguments)}
                 np.savez(folder / "arguments.npz", **numbered)
                 theirs = xla.run(folder)
                 if theirs is None:

@@ -151,7 +151,7 @@ class AdditionOp(TTOp):
     @classmethod
     def later_fields(cls) -> dict[str, Any]:
         """The fields of the source, for which that one is defined."""
-        return {**super().later_fields(), **_fields_of(cls.ADDITION)}
+        return {**_fields_of(cls.ADDITION), **super().later_fields()}
 
     def as_source(self) -> Operation:
         """The op that this one stands for, on tensors without a place.
