@@ -157,6 +157,12 @@ def _moves() -> Iterator[str]:
         "tensor<4x2xf32>",
     )
     yield program(
+        f"{F}, tensor<2x6xf32>, tensor<i32>",
+        f"%r = stablehlo.dynamic_update_slice %0, %1, %2, %2 :"
+        f" ({F}, tensor<2x6xf32>, tensor<i32>, tensor<i32>) -> {F}",
+        F,
+    )
+    yield program(
         f"{F}, tensor<i32>",
         f"%r = stablehlo.set_dimension_size %0, %1, dim = 1 : ({F}, tensor<i32>) -> {F}",
         F,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from xdsl.dialects.builtin import ModuleOp
 
 from tests.interpreters.reference import parse
 from tests.work import calls
+from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
 from ttxdsl.interpreters import indexing
 from ttxdsl.interpreters.regions import session
 from ttxdsl.interpreters.run import Runner
@@ -86,18 +90,31 @@ def check(text: str, inputs: list[Any] | None = None) -> tuple[np.ndarray, ...]:
     return wanted
 
 
-def written_in_place(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
+def in_ttnn(text: str) -> ModuleOp:
+    """The program for one device."""
+    module = parse(text)
+    convert_stablehlo_to_ttir(module)
+    convert_ttir_to_ttnn(module)
+    return module
+
+
+def written_in_place(
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    made: Callable[[str], ModuleOp] = parse,
+    kernel: str = "update_slice_in_place",
+) -> int:
     """How many updates of a run wrote into their operand."""
     found: list[bool] = []
-    update = indexing.update_slice_in_place
+    update = getattr(indexing, kernel)
 
     def watched(*args: Any) -> Any:
         result = update(*args)
         found.append(result is not None)
         return result
 
-    monkeypatch.setattr(indexing, "update_slice_in_place", watched)
-    Runner(parse(text)).run(buffers(text.count("%a") // 2))
+    monkeypatch.setattr(indexing, kernel, watched)
+    Runner(made(text)).run(buffers(text.count("%a") // 2))
     return sum(found)
 
 
@@ -112,6 +129,15 @@ def test_rows_go_into_the_buffer_that_nobody_else_has(monkeypatch: pytest.Monkey
     (_, stacked) = check(STACK)
     np.testing.assert_array_equal(stacked, 2 * buffers()[0])
     assert written_in_place(monkeypatch, STACK) == ROWS - 1
+
+
+def test_so_they_do_in_ttnn(monkeypatch: pytest.MonkeyPatch):
+    """A turn costs the row, not the buffer, so that a scan is linear in its length."""
+    wanted = check(STACK)
+    for found, one in zip(Runner(in_ttnn(STACK)).run(buffers()), wanted, strict=True):
+        np.testing.assert_array_equal(found, one)
+    count = written_in_place(monkeypatch, STACK, in_ttnn, "scatter_in_place")
+    assert count == ROWS - 1
 
 
 KEPT = {
@@ -185,7 +211,11 @@ KEPT = {
 
 @pytest.mark.parametrize("name", KEPT)
 def test_what_somebody_still_looks_at_stays(name: str):
-    check(KEPT[name])
+    wanted = check(KEPT[name])
+    for found, one in zip(
+        Runner(in_ttnn(KEPT[name])).run(buffers()), wanted, strict=True
+    ):
+        np.testing.assert_array_equal(found, one)
 
 
 def test_one_array_for_two_buffers_stays_two():

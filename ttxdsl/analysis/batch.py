@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import gcd, prod
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -50,8 +51,7 @@ def _elements(values: Iterable[SSAValue]) -> int:
     return sum(prod(shape_of(value)) for value in values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(NamedTuple):
     """What is known of an op that has a sharding rule.
 
     Attributes:
@@ -366,8 +366,7 @@ def _candidates(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """What `find_batch` answers.
 
     Attributes:

@@ -9,6 +9,7 @@ gives groups.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -43,8 +44,7 @@ def _need(rule: OpShardingRule, factor: int) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """What one op does with one factor.
 
     Attributes:

@@ -7,8 +7,7 @@ callers hand over the same), computations under a sharding, and integer arithmet
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -44,8 +43,7 @@ _DEEPEST = 64
 """Ops that are followed from a number to its constant."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sum:
+class _Sum(NamedTuple):
     """`base + offset`; without a base the constant `offset`."""
 
     base: SSAValue | None

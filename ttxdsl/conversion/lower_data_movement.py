@@ -10,6 +10,7 @@ from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import chlo, stablehlo, ttir
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
@@ -182,23 +183,44 @@ def _dynamic_slice(low: Lowering, op: stablehlo.DynamicSliceOp) -> SSAValue:
 def _dynamic_update_slice(
     low: Lowering, op: stablehlo.DynamicUpdateSliceOp
 ) -> SSAValue:
-    """The update slid to its place, and selected where it lies.
+    """The update scattered along the only dimension that it does not fill, if there is one.
 
-    With `room` = the operand's size minus the update's, the update between `room`
-    paddings on both sides, sliced from `room - begin`, has it at `begin`.
+    Else it is slid to its place, and selected where it lies: with `room` = the operand's
+    size minus the update's, the update between `room` paddings on both sides, sliced from
+    `room - begin`, has it at `begin`. That reads and writes all of the operand.
     """
     build, value, update = low.builder, low[op.operand], low[op.update]
     shape, sizes = shape_of(value), shape_of(update)
     if shape == sizes:
         return update
-    begins = _begins(low, op.start_indices, shape, sizes)
     room = [whole - size for whole, size in zip(shape, sizes, strict=True)]
+    free = [dim for dim, size in enumerate(room) if size]
+    if len(free) == 1 and all(sizes):
+        (dim,) = free
+        start = op.start_indices[dim : dim + 1]
+        begin = _begins(low, start, shape[dim : dim + 1], sizes[dim : dim + 1])
+        index = _places(build, begin, sizes, dim)
+        return build.scatter(value, index, update, dim, ReduceType.INVALID)
+    begins = _begins(low, op.start_indices, shape, sizes)
     rooms = build.numbers(room, (len(room),), element_of(begins))
     back = build.elementwise("subtract", rooms, begins)
     slid = build.slice_dynamic(build.pad(update, room, room, 0), back, shape)
     ones = build.full(sizes, i1, True)
     mask = build.slice_dynamic(build.pad(ones, room, room, 0), back, shape)
     return build.elementwise("where", mask, slid, value)
+
+
+def _places(
+    build: TTIRBuilder, begin: SSAValue, sizes: Sequence[int], dim: int
+) -> SSAValue:
+    """Numbers from `begin` (one, in a vector) on along `dim`, the same elsewhere."""
+    count = (sizes[dim],)
+    rows = build.broadcast(begin, count)
+    if sizes[dim] > 1:
+        offsets = build.arange(count, 0, element_of(begin))
+        rows = build.elementwise("add", rows, offsets)
+    flat = [size if at == dim else 1 for at, size in enumerate(sizes)]
+    return build.broadcast(build.reshape(rows, flat), sizes)
 
 
 def _to_iota(low: Lowering, op: stablehlo.DynamicIotaOp) -> SSAValue:

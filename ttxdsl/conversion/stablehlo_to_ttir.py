@@ -12,7 +12,6 @@ the `lower_*` files.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
@@ -118,7 +117,6 @@ def convert_stablehlo_to_ttir(
     _ModuleLowering(module, vocabulary).run()
 
 
-@dataclass(frozen=True)
 class ConvertStableHLOToTTIRPass(LoweringPass):
     """Lower a partitioned StableHLO program to ttir.
 

@@ -6,8 +6,7 @@ Source: ChloOps.td in the StableHLO repository.
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar, cast
+from typing import ClassVar, NamedTuple, Self, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -126,8 +125,7 @@ class PrecisionAttr(EnumAttribute[Precision], SpacedOpaqueSyntaxAttribute):
     name = "chlo.precision"
 
 
-@dataclass(frozen=True, slots=True)
-class RaggedDotDims:
+class RaggedDotDims(NamedTuple):
     """Which dimensions of a `ragged_dot` are what."""
 
     lhs_batching_dimensions: tuple[int, ...] = ()

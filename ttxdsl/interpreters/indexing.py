@@ -380,6 +380,40 @@ def scatter_along(
     return written.reshape((*lead, *local))
 
 
+def scatter_in_place(
+    x: Array, index: Array, source: Array, rank: int, dim: int
+) -> Array | None:
+    """`x` itself, with rows of `source` written; see `scatter_along`.
+
+    None, and nothing is written, where `index` differs by more than the place along
+    `dim`, is not inside, or the result has more leading extents than `x`.
+    """
+    lead, axis = x.ndim - rank, index.ndim - rank + dim
+    # what was broadcast is seen by its strides, without a look at the elements
+    alike = all(
+        at == axis or size == 1 or not step
+        for at, (size, step) in enumerate(zip(index.shape, index.strides, strict=True))
+    )
+    leads = source.shape[: source.ndim - rank]
+    if (
+        not alike
+        or 0 in index.shape
+        or not x.flags.c_contiguous
+        or max(len(leads), index.ndim - rank) > lead
+        or any(
+            n not in (1, m)
+            for n, m in zip(leads[::-1], x.shape[:lead][::-1], strict=False)
+        )
+    ):
+        return None
+    at = tuple(slice(None) if one == axis else 0 for one in range(index.ndim))
+    places = index[at]
+    if places.min() < 0 or places.max() >= x.shape[lead + dim]:
+        return None
+    x[(..., places, *(slice(None),) * (rank - 1 - dim))] = source
+    return x
+
+
 Select = Callable[[Arrays, Arrays], Array]
 """Whether to stay with the first of two elements."""
 

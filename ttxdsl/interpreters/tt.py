@@ -7,7 +7,6 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
 
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,6 @@ from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects.expressed import quantization_of
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import ConvDims, GatherDims
-from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import (
     contraction,
     indexing,
@@ -38,7 +36,6 @@ from ttxdsl.interpreters.elements import (
 )
 from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.kernels import BINARY, Array
-from ttxdsl.interpreters.reduction import Reducer
 from ttxdsl.interpreters.regions import Values, session
 from ttxdsl.interpreters.tt_fused import FUSED_RUNS
 from ttxdsl.interpreters.tt_prepared import number_of
@@ -80,23 +77,6 @@ def _gather(_: Interpreter, op: Any, args: Values) -> Values:
     x, index = args
     rank = rank_of(op.input.type)
     return (indexing.gather_along(x, index, rank, op.dim.value.data % rank),)
-
-
-_SCATTERS: Mapping[ReduceType, str] = {
-    ReduceType.SUM: "add",
-    ReduceType.PROD: "multiply",
-    ReduceType.MAX: "maximum",
-    ReduceType.MIN: "minimum",
-}
-
-
-def _scatter(_: Interpreter, op: Any, args: Values) -> Values:
-    x, index, source = args
-    rank = rank_of(op.input.type)
-    name = _SCATTERS.get(op.scatter_reduce_type.data)
-    how = None if name is None else Reducer.named(name)
-    dim = op.dim.value.data % rank
-    return (indexing.scatter_along(x, index, source, rank, dim, how),)
 
 
 def _order(x: Array, axis: int, descending: bool) -> Array:
@@ -355,7 +335,6 @@ RUNS: dict[str, Run] = {
     "rand": _rand,
     "requantize": _requantize,
     "rng_bit_generator": _random_bits,
-    "scatter": _scatter,
     "sort": _sort,
     "topk": _topk,
     "while": _while,

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 
 from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects._tt.elementwise import ACTIVATIONS, Typing, has_layout
+from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import indexing, kernels
 from ttxdsl.interpreters.elements import (
     DType,
@@ -28,7 +29,7 @@ from ttxdsl.interpreters.elements import (
 )
 from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
 from ttxdsl.interpreters.prepared import Prepared, by_ufunc, selecting
-from ttxdsl.interpreters.reduction import reduce_named
+from ttxdsl.interpreters.reduction import Reducer, reduce_named
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_fused import activated_by, matmul_of
 
@@ -235,6 +236,33 @@ def _reverse(op: Any) -> Kernel:
     return partial(kernels.reverse, rank=rank, dims=dims)
 
 
+_SCATTERS: Mapping[ReduceType, str] = {
+    ReduceType.SUM: "add",
+    ReduceType.PROD: "multiply",
+    ReduceType.MAX: "maximum",
+    ReduceType.MIN: "minimum",
+}
+
+
+def _scatter(op: Any) -> Prepared:
+    rank = rank_of(op.input.type)
+    dim = op.dim.value.data % rank
+    name = _SCATTERS.get(op.scatter_reduce_type.data)
+    how = None if name is None else Reducer.named(name)
+
+    def run(x: Array, index: Array, source: Array) -> Array:
+        return indexing.scatter_along(x, index, source, rank, dim, how)
+
+    def into(
+        room: Sequence[Array], x: Array, index: Array, source: Array
+    ) -> Array | None:
+        if not any(x is array for array in room):
+            return None
+        return indexing.scatter_in_place(x, index, source, rank, dim)
+
+    return Prepared(run, into if how is None else None)
+
+
 def _broadcast(op: Any) -> Kernel:
     shape, _ = tensor_of(op.results[0].type)
     return partial(_stretched, shape=shape)
@@ -290,6 +318,7 @@ PREPARES: dict[str, Callable[[Any], Kernel | Prepared]] = {
     "repeat": _repeat,
     "reshape": _reshape,
     "reverse": _reverse,
+    "scatter": _scatter,
     "slice_dynamic": _slice_dynamic,
     "slice_static": _slice_static,
     "typecast": partial(_converted, kernels.convert),

@@ -282,8 +282,7 @@ def _with_sides_changed(op: stablehlo.DotGeneralOp) -> dict[str, Attribute]:
     dims = op.dot_dimension_numbers.data
     properties = dict(op.properties)
     properties["dot_dimension_numbers"] = DotDimensionNumbersAttr(
-        replace(
-            dims,
+        dims._replace(
             lhs_contracting_dimensions=dims.rhs_contracting_dimensions,
             rhs_contracting_dimensions=dims.lhs_contracting_dimensions,
         )

@@ -12,8 +12,8 @@ is `([i, k], [k, j])->([i, j]) {i=8, j=16, k=4} reduction={k}`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -44,8 +44,7 @@ class FactorType(Enum):
     """Neighbours exchange the borders of their shards."""
 
 
-@dataclass(frozen=True, slots=True)
-class Factor:
+class Factor(NamedTuple):
     """One sub-dimension that operands and results share.
 
     A factor of size 1 says nothing about a dimension that has other factors, so it is
@@ -77,8 +76,7 @@ class Factor:
         return self.local
 
 
-@dataclass(frozen=True, slots=True)
-class Shapes:
+class Shapes(NamedTuple):
     """The shapes of an op's operands and results; `()` for what is not a tensor."""
 
     operands: tuple[Shape, ...]

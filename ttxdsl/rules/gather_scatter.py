@@ -8,8 +8,7 @@ in the input.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import TensorType, i1
 from xdsl.ir import Attribute, BlockArgument, Operation
@@ -20,8 +19,7 @@ from ttxdsl.rules.builder import Factor, FactorType
 from ttxdsl.rules.table import OpRule, rule
 
 
-@dataclass(frozen=True, slots=True)
-class _Partners:
+class _Partners(NamedTuple):
     """A dimension of the slices, and those of input and indices that belong to it."""
 
     slices: int

@@ -8,8 +8,8 @@ belongs to no other. Factors are numbered in alphabetical order, those of `...` 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from ttxdsl.rules.builder import Shape, Shapes
 from ttxdsl.sharding.factors import OpShardingRule
@@ -31,8 +31,7 @@ Symbol = tuple[str, int]
 _REST = "..."
 
 
-@dataclass(frozen=True, slots=True)
-class _Tensor:
+class _Tensor(NamedTuple):
     """What the text says of one tensor: its dimensions, and where `...` stands."""
 
     dims: tuple[tuple[Symbol, ...], ...]
@@ -46,8 +45,7 @@ class _Tensor:
         return (*self.dims[: self.rest_at], *rest_dims, *self.dims[self.rest_at :])
 
 
-@dataclass(frozen=True, slots=True)
-class _Dim:
+class _Dim(NamedTuple):
     """A dimension of an op's tensor, with the factors that make it up."""
 
     place: str
@@ -55,8 +53,7 @@ class _Dim:
     factors: tuple[Symbol, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleText:
+class RuleText(NamedTuple):
     """The parsed text of a rule that fits ops of many shapes."""
 
     text: str

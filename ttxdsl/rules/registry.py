@@ -14,7 +14,7 @@ has no rule there either.
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from xdsl.ir import Attribute, Operation
 
@@ -65,8 +65,7 @@ OpT = TypeVar("OpT", bound=Operation)
 RuleFunctionT = TypeVar("RuleFunctionT", bound=Callable[[Any], Any])
 
 
-@dataclass(frozen=True, slots=True)
-class _Registration:
+class _Registration(NamedTuple):
     """What a user told of a class of ops."""
 
     rule: RuleText | RuleOfOp

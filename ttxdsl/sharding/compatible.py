@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd, inf
+from typing import NamedTuple
 
 from ttxdsl.sharding.axes import (
     Axes,
@@ -436,8 +437,7 @@ def _hand_out(axes: Axes, sizes: Sequence[int], mesh: Mesh) -> tuple[list[Axes],
     return shares, concatenate_merged((), rest, mesh)
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """What makes one op compatible."""
 
     shardings: tuple[TensorSharding | None, ...]

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from math import gcd, prod
+from typing import NamedTuple
 
 from ttxdsl.sharding.axes import (
     Axes,
@@ -467,8 +468,7 @@ def common_mesh(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class OpBehaviour:
+class OpBehaviour(NamedTuple):
     """What a step depends on that never changes for an op."""
 
     rule: OpShardingRule

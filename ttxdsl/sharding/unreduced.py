@@ -9,7 +9,8 @@ Source: Shardy's `sdy.replicated_to_unreduced` and `sdy.sharded_to_unreduced`, a
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ttxdsl.sharding.axes import (
     Axes,
@@ -24,8 +25,7 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
 
-@dataclass(frozen=True, slots=True)
-class ToUnreduced:
+class ToUnreduced(NamedTuple):
     """Up to three steps, in this order; the sharding after each, or None to skip it.
 
     Unsharding comes last: it makes the local tensors larger.

@@ -25,8 +25,7 @@ with the parser: aliases and registered dialects are those of one text.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
@@ -55,8 +54,7 @@ _next_line = re.compile(
 ).match
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
+class _Template(NamedTuple):
     """All of an op but the names of its values."""
 
     op_class: type[Operation]

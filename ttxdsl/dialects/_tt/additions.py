@@ -6,9 +6,8 @@ or chlo op that it stands for. `ADDITIONS` lists them; their declarations are ma
 the op that they stand for, which the verifier and the interpreter ask too.
 """
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from xdsl.dialects.builtin import BoolAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation
@@ -36,8 +35,7 @@ from ttxdsl.dialects.stablehlo.attributes import RngAlgorithm, RngAlgorithmAttr
 from ttxdsl.dialects.ttcore import on_host
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(NamedTuple):
     """One op that ttir and ttnn have beside tt-mlir's.
 
     Attributes:
@@ -153,7 +151,7 @@ class AdditionOp(TTOp):
     @classmethod
     def later_fields(cls) -> dict[str, Any]:
         """The fields of the source, for which that one is defined."""
-        return {**super().later_fields(), **_fields_of(cls.ADDITION)}
+        return {**_fields_of(cls.ADDITION), **super().later_fields()}
 
     def as_source(self) -> Operation:
         """The op that this one stands for, on tensors without a place.

@@ -7,9 +7,8 @@ Unless the summary says more, the function is the StableHLO op's of the same mea
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -49,8 +48,7 @@ class Typing(Enum):
     """Any element type to another of the same width."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableLine:
+class TableLine(NamedTuple):
     """One elementwise op: its names, number of operands, typing and meaning."""
 
     ttir: str

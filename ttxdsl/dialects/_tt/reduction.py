@@ -1,7 +1,7 @@
 """Reductions over dimensions; `REDUCTIONS` lists those that differ by name only."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import BoolAttr, IntegerType
 from xdsl.irdl import opt_prop_def, prop_def
@@ -78,8 +78,7 @@ class ArgMax(ReductionOp):
             raise VerifyException("argmax answers with integers")
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(NamedTuple):
     """One reduction over dimensions: its mnemonic and what it computes."""
 
     ttir: str

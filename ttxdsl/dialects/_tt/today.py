@@ -5,8 +5,7 @@ nothing about numbers. Shapes of results are checked by the run, which computes 
 `ttxdsl/interpreters/tt_today.py` has their kernels and says what they mean.
 """
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from xdsl.dialects.builtin import AnyTensorTypeConstr
 from xdsl.ir import Attribute
@@ -26,8 +25,7 @@ from xdsl.traits import Pure
 from ttxdsl.dialects._tt.op import TTOp, op_of
 
 
-@dataclass(frozen=True, slots=True)
-class Today:
+class Today(NamedTuple):
     """One op: its names, in order.
 
     Attributes:

@@ -7,8 +7,7 @@ passes and interpreters read them without unwrapping.
 
 from abc import ABC
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -210,10 +209,10 @@ def _parse_struct(
 def _parse_dims_struct(parser: AttrParser, struct: type[_StructT]) -> _StructT:
     """Parse a struct of lists of dimensions or single integers, behind the `<`."""
     parsers: dict[str, Callable[[], Any]] = {
-        field.name: parser.parse_integer
-        if field.default == 0
+        name: parser.parse_integer
+        if cast(Any, struct)._field_defaults.get(name) == 0
         else (lambda: parse_dims(parser))
-        for field in fields(cast(Any, struct))
+        for name in cast(Any, struct)._fields
     }
     return _parse_struct(parser, struct, parsers)
 
@@ -231,9 +230,9 @@ def _value_text(value: Any) -> str:
 def _fields_text(struct: Any, *, shown: Callable[[Any], bool] = lambda _: True) -> str:
     """`field = value, …` in the order of the fields, of those whose value is shown."""
     return ", ".join(
-        f"{field.name} = {_value_text(value)}"
-        for field in fields(struct)
-        if shown(value := getattr(struct, field.name))
+        f"{name} = {_value_text(value)}"
+        for name in struct._fields
+        if shown(value := getattr(struct, name))
     )
 
 
@@ -253,8 +252,7 @@ class DimsAttr(Data[_StructT], ABC):
         printer.print_string(f"<{_fields_text(self.data, shown=bool)}>")
 
 
-@dataclass(frozen=True, slots=True)
-class DotDims:
+class DotDims(NamedTuple):
     """Which dimensions of a `dot_general` are batch and which are contracted.
 
     Those of the right operand are in the order of the left's.
@@ -275,8 +273,7 @@ class DotDimensionNumbersAttr(DimsAttr[DotDims]):
     STRUCT = DotDims
 
 
-@dataclass(frozen=True, slots=True)
-class GatherDims:
+class GatherDims(NamedTuple):
     """How a `gather` maps dimensions of operand, indices and result.
 
     Attributes:
@@ -308,8 +305,7 @@ class GatherDimensionNumbersAttr(DimsAttr[GatherDims]):
     STRUCT = GatherDims
 
 
-@dataclass(frozen=True, slots=True)
-class ScatterDims:
+class ScatterDims(NamedTuple):
     """How a `scatter` maps dimensions of inputs, indices and updates.
 
     Attributes:
@@ -340,8 +336,7 @@ class ScatterDimensionNumbersAttr(DimsAttr[ScatterDims]):
     STRUCT = ScatterDims
 
 
-@dataclass(frozen=True, slots=True)
-class ConvDims:
+class ConvDims(NamedTuple):
     """What each dimension of a convolution's input, kernel and output is.
 
     The kernel's input features meet the input's, its output features make the
@@ -440,8 +435,7 @@ class ConvDimensionNumbersAttr(Data[ConvDims]):
 # --- other structs -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DotAlgorithm:
+class DotAlgorithm(NamedTuple):
     """The arithmetic that a `dot_general` is to be computed with."""
 
     lhs_precision_type: Attribute
@@ -498,8 +492,7 @@ class DotAlgorithmAttr(Data[DotAlgorithm]):
         printer.print_string(dot_algorithm_text(self.data))
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelHandle:
+class ChannelHandle(NamedTuple):
     """A channel: its number, and which ends it joins (0: any, 1: devices, 2, 3: host).
 
     A number that is not positive: no channel.
@@ -535,8 +528,7 @@ class ChannelHandleAttr(Data[ChannelHandle]):
         printer.print_string(f"<{_fields_text(self.data)}>")
 
 
-@dataclass(frozen=True, slots=True)
-class OutputOperandAlias:
+class OutputOperandAlias(NamedTuple):
     """A result of a custom call that lies in the memory of an operand."""
 
     output_tuple_indices: Dims
@@ -671,8 +663,7 @@ class ResultAccuracyAttr(ParametrizedAttribute):
 # --- meshes ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MeshAxis:
+class MeshAxis(NamedTuple):
     """A mesh axis and its size."""
 
     name: str
@@ -744,8 +735,7 @@ class MeshAttr(ParametrizedAttribute):
                 printer.print_attribute(self.device_ids)
 
 
-@dataclass(frozen=True, slots=True)
-class SubAxisInfo:
+class SubAxisInfo(NamedTuple):
     """Which part of an axis: the product of the parts before it, and its size."""
 
     pre_size: int
@@ -774,8 +764,7 @@ class SubAxisInfoAttr(Data[SubAxisInfo], OpaqueSyntaxAttribute):
         printer.print_string(f"({self.data.pre_size}){self.data.size}")
 
 
-@dataclass(frozen=True, slots=True)
-class MeshAxisRef:
+class MeshAxisRef(NamedTuple):
     """A mesh axis by name, or a part of it."""
 
     name: str

@@ -10,7 +10,8 @@ the device (an attribute that holds sizes, an offset, a mask) is the caller's to
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from xdsl.ir import Operation
 
@@ -40,8 +41,7 @@ DimParts = tuple[tuple[tuple[int, Axes], ...], Axes]
 """The axes of one dimension: those of each factor, and those that fit none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """How the operands and results of one op lie while it is computed.
 
     Attributes:
@@ -175,7 +175,7 @@ def _plan(
         found = _find_plan(op, division.rule, operands, results, local)
         reductions = {*division.rule.reduction, *reduced}
         complete = _complete_axes(division.rule, operands, found, reductions)
-        found = replace(found, complete=complete)
+        found = found._replace(complete=complete)
         known = ctx.plans.keep(key, found, *known_by)
     return known
 

@@ -6,8 +6,7 @@ and minima.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -31,8 +30,7 @@ _IDEMPOTENT: frozenset[type[Operation]] = frozenset(
 _COMBINING: frozenset[type[Operation]] = frozenset(_NEUTRAL) | _IDEMPOTENT
 
 
-@dataclass(frozen=True, slots=True)
-class Combiner:
+class Combiner(NamedTuple):
     """An associative and commutative binary op on scalars."""
 
     op_class: type[Operation]

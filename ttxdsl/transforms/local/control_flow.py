@@ -5,7 +5,7 @@ op's result does; where it does not, it is resharded on the way.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -28,8 +28,7 @@ from ttxdsl.transforms.local.localizer import (
 from ttxdsl.transforms.local.summands import bring, unreduced_parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Border:
+class _Border(NamedTuple):
     """How a value crosses the border of a body; the sharding says what is unreduced."""
 
     layout: Layout | None

@@ -8,7 +8,8 @@ order then, as they are by an all-reduce.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -26,8 +27,7 @@ from ttxdsl.transforms.local.localizer import Local, Localizer
 from ttxdsl.transforms.local.reduction import is_constant_number
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(NamedTuple):
     """A running combination along one dimension.
 
     Attributes:

@@ -20,7 +20,8 @@ whole elements are sent, and the op pads the few places that are left.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i64
 from xdsl.ir import SSAValue
@@ -32,8 +33,7 @@ from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """How an op looks at one dimension.
 
     Attributes:
@@ -53,8 +53,7 @@ class Window:
     base: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Halo:
+class Halo(NamedTuple):
     """The stretch that the results of one shard read, along one dimension.
 
     Attributes:
@@ -261,8 +260,7 @@ def with_halo(
     return replace(local, value=buffer)
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(NamedTuple):
     """Operands of an op with what their windows read.
 
     Attributes:

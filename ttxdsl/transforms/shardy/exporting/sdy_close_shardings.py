@@ -5,8 +5,6 @@ propagation to keep off, so they go too. A dimension without axes also loses its
 (the C++ pass leaves it one, which is invalid, and fails).
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -15,7 +13,6 @@ from ttxdsl.dialects.sdy import transform_shardings
 from ttxdsl.sharding.spec import TensorSharding
 
 
-@dataclass(frozen=True)
 class CloseShardingsPass(ModulePass):
     """Close all tensor shardings in the module and drop their replicated axes."""
 

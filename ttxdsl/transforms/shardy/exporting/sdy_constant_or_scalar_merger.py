@@ -1,7 +1,6 @@
 """Let equal constants that were sharded alike be one constant again."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -36,7 +35,6 @@ def merge_key(op: Operation) -> Hashable | None:
     return None
 
 
-@dataclass(frozen=True)
 class ConstantOrScalarMergerPass(ModulePass):
     """Merge constants, and broadcasts of a scalar, that are equal with their shardings.
 

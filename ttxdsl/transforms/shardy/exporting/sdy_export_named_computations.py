@@ -1,7 +1,6 @@
 """Turn named computations into calls of private functions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
@@ -68,7 +67,6 @@ def export(op: sdy.NamedComputationOp, symbols: Symbols) -> CallOp:
     return call
 
 
-@dataclass(frozen=True)
 class ExportNamedComputationsPass(ModulePass):
     """Replace each `sdy.named_computation` by a call of a private function.
 

@@ -1,7 +1,5 @@
 """Reshard the results of calls whose callees return them sharded otherwise."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp
@@ -48,7 +46,6 @@ def reshard_results(call: CallOp, returned: tuple[TensorSharding, ...] | None) -
     call.attributes[sdy.SHARDING] = sdy.TensorShardingPerValueAttr(returned)
 
 
-@dataclass(frozen=True)
 class InsertFuncCallReshardsPass(ModulePass):
     """Insert `sdy.reshard`s where a call and its callee's results are not sharded alike."""
 

@@ -1,7 +1,5 @@
 """Give the results of called functions the shardings of what they return."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -11,7 +9,6 @@ from ttxdsl.analysis.call_graph import main_function
 from ttxdsl.dialects.sdy import get_sharding, set_func_shardings
 
 
-@dataclass(frozen=True)
 class PropagateToFuncResultsPass(ModulePass):
     """Copy shardings from the returned values to the results, but of the main function."""
 

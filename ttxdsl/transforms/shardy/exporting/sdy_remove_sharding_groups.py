@@ -1,7 +1,5 @@
 """Drop sharding groups when propagation has done what they ask for."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -11,7 +9,6 @@ from ttxdsl.dialects.sdy import ShardingGroupOp
 from ttxdsl.ir.traversal import ops_of_type
 
 
-@dataclass(frozen=True)
 class RemoveShardingGroupsPass(ModulePass):
     """Remove every `sdy.sharding_group`."""
 

@@ -1,6 +1,5 @@
 """At the border of the program, shard open dimensions by whole axes only."""
 
-from dataclasses import dataclass
 from itertools import takewhile
 
 from xdsl.context import Context
@@ -23,7 +22,6 @@ def with_whole_axes(sharding: TensorSharding) -> TensorSharding:
     return sharding.with_dims([whole(dim) for dim in sharding.dims])
 
 
-@dataclass(frozen=True)
 class RemoveSubAxesInInputOutputShardingsPass(ModulePass):
     """Cut the shardings of the main function's arguments and results at sub-axes.
 

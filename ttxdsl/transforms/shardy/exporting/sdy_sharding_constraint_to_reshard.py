@@ -4,8 +4,6 @@ Before propagation a constraint is a wish, after it a fact: data that arrives wi
 another sharding has to move.
 """
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -33,7 +31,6 @@ class ConstraintToReshard(RewritePattern):
         rewriter.replace(op, reshard)
 
 
-@dataclass(frozen=True)
 class ShardingConstraintToReshardPass(ModulePass):
     """Replace every `sdy.sharding_constraint` by an `sdy.reshard`."""
 

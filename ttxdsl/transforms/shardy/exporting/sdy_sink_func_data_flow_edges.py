@@ -1,7 +1,5 @@
 """Move the shardings of the edges of functions and calls to what they stood behind."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -11,7 +9,6 @@ from ttxdsl.dialects.sdy import FuncDataFlowEdgeOp, get_sharding, set_sharding
 from ttxdsl.sharding.spec import TensorSharding
 
 
-@dataclass(frozen=True)
 class SinkFuncDataFlowEdgesPass(ModulePass):
     """Remove every `sdy.func_data_flow_edge`; its sharding goes to its operand."""
 

@@ -1,7 +1,6 @@
 """At the borders of functions, shard dimensions only by what divides them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 from xdsl.context import Context
@@ -58,7 +57,6 @@ def evenly_sharded(
     )
 
 
-@dataclass(frozen=True)
 class UpdateNonDivisibleInputOutputShardingsPass(ModulePass):
     """Cut shardings of arguments and results down to what divides their dimensions.
 

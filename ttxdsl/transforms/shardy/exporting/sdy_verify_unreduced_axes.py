@@ -8,7 +8,6 @@ Source: Shardy's `sdy-verify-unreduced-axes`, which jaxlib has after 0.10.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -163,7 +162,6 @@ def verify_unreduced_axes(module: ModuleOp) -> None:
                 verifier.visit(op)
 
 
-@dataclass(frozen=True)
 class VerifyUnreducedAxesPass(ModulePass):
     """Refuses ops that gain or lose unreduced axes as they may not; see the module."""
 

@@ -1,7 +1,5 @@
 """Make data flow edges visible as ops, which hold their shardings."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -10,7 +8,6 @@ from ttxdsl.ir.data_flow import data_flow_ops
 from ttxdsl.transforms.shardy.data_flow_edges import add_edges_of
 
 
-@dataclass(frozen=True)
 class AddDataFlowEdgesPass(ModulePass):
     """Put an `sdy.data_flow_edge` behind every value that owns a data flow edge.
 

@@ -1,7 +1,6 @@
 """Make the flow of data into functions and out of calls visible as ops."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -32,7 +31,6 @@ def _add_edges(
             edge.attributes[sdy.SHARDING] = sdy.TensorShardingPerValueAttr((sharding,))
 
 
-@dataclass(frozen=True)
 class AddFuncDataFlowEdgesPass(ModulePass):
     """Put an `sdy.func_data_flow_edge` behind arguments of functions and results of calls.
 

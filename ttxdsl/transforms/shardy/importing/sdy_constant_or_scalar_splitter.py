@@ -9,7 +9,6 @@ dimension to shard.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
@@ -220,7 +219,6 @@ def _erase_unused(ops: Iterable[Operation]) -> None:
             Rewriter.erase_op(op)
 
 
-@dataclass(frozen=True)
 class ConstantOrScalarSplitterPass(ModulePass):
     """Copy constant expressions and scalar expansions, so that each has one use.
 

@@ -8,7 +8,6 @@ Source: Shardy's pass of that name.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -193,8 +192,7 @@ def _batch_gather(op: stablehlo.GatherOp) -> None:
         return
     op.operands[1] = _without_entry(op.start_indices, dims.index_vector_dim, entry, op)
     op.dimension_numbers = stablehlo.GatherDimensionNumbersAttr(
-        replace(
-            dims,
+        dims._replace(
             collapsed_slice_dims=_without(dims.collapsed_slice_dims, 0),
             operand_batching_dims=(0,),
             start_indices_batching_dims=(0,),
@@ -221,8 +219,7 @@ def _batch_scatter(op: stablehlo.ScatterOp) -> None:
         op.scatter_indices, dims.index_vector_dim, entry, op
     )
     op.scatter_dimension_numbers = stablehlo.ScatterDimensionNumbersAttr(
-        replace(
-            dims,
+        dims._replace(
             inserted_window_dims=_without(dims.inserted_window_dims, 0),
             input_batching_dims=(0,),
             scatter_indices_batching_dims=(0,),

@@ -1,7 +1,5 @@
 """Give every call a function of its own, so that each can be sharded differently."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -16,7 +14,6 @@ from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects.copies import require_few_copies
 
 
-@dataclass(frozen=True)
 class FlattenCallGraphPass(ModulePass):
     """Copy the callee, with all that it calls, for each call of it but one.
 

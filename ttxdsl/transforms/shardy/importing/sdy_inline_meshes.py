@@ -1,7 +1,5 @@
 """Write each mesh into the shardings that use it, so that they stand alone."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -13,7 +11,6 @@ from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
-@dataclass(frozen=True)
 class InlineMeshesPass(ModulePass):
     """Replace the names of meshes by the meshes, and drop the `sdy.mesh`es.
 

@@ -1,7 +1,6 @@
 """Let the shardings of manual computations say something about each manual axis."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, ShapedType
@@ -89,7 +88,6 @@ def clean_up(
     op.out_shardings = completed(op.out_shardings, op.result_types)
 
 
-@dataclass(frozen=True)
 class ManualAxesCleanupPass(ModulePass):
     """Bring the manual axes of every manual computation into their full form.
 

@@ -1,7 +1,5 @@
 """Put functions in the order in which propagation should see them: callers first."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -9,7 +7,6 @@ from xdsl.passes import ModulePass
 from ttxdsl.analysis.call_graph import callers_first
 
 
-@dataclass(frozen=True)
 class PreOrderFuncsPass(ModulePass):
     """Move the functions to the end of the module, each before those it calls.
 

@@ -1,7 +1,5 @@
 """Let calls say what the results of their callees say."""
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -12,7 +10,6 @@ from ttxdsl.dialects.sdy import SHARDING, TensorShardingPerValueAttr
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
-@dataclass(frozen=True)
 class PropagateShardingFromFuncToCallPass(ModulePass):
     """Give calls without shardings those of their callees' results.
 

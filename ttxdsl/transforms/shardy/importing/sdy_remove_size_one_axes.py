@@ -1,7 +1,7 @@
 """Take axes of size one out of shardings: they split nothing, but would conflict."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -67,7 +67,6 @@ def _change_collective(op: sdy.CollectiveOp, mesh: Mesh) -> None:
         op.properties[name] = new
 
 
-@dataclass(frozen=True)
 class RemoveSizeOneAxesPass(ModulePass):
     """Remove axes of size one from all shardings; meshes and manual axes keep them.
 

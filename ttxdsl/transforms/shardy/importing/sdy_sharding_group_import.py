@@ -1,7 +1,6 @@
 """Merge sharding groups that share a tensor, number them from 0, refuse bad ones."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, ShapedType, i64
@@ -78,7 +77,6 @@ def _by(shape: Iterable[int]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-@dataclass(frozen=True)
 class ShardingGroupImportPass(ModulePass):
     """Leave each value in at most one group, the groups numbered 0, 1, ….
 

@@ -66,7 +66,6 @@ class PropagationPass(ModulePass):
         raise TypeError(f"{type(self).__name__} does not say how it propagates")
 
 
-@dataclass(frozen=True)
 class BasicPropagatePass(PropagationPass):
     """Propagate the axes that are compatible with all operands and results of an op.
 

@@ -9,7 +9,7 @@ Source: Shardy's propagation document ("Data flow ops").
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.ir import BlockArgument, OpResult, SSAValue, Use
 
@@ -54,8 +54,7 @@ def edge_of_use(use: Use, *, ends_region: bool) -> DataFlowEdgeOp | None:
     return edge if isinstance(edge, DataFlowEdgeOp) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Border:
+class Border(NamedTuple):
     """The border of a manual computation that an edge crosses.
 
     The edge op holds the sharding of its own side; steps happen on the side of the

@@ -4,7 +4,7 @@ Source: Shardy's propagation passes documentation and sharding representation do
 ("Priorities").
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ttxdsl.sharding.axes import sort_by_mesh
 from ttxdsl.sharding.mesh import Mesh
@@ -53,7 +53,6 @@ def release(
     return replace(current, dims=dims, replicated=replicated)
 
 
-@dataclass(frozen=True)
 class UserPriorityPropagatePass(OpPriorityPropagatePass):
     """Propagate dimension shardings in the order of the priorities that users gave.
 
