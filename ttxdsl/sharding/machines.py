@@ -25,13 +25,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite, log
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.sharding.links import DEFAULT_LINK, Link, Shape
 
 
-class Level(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Level:
     """What connects blocks of consecutive devices with each other.
 
     Attributes:
