@@ -35,6 +35,9 @@ def programs(*names: str, python: str = sys.executable) -> tuple[Program, ...]:
         names: of the programs; all if there are none.
         python: whose JAX makes them.
     """
+    if names and python == sys.executable:
+        # a process for each would import JAX each time
+        return tuple(one for one in programs() if one.name in names)
     settings = EIGHT_DEVICES | {"JAX_ENABLE_X64": "1"}
     made = made_by_jax(__name__, *names, python=python, **settings)
     return tuple(Program(**one) for one in made)
