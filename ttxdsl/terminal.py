@@ -96,6 +96,18 @@ class Terminal(Console):
     ) -> None:
         """Print a table whose figures are whole, however narrow the terminal is.
 
+        Args: as of `fit_table`.
+        """
+        self.fit_table(table, drop, lines)
+        for column in table.columns:
+            column.min_width = None  # a wish, which is no reason to cut figures
+        self.print(table)
+
+    def fit_table(
+        self, table: Table, drop: Sequence[str] = (), lines: int | None = None
+    ) -> int:
+        """Leave out columns until a table fits; the lines that it takes then.
+
         Args:
             table: figures are in columns that do not wrap.
             drop: headers of columns to leave out where they do not fit, the first first.
@@ -106,9 +118,7 @@ class Terminal(Console):
             if not wide and (lines is None or len(self.render_lines(table)) <= lines):
                 break
             table.columns = [one for one in table.columns if one.header != header]
-        for column in table.columns:
-            column.min_width = None  # a wish, which is no reason to cut figures
-        self.print(table)
+        return len(self.render_lines(table))
 
     def _least_width(self, table: Table) -> int:
         """Where whatever does not wrap is whole, and the rest has room for words."""

@@ -36,6 +36,18 @@ def test_tables(program: Path, capsys: pytest.CaptureFixture[str]):
     assert "link 12.5 GB/s, 1 us" in out
 
 
+def test_fewer_meshes_where_they_take_too_many_lines(
+    program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("ttxdsl.tools.doctor._MOST_MESH_LINES", 9)
+    counts: list[int] = []
+    for asked in ([], ["--top", "6"]):
+        assert main(["doctor", str(program), "--devices", "4", *asked]) == 0
+        meshes = capsys.readouterr().out.partition("Meshes")[2].partition("└")[0]
+        counts.append(meshes.count("all_"))
+    assert counts[0] < counts[1]
+
+
 LAYERS = """\
 func.func @main(%x: tensor<4x64xf32>, %up: tensor<64x64xf32>, %down: tensor<64x64xf32>) -> tensor<4x64xf32> {
   %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>

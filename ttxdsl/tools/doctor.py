@@ -27,9 +27,11 @@ from ttxdsl.tools.programs import read_module
 _MOST_ARGUMENTS = 4
 _MOST_ALLOWED = 10
 _MOST_GROUPS = 10
-_MOST_MESH_LINES = 24
-"""Of the table of meshes, so that a screen has all of the report."""
-_MOST_LINES = 8
+_MOST_GROUP_LINES, _MOST_MESH_LINES = 14, 20
+"""Of the two tables, so that a screen has all of the report."""
+_MOST_ROWS, _FEWEST_ROWS = 8, 4
+"""Of the meshes, if nobody says how many."""
+_MOST_LINES = 6
 """Of the code, for arguments and for constraints."""
 _MOST_OFF_TOP = 3
 """Rows of the front that are shown though they are not among the first."""
@@ -177,6 +179,22 @@ def _selected(diagnosis: Diagnosis, top: int) -> list[tuple[int, Row]]:
     return [*numbered[:top], *front[:_MOST_OFF_TOP]]
 
 
+def _fitting_meshes(
+    console: Terminal, diagnosis: Diagnosis, top: int | None
+) -> tuple[list[tuple[int, Row]], Table]:
+    """Rows and their table: so many, or as many as there is place for beside the rest."""
+    counts = range(_MOST_ROWS, _FEWEST_ROWS - 1, -1) if top is None else (top,)
+    narrow = console.width < PLAIN_WIDTH
+    dropped = ["shared by", "arguments", "padding", "sent"]
+    for count in counts:
+        rows = _selected(diagnosis, count)
+        table = _mesh_table(diagnosis, rows)
+        lines = console.fit_table(table, dropped, _MOST_MESH_LINES if narrow else None)
+        if lines <= _MOST_MESH_LINES or count == counts[-1]:
+            return rows, table
+    raise AssertionError("a table has some rows, or none")
+
+
 def print_diagnosis(
     console: Terminal, diagnosis: Diagnosis, options: argparse.Namespace
 ) -> None:
@@ -191,6 +209,7 @@ def print_diagnosis(
     console.print(head, soft_wrap=True)
     narrow = console.width < PLAIN_WIDTH
     groups = _group_table(diagnosis, narrow=narrow)
+    console.fit_table(groups, ["can be split into"], _MOST_GROUP_LINES)
     console.print_table(groups, ["can be split into", "alike"])
     if len(_shown(diagnosis)) > _MOST_GROUPS:
         console.print(f"{len(_shown(diagnosis)) - _MOST_GROUPS} more groups: --json")
@@ -202,11 +221,8 @@ def print_diagnosis(
         console.print(_padding_table(diagnosis, uneven))
     else:
         console.print(f"each can be split evenly over {diagnosis.devices} devices")
-    rows = _selected(diagnosis, options.top)
-    meshes = _mesh_table(diagnosis, rows)
-    lines = _MOST_MESH_LINES if narrow else None
-    dropped = ["shared by", "arguments", "padding", "sent"]
-    console.print_table(meshes, dropped, lines)
+    rows, meshes = _fitting_meshes(console, diagnosis, options.top)
+    console.print_table(meshes)
     # of one shape the table above has said it
     if sum(bool(diagnosis.of_shape(shape)) for shape in diagnosis.shapes) > 1:
         shapes = _shape_table(diagnosis)
@@ -414,7 +430,10 @@ def add_command(commands: Any) -> None:
         help="remove the program's own shardings and choose from scratch",
     )
     parser.add_argument(
-        "--top", type=flags.count_of, default=8, metavar="N", help="rows to print (8)"
+        "--top",
+        type=flags.count_of,
+        metavar="N",
+        help=f"rows to print ({_MOST_ROWS}, fewer where they are high)",
     )
     flags.add_machine_options(parser)
     flags.add_trip_count_option(parser)
