@@ -122,7 +122,7 @@ def universes() -> dict[str, Universe]:
         CompileError: one that is made for this package cannot be imported.
     """
     found: dict[str, Universe] = {}
-    if _are_installed():
+    if are_installed():
         found = installed_universes()
         _load_installed()
     known = {id(one) for one in found.values()}
@@ -137,7 +137,7 @@ def _entries(group: str) -> "list[EntryPoint]":
 
 
 @cache
-def _are_installed() -> bool:
+def are_installed() -> bool:
     """Whether something that is installed may bring plug-ins.
 
     `importlib.metadata` knows, but importing and asking it takes a twentieth of a small
@@ -154,6 +154,10 @@ def _are_installed() -> bool:
         for file in folder.glob("*/entry_points.txt"):
             if file.parent.name.startswith(("xdsl-", "ttxdsl-")):
                 continue
-            if any(f"[{one}]" in file.read_text("utf-8") for one in _GROUPS):
+            try:
+                text = file.read_text("utf-8")
+            except (OSError, UnicodeDecodeError):
+                return True  # somebody else knows what to make of it
+            if any(f"[{one}]" in text for one in _GROUPS):
                 return True
     return False
