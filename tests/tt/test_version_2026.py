@@ -86,7 +86,9 @@ def _differs(text: str) -> bool | None:
 def texts() -> dict[str, str]:
     """The corpus on the first mesh."""
     return {
-        name: text for (name, mesh), text in all_programs().items() if mesh == FIRST
+        name: text
+        for (name, mesh), text in all_programs(others=False).items()
+        if mesh == FIRST
     }
 
 
