@@ -67,9 +67,9 @@ class _Padder:
         mesh_of: MeshOf,
         rules: Mapping[Operation, OpShardingRule | None],
         *,
-        shard_fillers: bool,
+        newest: bool,
     ):
-        self._shard_fillers = shard_fillers
+        self._newest = newest
         self._mesh_of = mesh_of
         self._rules = rules
         self._grown: dict[SSAValue, Shape] = {}
@@ -256,6 +256,10 @@ class _Padder:
         before, shape = self._grown.get(value), shape_of(value)
         if before is None or (number == 0 and value in self._zero):
             return
+        if self._newest and isinstance(number, int):
+            front = Emitter(Block(), user.location)
+            number = front.number(number, element_of(value))  # were it not needed
+            _insert(front, user)
         emitter = Emitter(Block(), user.location)
         whole: SSAValue | None = None
         for dim in sorted(dims):
@@ -283,7 +287,7 @@ class _Padder:
         )
         user.operands[index] = chosen = emitter.select(whole, value, filler)
         sharding = sdy.get_sharding(value)
-        if self._shard_fillers and sharding is not None:
+        if self._newest and sharding is not None:
             for made in emitter.block.ops:
                 if shape_of(made.results[0]) == shape:
                     known = sharding.with_unreduced(())
@@ -428,7 +432,7 @@ class PadForDivisibilityPass(ModulePass):
             padder = _Padder(
                 mesh_of,
                 {inner: _rule(inner) for inner in ops},
-                shard_fillers=self.newest,
+                newest=self.newest,
             )
             padder.require_even_borders(function)
             for inner in ops:

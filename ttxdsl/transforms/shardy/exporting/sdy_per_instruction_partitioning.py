@@ -330,10 +330,10 @@ class _PerInstruction:
         alone = ModuleOp([*meshes, function])
         alone.location = op.location
         self._take_callees_along(alone, function)
-        for one in self.told.passes(_GLOBAL):
-            one.apply(self.ctx, alone)
         if not resharded:
             _make_even(function, in_types, out_types, (ins, outs))
+        for one in self.told.passes(_GLOBAL):
+            one.apply(self.ctx, alone)
         meshes_there = sdy.mesh_table(alone)
         for one in self.told.passes(ALL_STAGES, after=_GLOBAL):
             one.apply(self.ctx, alone)
