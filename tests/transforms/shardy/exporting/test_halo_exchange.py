@@ -124,4 +124,5 @@ def test_what_is_read() -> None:
     assert stretch.is_near
     assert not stretch.is_kept
     assert Stretch.of(0, 4, 8, 7, 0).is_kept
-    assert not Stretch.of(0, 4, 5, 5, 0).is_kept  # the last one has nothing
+    last = Stretch.of(0, 4, 5, 5, 0)
+    assert (last.is_own, last.is_full, last.is_kept) == (True, False, False)

@@ -111,6 +111,9 @@ UNEVEN_OPS = {
         stablehlo.return %s : tensor<f32>
       }) {$X} : (tensor<7x4xf32>, tensor<3x1xi32>, tensor<7x3xf32>) -> tensor<7x4xf32>"""),
     "complex": _uneven("7x4xf32", "%k = stablehlo.complex %x, %x {$X} : tensor<7x4xcomplex<f32>>\n %r = stablehlo.imag %k {$X} : (tensor<7x4xcomplex<f32>>) -> tensor<7x4xf32>"),
+    "pad": _uneven("9x4xf32", """%s = stablehlo.slice %a [0:6, 0:4] : (tensor<7x4xf32>) -> tensor<6x4xf32>
+      %t = sdy.all_slice [{"x"}, {}] %s out_sharding=<@m, [{"x"}, {}]> : tensor<6x4xf32>
+      %r = stablehlo.pad %t, %z, low = [2, 0], high = [1, 0], interior = [0, 0] {$X} : (tensor<6x4xf32>, tensor<f32>) -> tensor<9x4xf32>"""),
     "branches": _uneven("7x4xf32", """%y = stablehlo.negate %x {$X} : tensor<7x4xf32>
       %r = "stablehlo.case"(%i) ({ stablehlo.return %x : tensor<7x4xf32>
       }, { stablehlo.return %y : tensor<7x4xf32> }) {$X} : (tensor<i32>) -> tensor<7x4xf32>"""),
@@ -133,6 +136,16 @@ UNEVEN_SLICE = _uneven(
     "%r = stablehlo.dynamic_slice %x, %c, %i, sizes = [7, 2] {$X} : (tensor<7x4xf32>, tensor<i32>, tensor<i32>) -> tensor<7x2xf32>",
 )
 """C++ keeps the size of the slice, and fails its own verifier."""
+SCATTER = f"""{MESH}
+func.func @main(%a: tensor<5x2xf32>, %i: tensor<4x1xi32> {{sdy.sharding = #sdy.sharding<@m, [{{"x"}}, {{}}]>}}, %u: tensor<4x2xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"x"}}, {{}}]>}}) -> tensor<5x2xf32> {{
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) {{sdy.sharding = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>}} : (tensor<5x2xf32>, tensor<4x1xi32>, tensor<4x2xf32>) -> tensor<5x2xf32>
+  %1 = sdy.all_reduce {{"x"}} %0 out_sharding=<@m, [{{}}, {{}}]> : tensor<5x2xf32>
+  return %1 : tensor<5x2xf32>
+}}"""
 SUM = f"""{MESH}
 func.func @main(%a: tensor<7x4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"x"}}, {{}}]>}}) -> tensor<4xf32> {{
   %c = sdy.constant dense<0.0> : tensor<f32>
@@ -143,6 +156,7 @@ func.func @main(%a: tensor<7x4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"x"}},
 PROGRAMS = {
     **UNEVEN_OPS,
     "sum": SUM,
+    "parts of a scatter": SCATTER,
     "product": MATMUL,
     "uneven": UNEVEN,
     "uneven reshard": UNEVEN_RESHARD,

@@ -84,7 +84,7 @@ class Stretch:
         spread: the distance of two elements in places.
         before: from how many shards before its own a device reads, at most.
         behind: from how many behind.
-        moves: whether any device reads of others, or nothing at all.
+        is_full: whether every device reads something.
         is_near: whether an exchange moves less than making the dimension whole.
     """
 
@@ -95,7 +95,7 @@ class Stretch:
     spread: int
     before: int
     behind: int
-    moves: bool
+    is_full: bool
     is_near: bool
 
     @staticmethod
@@ -105,26 +105,47 @@ class Stretch:
         """What is read of so many elements for so many places of a result."""
         shard, size = -(-length // shards), -(-places // shards)
         before = behind = 0
-        moves = False
+        is_full = True
         for at in range(shards):
             place = at * size - low
             # C++ divides toward zero, and takes as many elements as places
             start = place // spread if place >= 0 else -(-place // spread)
             first, last = max(start, 0), min(start + size, length) - 1
             if first > last:
-                moves = True
+                is_full = False
                 continue
             before = max(before, at - first // shard)
             behind = max(behind, last // shard - at)
         far = before + behind + 1 >= shards and max(before, behind) > 1
-        moves |= before + behind > 0
-        return Stretch(dim, shard, size, low, spread, before, behind, moves, not far)
+        return Stretch(dim, shard, size, low, spread, before, behind, is_full, not far)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether no device reads what others have."""
+        return not self.before and not self.behind
 
     @property
     def is_kept(self) -> bool:
         """Whether each device has its stretch as its shard."""
         same = self.size == self.shard and not self.low and self.spread == 1
-        return same and not self.moves
+        return same and self.is_own and self.is_full
+
+
+def stretch_of_pad(op: stablehlo.PadOp, dim: int, shards: int) -> Stretch:
+    """What is read along a dimension of so many shards."""
+    low = op.edge_padding_low.get_values()[dim]
+    spread = op.interior_padding.get_values()[dim] + 1
+    length, places = shape_of(op.operand)[dim], shape_of(op.result)[dim]
+    return Stretch.of(dim, shards, length, places, low, spread)
+
+
+def _stretch_of_slice(op: stablehlo.SliceOp, dim: int, shards: int) -> Stretch | None:
+    """The same; None if elements are left out between others."""
+    if op.strides.get_values()[dim] != 1:
+        return None
+    low = -op.start_indices.get_values()[dim]
+    length, places = shape_of(op.operand)[dim], shape_of(op.result)[dim]
+    return Stretch.of(dim, shards, length, places, low)
 
 
 def stretches_of(
@@ -136,17 +157,15 @@ def stretches_of(
         shards = split.sharded_size(mesh)
         if shards < 2:
             continue
-        spread = 1
-        if isinstance(op, stablehlo.PadOp):
-            low = op.edge_padding_low.get_values()[dim]
-            spread += op.interior_padding.get_values()[dim]
-        elif op.strides.get_values()[dim] == 1:
-            low = -op.start_indices.get_values()[dim]
-        else:
+        one = (
+            stretch_of_pad(op, dim, shards)
+            if isinstance(op, stablehlo.PadOp)
+            else _stretch_of_slice(op, dim, shards)
+        )
+        if one is None or not one.is_near:
             return None
-        length, places = shape_of(op.operand)[dim], shape_of(op.result)[dim]
-        found.append(Stretch.of(dim, shards, length, places, low, spread))
-    return found if all(one.is_near for one in found) else None
+        found.append(one)
+    return found
 
 
 # What devices do

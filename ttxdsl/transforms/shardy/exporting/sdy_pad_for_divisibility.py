@@ -290,6 +290,14 @@ class _Padder:
             if low[dim] < 0 or (interior[dim] and old > 1):
                 raise _refusal(op, f"dimension {dim} of an operand")
             interior[dim] = 0  # between the elements of which there was one at most
+        if self._newest:
+            made = [*shape_of(op.result)]
+            for dim, wanted in enumerate(self._even_result(op.result)):
+                if before[dim] == shape[dim] and wanted > made[dim]:
+                    high[dim] += wanted - made[dim]
+                    made[dim] = wanted
+            op.edge_padding_high = dims_attr(high)
+            self._grow(op.result, tuple(made))
         self._pad_by_rule(op)
         op.interior_padding = dims_attr(interior)
 

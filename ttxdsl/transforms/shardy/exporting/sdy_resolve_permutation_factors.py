@@ -40,6 +40,7 @@ from ttxdsl.transforms.shardy.exporting.halo_exchange import (
     digit_of,
     pairs_attr,
     steps_along,
+    stretch_of_pad,
     stretches_of,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
@@ -214,7 +215,7 @@ class _Resolver:
     ) -> bool:
         """Whether a slice of each shard of a dimension is its shard of the slice.
 
-        jaxlib 0.12 asks the same of a pad.
+        jaxlib 0.12 asks whether what a pad reads is in the shard.
         """
         if not isinstance(op, stablehlo.SliceOp) and not (
             self.wording.newest and isinstance(op, stablehlo.PadOp)
@@ -228,14 +229,13 @@ class _Resolver:
         before, after = shape_of(op.operand)[dim], shape_of(op.result)[dim]
         if parts <= 1:
             return True
-        stays = (
+        if isinstance(op, stablehlo.PadOp):
+            return stretch_of_pad(op, dim, parts).is_own
+        return (
             op.start_indices.get_values()[dim] == 0
             and op.strides.get_values()[dim] == 1
-            if isinstance(op, stablehlo.SliceOp)
-            else op.edge_padding_low.get_values()[dim] == 0
-            and op.interior_padding.get_values()[dim] == 0
+            and -(-before // parts) == -(-after // parts)
         )
-        return stays and -(-before // parts) == -(-after // parts)
 
     def _reshard(self, op: Operation, rule: OpShardingRule) -> None:
         values = (*op.operands, *op.results)
@@ -306,6 +306,9 @@ class _Resolver:
         stretches = stretches_of(op, sharding, mesh)
         if stretches is None:
             return False
+        pads = isinstance(op, stablehlo.PadOp)
+        if pads and all(one.is_own and one.is_full for one in stretches):
+            return True  # each device pads and takes its part of that
         if not all(one.is_kept for one in stretches):
             shards = Shards(sharding, mesh, range(len(sharding.dims)))
             Exchange(shards, self.channels, self.wording).resolve(op, stretches)

@@ -167,9 +167,11 @@ class LiteralEmitter(Emitter):
     ) -> SSAValue:
         """`value` on the first device along axes, a scalar that adds nothing on others."""
         first = [int(at == 0) for at in shard_index_of_device(mesh, axes)]
-        leads = self.entry(first, self.device(), i1)
         shape = shape_of(value)
-        if not shape:
+        if shape and self._wording.newest:
+            neutral = self.broadcast(neutral, shape)
+        leads = self.entry(first, self.device(), i1)
+        if not shape or self._wording.newest:
             return self.select(self.reshape(leads, ()), value, neutral)
         leads = self.broadcast(leads, shape, [0])
         return self.select(leads, value, self.broadcast(neutral, shape))
