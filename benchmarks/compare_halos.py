@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -55,7 +56,7 @@ REFUSED = (
 def main() -> None:
     """Print the table."""
     newest = newest_oracle()
-    ways = {
+    ways: dict[str, Callable[[str], str]] = {
         "the stages": lambda text: run_ours(text, OPTIMIZED),
         "Shardy's passes, ours": lambda text: run_ours(text, SHARDY),
         "Shardy's passes, the newest C++": lambda text: newest.run(text, NEWEST),
