@@ -36,11 +36,13 @@ PIPELINES = (
 )
 FAULTS_OF_CPP = {
     "is empty and closed but has a priority": "it keeps the priority of what it empties",
-    "duplicate axis ref|both sub-axis and full-axis|overlaps with operand dimension "
-    "sharding or replicated": "it lists an axis as sharding and replicated",
+    "duplicate axis ref|both sub-axis and full-axis|overlapping sub-axes|overlaps with "
+    "operand dimension sharding or replicated": "it lists an axis as sharding and replicated",
     "to not be defined by an SdyDialect op": "it adds edges where there are some",
     "func_data_flow_edge to be a result of call": "edges come to be where no call is",
     "two consecutive sub-axes can be merged": "it leaves sub-axes apart",
+    "result sharding doesn't match expected sharding": "it looks between passes: what a "
+    "collective of the program takes is split, and whole again in the end, as it is uneven",
     "input and output must share the same dimension shardings": "zeros beside a value "
     "that says its replicated axes",
 }
