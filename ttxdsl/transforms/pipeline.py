@@ -455,7 +455,7 @@ class TTStableHLOPipelinePass(ModulePass):
         if self.first_stage == 1 and written.names_several_meshes(module):
             from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
-            UnifyMeshesPass().apply(ctx, module)
+            UnifyMeshesPass(self.strict).apply(ctx, module)
             written = _written_shardings(module)
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number < self.first_stage:
