@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -204,6 +205,10 @@ class Oracle:
             self._worker = None
 
 
+_SECONDS = 120
+"""Of processor time that a question may take."""
+
+
 def _serve() -> None:
     from jax._src.interpreters import mlir as jax_mlir
 
@@ -301,7 +306,11 @@ def _serve() -> None:
                 return run(request)
         return min(in_new_context(seconds, request) for _ in range(request["rounds"]))
 
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
     for line in sys.stdin:
+        # some passes never end: the system then ends this process, as if it crashed
+        end = int(time.process_time()) + _SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (end, most))
         try:
             answer = {"answer": answer_to(json.loads(line))}
         except (ir.MLIRError, ValueError, RuntimeError) as error:

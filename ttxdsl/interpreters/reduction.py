@@ -253,9 +253,10 @@ _PART = 1 << 21
 
 def _fold_in_parts(x: Array, axis: int, combine: Combine) -> Array:
     """`fold`, one stretch of another dimension after the other where `x` is large."""
-    other = max((i for i in range(x.ndim) if i != axis), key=x.shape.__getitem__)
+    others = (i for i in range(x.ndim) if i != axis and x.shape[i] > 1)
+    other = max(others, key=x.strides.__getitem__, default=axis)
     step = max(1, x.shape[other] * _PART // max(x.nbytes, 1))
-    if step >= x.shape[other]:
+    if other == axis or step >= x.shape[other]:
         return fold((x,), axis, combine)[0]
     starts = range(0, x.shape[other], step)
     parts = (slice(start, start + step) for start in starts)
