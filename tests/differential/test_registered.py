@@ -21,6 +21,7 @@ OWN_OPTIONS = {
     "sdy-convert-global-to-local": {"replica-count", "partition-count", "newest"},
     "sdy-pad-for-divisibility": {"newest"},
     "sdy-resolve-permutation-factors": {
+        "newest",
         "replica-count",
         "partition-count",
         "rng-bit-generator-unsafe",

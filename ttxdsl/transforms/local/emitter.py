@@ -6,10 +6,11 @@ block and used by all that need it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    ComplexType,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     Float16Type,
@@ -155,6 +156,11 @@ class Emitter:
             case Float16Type() | BFloat16Type() | Float32Type() | Float64Type():
                 type_ = TensorType(element, [])
                 value = DenseIntOrFPElementsAttr.from_list(type_, [float(number)])
+            case ComplexType(element_type=Float32Type() | Float64Type()):
+                complex_ = TensorType(cast("ComplexType[Float32Type]", element), [])
+                pair = (float(number), 0.0)
+                made = DenseIntOrFPElementsAttr.from_list(complex_, [pair])
+                return self.one(stablehlo.ConstantOp, [], complex_, {"value": made})
             case _:
                 return self.convert(self.position(number), element)
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})

@@ -58,6 +58,7 @@ class Partitioner:
                     replica_count=self.replica_count,
                     partition_count=self.partition_count,
                     rng_bit_generator_unsafe=self.rng_bit_generator_unsafe,
+                    newest=True,
                 )
             ],
             "reshard-to-collectives": [ReshardToCollectivesPass()],

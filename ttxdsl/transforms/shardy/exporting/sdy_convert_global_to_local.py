@@ -19,7 +19,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.mesh import Mesh
@@ -29,7 +28,11 @@ from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_and_mesh import (
 )
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.per_device import collectives, indexed, shards
-from ttxdsl.transforms.shardy.per_device.literal import LiteralEmitter, Wording
+from ttxdsl.transforms.shardy.per_device.literal import (
+    LiteralEmitter,
+    Wording,
+    next_channel,
+)
 from ttxdsl.transforms.shardy.per_device.locality import (
     RESHARDS,
     is_known,
@@ -53,13 +56,6 @@ _KEPT = (
     sdy.NamedComputationOp,
 )
 """Ops that only pass values on."""
-
-
-def _next_channel(module: ModuleOp) -> int:
-    """The number behind the largest that a collective has."""
-    channels = (op.properties.get("channel_handle") for op in all_ops(module))
-    taken = [c.data.handle for c in channels if isinstance(c, ChannelHandleAttr)]
-    return max(0, *taken, 0) + 1
 
 
 @dataclass(frozen=True)
@@ -182,7 +178,7 @@ class ConvertGlobalToLocalPass(ModulePass):
         found = [
             one for one in all_ops(op) if not isinstance(one, ModuleOp | sdy.MeshOp)
         ]
-        channels = count(_next_channel(op))
+        channels = count(next_channel(op))
         plans = [_planned(program, one, symbols) for one in found]
         if self.newest:
             _say_how_main_was_split(op, symbols)

@@ -11,9 +11,15 @@ over the surplus; here ops that would let it into the result are refused.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import cast
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
     ModuleOp,
     ShapedType,
     TensorType,
@@ -24,6 +30,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import IsTerminator
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Elementwise
@@ -32,6 +39,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirectionAttr,
 )
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.data_flow import DataFlowTrait, data_flow_of
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.rules.registry import sharding_rule
@@ -40,6 +48,7 @@ from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.emitter import Emitter, dims_attr
+from ttxdsl.transforms.local.reduction import is_constant_number
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 Shape = tuple[int, ...]
@@ -48,15 +57,21 @@ _GROW_BY_TYPE = (
     stablehlo.BroadcastInDimOp,
     stablehlo.ConcatenateOp,
     stablehlo.DotGeneralOp,
+    stablehlo.DynamicSliceOp,
+    stablehlo.DynamicUpdateSliceOp,
+    stablehlo.GatherOp,
     stablehlo.PadOp,
     stablehlo.ReduceOp,
     stablehlo.ReduceWindowOp,
     stablehlo.ReshapeOp,
     stablehlo.ReverseOp,
+    stablehlo.ScatterOp,
+    stablehlo.SelectAndScatterOp,
     stablehlo.SortOp,
     stablehlo.TransposeOp,
 )
-"""Besides elementwise ops those that no attribute tells how large they are."""
+"""Besides elementwise ops those that no attribute tells how large they are, but for the
+sizes of slices, which are as large as the dimension where that grows."""
 
 
 class _Padder:
@@ -67,9 +82,9 @@ class _Padder:
         mesh_of: MeshOf,
         rules: Mapping[Operation, OpShardingRule | None],
         *,
-        shard_fillers: bool,
+        newest: bool,
     ):
-        self._shard_fillers = shard_fillers
+        self._newest = newest
         self._mesh_of = mesh_of
         self._rules = rules
         self._grown: dict[SSAValue, Shape] = {}
@@ -125,6 +140,9 @@ class _Padder:
                 self._pad_reduce(op)
             case stablehlo.ConstantOp() | sdy.ConstantOp():
                 self._pad_constant(op)
+            case stablehlo.DynamicSliceOp() | stablehlo.GatherOp():
+                self._pad_by_rule(op)
+                op.slice_sizes = dims_attr(self._slice_sizes(op))
             case stablehlo.IotaOp():
                 self._grow(op.output, self._even_result(op.output))
             case sdy.AllReduceOp() | sdy.CollectivePermuteOp():
@@ -132,8 +150,36 @@ class _Padder:
                 if operand in self._grown:
                     grown = self._grow(op.results[0], shape_of(operand))
                     self._keep_zero(grown, operand)
+            case _ if (edges := _edges(op)) is not None:
+                self._pad_along_edges(op, edges)
+            case _ if op.has_trait(IsTerminator) and _edges(op.parent_op()) is not None:
+                pass  # see `require_returned`
             case _:
                 self._pad_by_rule(op)
+
+    def require_returned(self, op: Operation) -> None:
+        """Hold what regions return to have grown as the results of their op have.
+
+        Raises:
+            UnsupportedError: they have not.
+        """
+        edges = _edges(op)
+        for owner in () if edges is None else edges.edge_owners(op):
+            assert edges is not None
+            for source in edges.edge_sources(op, owner):
+                if source.value.type != owner.type:
+                    raise _refusal(op, "a value that is returned in another size")
+
+    def _pad_along_edges(self, op: Operation, edges: DataFlowTrait) -> None:
+        """Let a value and what becomes of it in regions grow alike."""
+        for owner in edges.edge_owners(op):
+            if not isinstance(owner.type, TensorType):
+                continue
+            sources = edges.edge_sources(op, owner)
+            given = [source.value for source in sources if source.op is op]
+            shape = shape_of(given[0]) if given else self._even_result(owner)
+            for target in (*edges.other_targets(op, owner), owner):
+                self._grow(target, shape)
 
     # Collectives
 
@@ -206,7 +252,13 @@ class _Padder:
         dims = op.dot_dimension_numbers.data
         contracted = (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions)
         for index, summed in enumerate(contracted):
-            self._fill(op, index, summed, 0)
+            value = op.operands[index]
+            zero: int | SSAValue = 0
+            if self._newest and value in self._grown and value not in self._zero:
+                emitter = Emitter(Block(), op.location)
+                zero = emitter.number(0, element_of(value))  # were it not needed
+                _insert(emitter, op)
+            self._fill(op, index, summed, zero)
         self._pad_by_rule(op, summed=True)
 
     def _pad_pad(self, op: stablehlo.PadOp) -> None:
@@ -238,15 +290,27 @@ class _Padder:
             if low[dim] < 0 or (interior[dim] and old > 1):
                 raise _refusal(op, f"dimension {dim} of an operand")
             interior[dim] = 0  # between the elements of which there was one at most
+        if self._newest:
+            made = [*shape_of(op.result)]
+            for dim, wanted in enumerate(self._even_result(op.result)):
+                if before[dim] == shape[dim] and wanted > made[dim]:
+                    high[dim] += wanted - made[dim]
+                    made[dim] = wanted
+            op.edge_padding_high = dims_attr(high)
+            self._grow(op.result, tuple(made))
         self._pad_by_rule(op)
         op.interior_padding = dims_attr(interior)
 
     def _pad_reduce(self, op: stablehlo.ReduceOp) -> None:
         combiner = combiner_of(op.body)
-        neutral = None if combiner is None else combiner.neutral
-        if neutral is not None:
-            self._fill(op, 0, op.dimensions.get_values(), neutral)
-        self._pad_by_rule(op, summed=neutral is not None)
+        filler = None if combiner is None else combiner.neutral
+        if self._newest and combiner is not None:
+            (initial,) = op.init_values
+            if combiner.is_idempotent or is_constant_number(initial, combiner.neutral):
+                filler = initial  # which is counted once or more often
+        if filler is not None:
+            self._fill(op, 0, op.dimensions.get_values(), filler)
+        self._pad_by_rule(op, summed=filler is not None)
 
     def _fill(
         self, user: Operation, index: int, dims: Sequence[int], number: int | SSAValue
@@ -283,7 +347,7 @@ class _Padder:
         )
         user.operands[index] = chosen = emitter.select(whole, value, filler)
         sharding = sdy.get_sharding(value)
-        if self._shard_fillers and sharding is not None:
+        if self._newest and sharding is not None:
             for made in emitter.block.ops:
                 if shape_of(made.results[0]) == shape:
                     known = sharding.with_unreduced(())
@@ -328,6 +392,10 @@ class _Padder:
                     raise _refusal(op, f"dimension {dim} of an operand")
                 if sizes.setdefault(factor, shape[dim]) != shape[dim]:
                     raise _refusal(op, "operands of different sizes")
+        if isinstance(op, stablehlo.DynamicUpdateSliceOp):
+            updated = {factor for (factor,) in rule.operands[1]}
+            if not updated.issuperset(sizes):  # where an index ends would change
+                raise _refusal(op, "a dimension of which a part is updated")
         for operand, mapping in zip(op.operands, rule.operands, strict=True):
             for dim, factors in enumerate(mapping):
                 size = sizes.get(factors[0]) if len(factors) == 1 else None
@@ -349,16 +417,30 @@ class _Padder:
                     raise _refusal(op, f"dimension {dim} of a result")
             self._grow(result, tuple(grown))
 
+    def _slice_sizes(
+        self, op: stablehlo.DynamicSliceOp | stablehlo.GatherOp
+    ) -> list[int]:
+        """Those of an op whose operand has grown: of whole dimensions they are whole."""
+        shape = shape_of(op.operand)
+        before = self._grown.get(op.operand, shape)
+        apart: tuple[int, ...] = ()
+        if isinstance(op, stablehlo.GatherOp):
+            numbers = op.dimension_numbers.data
+            apart = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+        return [
+            now if size == old and dim not in apart else size
+            for dim, (size, old, now) in enumerate(
+                zip(op.slice_sizes.get_values(), before, shape, strict=True)
+            )
+        ]
+
     def _pad_constant(self, op: stablehlo.ConstantOp | sdy.ConstantOp) -> None:
-        """Let a constant of one number grow."""
-        shape = self._even_result(op.results[0])
-        if shape == shape_of(op.results[0]):
+        """Let a constant of one number grow, others with zero."""
+        before, shape = shape_of(op.results[0]), self._even_result(op.results[0])
+        if shape == before:
             return
-        value = splat_of(op.value, shape)
-        if value is None:
-            raise _refusal(op, "elements that differ")
-        self._grow(op.results[0], shape)
-        op.properties["value"] = value
+        grow_constant(op, shape)
+        self._grown[op.results[0]] = before
 
     # Bookkeeping
 
@@ -385,6 +467,35 @@ def _shape(type_: Attribute) -> Shape:
     return tuple(type_.get_shape()) if isinstance(type_, ShapedType) else ()
 
 
+def grow_constant(op: stablehlo.ConstantOp | sdy.ConstantOp, shape: Shape) -> None:
+    """Let a constant be larger: of its one number, or with zeros behind.
+
+    Raises:
+        UnsupportedError: its elements are not written in it.
+    """
+    value = splat_of(op.value, shape) or _with_zeros(op.value, shape)
+    if value is None:
+        raise _refusal(op, "a constant that is kept elsewhere")
+    op.properties["value"] = value
+    (result,) = op.results
+    larger = TensorType(element_of(result), list(shape))
+    Rewriter.replace_value_with_new_type(result, larger)
+
+
+def _with_zeros(value: Attribute, shape: Shape) -> Attribute | None:
+    """A constant with zeros behind it; None if its elements are not written in it."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        return None
+    known = cast("DenseIntOrFPElementsAttr[IntegerType]", value)
+    type_ = cast("TensorType[IntegerType]", known.type)
+    before, data = type_.get_shape(), known.data.data
+    elements = np.frombuffer(data, f"V{len(data) // prod(before)}").reshape(before)
+    larger = np.zeros(shape, elements.dtype)
+    larger[tuple(slice(size) for size in before)] = elements
+    made = TensorType(type_.element_type, list(shape), type_.encoding)
+    return DenseIntOrFPElementsAttr(made, BytesAttr(larger.tobytes()))
+
+
 def _refusal(op: Operation, what: str) -> UnsupportedError:
     return UnsupportedError(
         f"cannot pad '{op.name}': {what} would let the surplus into the result, or is "
@@ -392,6 +503,13 @@ def _refusal(op: Operation, what: str) -> UnsupportedError:
         op,
         hint="Shard its operands and results by what divides them.",
     )
+
+
+def _edges(op: Operation | None) -> DataFlowTrait | None:
+    """The edges along which whole values go, as they do not into manual computations."""
+    if op is None or isinstance(op, sdy.ManualComputationOp):
+        return None
+    return data_flow_of(type(op))
 
 
 def _rule(op: Operation) -> OpShardingRule | None:
@@ -428,8 +546,10 @@ class PadForDivisibilityPass(ModulePass):
             padder = _Padder(
                 mesh_of,
                 {inner: _rule(inner) for inner in ops},
-                shard_fillers=self.newest,
+                newest=self.newest,
             )
             padder.require_even_borders(function)
             for inner in ops:
                 padder.pad(inner)
+            for inner in ops:
+                padder.require_returned(inner)

@@ -14,7 +14,7 @@ from math import lcm
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -30,13 +30,18 @@ from ttxdsl.ir.tensors import Tensor, element_of, shape_of
 from ttxdsl.sharding.axes import subtract
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
-from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.local.emitter import Emitter, int_attr
 from ttxdsl.transforms.local.layout import without_trivial
 from ttxdsl.transforms.local.localizer import captured_values
 from ttxdsl.transforms.shardy.exporting.partitioner import ALL_STAGES, Partitioner
+from ttxdsl.transforms.shardy.exporting.sdy_pad_for_divisibility import (
+    grow_constant,
+)
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 _OUTLINED = "outlined_op"
+_GIVEN = "ttxdsl.given"
+"""On a constant that stands for an argument: which."""
 _GLOBAL = "optimize-collectives"
 """The last stage in which an op may be split unevenly."""
 
@@ -313,6 +318,9 @@ class _PerInstruction:
         )
         copy = op.clone(value_mapper=captured)
         copy.operands = block.args[: len(op.operands)]
+        if isinstance(op, stablehlo.ReduceOp):
+            for at in range(len(op.inputs), len(op.operands)):
+                _tell_constant(block, op.operands[at], copy, at)
         block.add_op(copy)
         if resharded:
             (result,) = copy.results
@@ -330,10 +338,10 @@ class _PerInstruction:
         alone = ModuleOp([*meshes, function])
         alone.location = op.location
         self._take_callees_along(alone, function)
+        if not resharded:
+            _make_even(function, in_types, out_types, (ins, outs), len(op.operands))
         for one in self.told.passes(_GLOBAL):
             one.apply(self.ctx, alone)
-        if not resharded:
-            _make_even(function, in_types, out_types, (ins, outs))
         meshes_there = sdy.mesh_table(alone)
         for one in self.told.passes(ALL_STAGES, after=_GLOBAL):
             one.apply(self.ctx, alone)
@@ -341,6 +349,7 @@ class _PerInstruction:
             inline_mesh_of_groups(alone, {one: meshes_there[one]})
         self._bring_callees_back(alone, function)
         made = function.body.detach_block(0)
+        _take_given(made)
         returned = made.last_op
         assert isinstance(returned, ReturnOp)
         end = sdy.ReturnOp(*returned.operands)
@@ -374,17 +383,50 @@ class _PerInstruction:
                 set_callee(call, names[call.callee.string_value()])
 
 
+def _tell_constant(block: Block, value: SSAValue, user: Operation, at: int) -> None:
+    """Let an op have a constant of the program while it is partitioned, if it is given one.
+
+    What is known to change no sum fills a surplus, and is counted on every device.
+    """
+    owner = value.owner
+    if isinstance(owner, stablehlo.ConstantOp | sdy.ConstantOp):
+        there = stablehlo.ConstantOp.create(
+            result_types=[value.type],
+            properties={"value": owner.value},
+            attributes={_GIVEN: int_attr(at)},
+        )
+        block.add_op(there)
+        user.operands[at] = there.results[0]
+
+
+def _take_given(block: Block) -> None:
+    """Have arguments again where constants stood for them."""
+    for op in [*block.ops]:
+        at = op.attributes.get(_GIVEN)
+        if isinstance(at, IntegerAttr):
+            Rewriter.replace_op(op, [], [block.args[at.value.data]])
+
+
 def _make_even(
     function: FuncOp,
     in_types: Sequence[Attribute],
     out_types: Sequence[Attribute],
     shardings: tuple[Sequence[TensorSharding], Sequence[TensorSharding]],
+    operands: int,
 ) -> None:
-    """Let a function take and return larger values, of which it uses the old part."""
+    """Let a function take and return larger values, of which it uses the old part.
+
+    Of what is captured, behind so many operands, the old part is taken first.
+    """
     block = function.body.block
     returned, first = block.last_op, block.first_op
     assert returned is not None
     assert first is not None
+    for value, type_ in zip(returned.operands, out_types, strict=True):
+        made = value.owner
+        is_constant = isinstance(made, stablehlo.ConstantOp | sdy.ConstantOp)
+        if is_constant and value.type != type_:
+            grow_constant(made, cast(Tensor, type_).get_shape())
     cuts, pads = (Emitter(Block(), function.location) for _ in range(2))
     uneven = [
         element_of(value)
@@ -392,7 +434,8 @@ def _make_even(
         if value.type != type_
     ]
     zeros = {element: cuts.number(0, element) for element in dict.fromkeys(uneven)}
-    for value, type_, sharding in zip(block.args, in_types, shardings[0], strict=True):
+    given = [*zip(block.args, in_types, shardings[0], strict=True)]
+    for value, type_, sharding in (*given[operands:], *given[:operands]):
         old = value.type
         if old == type_:
             continue

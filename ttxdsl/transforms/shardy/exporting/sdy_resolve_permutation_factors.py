@@ -6,27 +6,26 @@ reversal stays split: its shards go to a mesh with the devices in the opposite o
 each device reverses its own. If the split is uneven, what the last shard lacks is moved
 to the first one before, one shard's edge to the next (a halo exchange).
 
+jaxlib 0.12 exchanges halos for slices and pads as well (`halo_exchange`), reverses shards
+before they go to the other devices, and makes uneven dimensions whole to reshape them.
+
 Source: Shardy's pass of that name.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from math import prod
+from itertools import count
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
-    ModuleOp,
-    TensorType,
-    i64,
-)
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo import StableHLOOp
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.ir.traversal import ops_of_type_inside_out
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import AxisRef
@@ -35,49 +34,40 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.projection import FactorSharding, project, unproject_tensor
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.emitter import Emitter
+from ttxdsl.transforms.shardy.exporting.halo_exchange import (
+    Exchange,
+    Shards,
+    digit_of,
+    pairs_attr,
+    steps_along,
+    stretch_of_pad,
+    stretches_of,
+)
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     ReshardInserter,
     Shardings,
 )
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
+from ttxdsl.transforms.shardy.per_device.literal import (
+    LiteralEmitter,
+    Wording,
+    next_channel,
+)
 
 # Meshes
-
-
-def _digit(mesh: Mesh, axis: AxisRef) -> tuple[int, int]:
-    """The stride and the size of an axis in row-major positions of a mesh."""
-    whole = mesh.axis_size(axis.name)
-    size = axis.size_in(mesh)
-    behind = prod(mesh.axis_sizes[mesh.axis_index(axis.name) + 1 :])
-    return behind * (whole // (axis.pre_size * size)), size
 
 
 def reversed_along(mesh: Mesh, axes: tuple[AxisRef, ...]) -> Mesh:
     """The mesh with its devices in the opposite order along some axes."""
     devices = mesh.devices()
     for axis in axes:
-        stride, size = _digit(mesh, axis)
+        stride, size = digit_of(mesh, axis)
         devices = tuple(
             devices[at + (size - 1 - 2 * (at // stride % size)) * stride]
             for at in range(mesh.total_size)
         )
     in_order = devices == tuple(range(mesh.total_size))
     return replace(mesh, device_ids=() if in_order else devices)
-
-
-def steps_to_the_next(mesh: Mesh, axes: tuple[AxisRef, ...]) -> list[tuple[int, int]]:
-    """Each device but the last with the one behind it along axes, major to minor."""
-    digits = [_digit(mesh, axis) for axis in axes]
-    devices = mesh.devices()
-    pairs: list[tuple[int, int]] = []
-    for position in range(mesh.total_size):
-        to = position
-        for stride, size in reversed(digits):
-            if position // stride % size + 1 < size:
-                pairs.append((devices[position], devices[to + stride]))
-                break
-            to -= (size - 1) * stride
-    return pairs
 
 
 # Reversals
@@ -89,85 +79,76 @@ class _Reversal:
 
     axes: tuple[AxisRef, ...]
     """Those along which the devices change places."""
-    manual: tuple[str, ...]
-    """Those along which the split is uneven, in the order of the mesh."""
+    uneven: tuple[int, ...]
+    """The dimensions whose split is uneven."""
     shape: tuple[int, ...]
     """That of the operand, padded to be even."""
 
     @staticmethod
     def of(
         op: stablehlo.ReverseOp, sharding: TensorSharding, mesh: Mesh
-    ) -> "_Reversal | None":
-        """The plan, None if more is lacking than a whole shard."""
+    ) -> "_Reversal":
+        """The plan."""
         axes: list[AxisRef] = []
-        manual: set[str] = set()
+        uneven: list[int] = []
         shape = [*shape_of(op.operand)]
-        for dim in op.dimensions.get_values():
-            count, size = sharding.dims[dim].sharded_size(mesh), shape[dim]
-            if count > 1 and size % count:
-                manual.update(axis.name for axis in sharding.dims[dim].axes)
-                shard = -(-size // count)
-                shape[dim] = shard * count
-                if shape[dim] - size > shard:
-                    return None
         for dim, split in enumerate(sharding.dims):
-            if dim in op.dimensions.get_values() and split.sharded_size(mesh) > 1:
-                axes.extend(split.axes)
-        in_order = tuple(name for name in mesh.axis_names if name in manual)
-        return _Reversal(tuple(axes), in_order, tuple(shape))
-
-
-def _inside(sharding: TensorSharding, manual: tuple[str, ...]) -> TensorSharding:
-    """The sharding of a value inside of a computation that is manual along axes."""
-
-    def free(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
-        return tuple(axis for axis in axes if axis.name not in manual)
-
-    return TensorSharding(
-        sharding.mesh,
-        tuple(replace(dim, axes=free(dim.axes)) for dim in sharding.dims),
-        free(sharding.replicated),
-        free(sharding.unreduced),
-    )
+            count = split.sharded_size(mesh)
+            if count < 2 or dim not in op.dimensions.get_values():
+                continue
+            axes.extend(split.axes)
+            if shape[dim] % count:
+                uneven.append(dim)
+                shape[dim] = -(-shape[dim] // count) * count
+        return _Reversal(tuple(axes), tuple(uneven), tuple(shape))
 
 
 def _moved_right(
-    emitter: Emitter,
-    value: SSAValue,
-    dim: int,
-    count: int,
-    pairs: list[tuple[int, int]],
-    inside: TensorSharding,
+    emitter: Emitter, value: SSAValue, dim: int, count: int, shards: Shards
 ) -> SSAValue:
     """The last `count` elements of each shard go to the front of the next."""
     shape = shape_of(value)
     stays = shape[dim] - count
 
     def split(result: SSAValue) -> SSAValue:
-        sdy.set_sharding(result, inside)
+        sdy.set_sharding(result, shards.inside)
         return result
 
     edge = value
     if stays:
         edge = split(emitter.slice_dim(value, dim, stays, shape[dim]))
-    flat = [device for pair in pairs for device in pair]
-    type_ = TensorType(i64, [len(pairs), 2])
-    source_target_pairs = DenseIntOrFPElementsAttr.from_list(type_, flat)
-    received = split(
-        emitter.one(
-            stablehlo.CollectivePermuteOp,
-            [edge],
-            edge.type,
-            {"source_target_pairs": source_target_pairs},
-        )
-    )
+    pairs = steps_along(shards.mesh, shards.sharding.dims[dim].axes, 1)
+    by = {"source_target_pairs": pairs_attr(pairs)}
+    received = split(emitter.one(stablehlo.CollectivePermuteOp, [edge], edge.type, by))
     if not stays:
         return received
     rest = split(emitter.slice_dim(value, dim, 0, stays))
     return split(emitter.concatenate([received, rest], dim))
 
 
+def _with_shifts(op: stablehlo.PadOp, rule: OpShardingRule) -> OpShardingRule:
+    """The rule of jaxlib 0.12, in which a dimension that is shifted is not kept.
+
+    That of 0.10 calls a dimension kept that has the same size before and after.
+    """
+    shifted = {
+        rule.operands[0][dim][0]
+        for dim, low in enumerate(op.edge_padding_low.get_values())
+        if low or op.interior_padding.get_values()[dim]
+    }
+    return replace(rule, permutation=tuple(sorted(shifted | {*rule.permutation})))
+
+
+def _resharded(emitter: Emitter, value: SSAValue, sharding: TensorSharding) -> SSAValue:
+    reshard = sdy.ReshardOp(value, sharding)
+    reshard.location = emitter.location
+    emitter.block.add_op(reshard)
+    return reshard.result
+
+
 # The pass
+
+_EXCHANGED = (stablehlo.PadOp, stablehlo.ReverseOp, stablehlo.SliceOp)
 
 
 @dataclass
@@ -175,9 +156,11 @@ class _Resolver:
     module: ModuleOp
     halo_exchange: bool
     whole_random_bits: bool
+    wording: Wording
     symbols: Symbols = field(init=False)
     declared: dict[Mesh, str] = field(init=False)
     inserter: ReshardInserter = field(init=False)
+    channels: Iterator[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.mesh_of = mesh_lookup(self.module)
@@ -185,6 +168,7 @@ class _Resolver:
         names = sdy.mesh_table(self.module).items()
         self.declared = {mesh: name for name, mesh in names}
         self.inserter = ReshardInserter(self.module)
+        self.channels = count(next_channel(self.module))
 
     def resolve(self, op: Operation) -> None:
         """Let one op work on its own shards."""
@@ -192,13 +176,17 @@ class _Resolver:
             self._draw_whole(op)
             return
         rule = sharding_rule(op)
-        if rule is None or rule.is_custom or not rule.permutation:
+        if rule is None or rule.is_custom:
             return
-        if self.halo_exchange and isinstance(op, stablehlo.ReverseOp):
+        if self.wording.newest and isinstance(op, stablehlo.PadOp):
+            rule = _with_shifts(op, rule)
+        if not rule.permutation:
+            return
+        if self.halo_exchange and isinstance(op, _EXCHANGED):
             sharding = sdy.get_sharding(op.operand)
             if sharding is None or not sharding.sharding_axes:
                 return
-            if sdy.get_sharding(op.result) == sharding and self._reverse(op, sharding):
+            if sdy.get_sharding(op.result) == sharding and self._exchange(op, sharding):
                 return
         self._reshard(op, rule)
 
@@ -225,19 +213,28 @@ class _Resolver:
     def _stays_on_device(
         self, op: Operation, rule: OpShardingRule, factor: int, mesh: Mesh
     ) -> bool:
-        """Whether a slice of each shard of a dimension is its shard of the slice."""
-        if not isinstance(op, stablehlo.SliceOp):
+        """Whether a slice of each shard of a dimension is its shard of the slice.
+
+        jaxlib 0.12 asks whether what a pad reads is in the shard.
+        """
+        if not isinstance(op, stablehlo.SliceOp) and not (
+            self.wording.newest and isinstance(op, stablehlo.PadOp)
+        ):
             return False
         sharding = sdy.get_sharding(op.operand)
         if sharding is None or sharding != sdy.get_sharding(op.result):
             return False
         dim = rule.operands[0].index((factor,))
-        count = sharding.dims[dim].sharded_size(mesh)
+        parts = sharding.dims[dim].sharded_size(mesh)
         before, after = shape_of(op.operand)[dim], shape_of(op.result)[dim]
-        return count <= 1 or (
+        if parts <= 1:
+            return True
+        if isinstance(op, stablehlo.PadOp):
+            return stretch_of_pad(op, dim, parts).is_own
+        return (
             op.start_indices.get_values()[dim] == 0
             and op.strides.get_values()[dim] == 1
-            and -(-before // count) == -(-after // count)
+            and -(-before // parts) == -(-after // parts)
         )
 
     def _reshard(self, op: Operation, rule: OpShardingRule) -> None:
@@ -293,72 +290,88 @@ class _Resolver:
 
     # By an exchange
 
-    def _reverse(self, op: stablehlo.ReverseOp, sharding: TensorSharding) -> bool:
-        """Reverse shards; whether that is possible."""
+    def _exchange(
+        self,
+        op: stablehlo.ReverseOp | stablehlo.SliceOp | stablehlo.PadOp,
+        sharding: TensorSharding,
+    ) -> bool:
+        """Let shards go to other devices; whether that is possible."""
         mesh = self.mesh_of(sharding)
+        if isinstance(op, stablehlo.ReverseOp):
+            return mesh.is_maximal or self._reverse(op, sharding, mesh)
+        if not self.wording.newest:
+            return False
         if mesh.is_maximal:
             return True
-        plan = _Reversal.of(op, sharding, mesh)
-        if plan is None:
+        stretches = stretches_of(op, sharding, mesh)
+        if stretches is None:
             return False
+        pads = isinstance(op, stablehlo.PadOp)
+        if pads and all(one.is_own and one.is_full for one in stretches):
+            return True  # each device pads and takes its part of that
+        if not all(one.is_kept for one in stretches):
+            shards = Shards(sharding, mesh, range(len(sharding.dims)))
+            Exchange(shards, self.channels, self.wording).resolve(op, stretches)
+        return True
+
+    def _reverse(
+        self, op: stablehlo.ReverseOp, sharding: TensorSharding, mesh: Mesh
+    ) -> bool:
+        plan = _Reversal.of(op, sharding, mesh)
         if not plan.axes:
             return True
-        original = op.operand
-        emitter = Emitter(Block(), op.location)
-        value = original
-        if plan.manual:
-            filler = emitter.number(0, element_of(value))
-            sizes = zip(plan.shape, shape_of(value), strict=True)
-            lacking = [new - old for new, old in sizes]
-            value = emitter.pad(value, filler, [0] * len(lacking), lacking)
-            sdy.set_sharding(value, sharding)
-            value = self._shifted(emitter, value, lacking, sharding, plan, mesh)
-        other = self._mesh_ref(sharding, reversed_along(mesh, plan.axes))
-        reshard = sdy.ReshardOp(value, replace(sharding, mesh=other))
-        reshard.location = op.location
-        emitter.block.add_op(reshard)
-        Rewriter.inline_block(emitter.block, InsertPoint.before(op))
-        op.operands[0] = reshard.result
-        if plan.manual:
-            whole = Rewriter.replace_value_with_new_type(op.result, value.type)
-            behind = Emitter(Block(), op.location)
-            shape = shape_of(original)
-            cut = behind.slice(whole, [0] * len(shape), shape)
-            sdy.set_sharding(cut, sharding)
-            whole.replace_uses_with_if(cut, lambda use: use.operation is not cut.owner)
-            Rewriter.inline_block(behind.block, InsertPoint.after(op))
+        original = shape_of(op.operand)
+        lacking = [new - old for new, old in zip(plan.shape, original, strict=True)]
+        if not self.wording.newest and any(
+            lacking[dim] > plan.shape[dim] // sharding.dims[dim].sharded_size(mesh)
+            for dim in plan.uneven
+        ):
+            return False  # more than a whole shard
+        shards = Shards(sharding, mesh, plan.uneven)
+        front, behind = (Emitter(Block(), op.location) for _ in range(2))
+        value = shards.evened(front, op.operand, plan.shape)
+        if plan.uneven:
+            value = self._shifted(front, value, lacking, shards)
+        reversed_ = replace(
+            sharding, mesh=self._mesh_ref(sharding, reversed_along(mesh, plan.axes))
+        )
+        if not self.wording.newest:
+            value = _resharded(front, value, reversed_)
+        op.operands[0] = value
+        result = whole = (
+            Rewriter.replace_value_with_new_type(op.result, value.type)
+            if plan.uneven
+            else op.result
+        )
+        users = [*whole.uses]
+        if self.wording.newest:
+            sdy.set_sharding(whole, reversed_)
+            result = _resharded(behind, whole, sharding)
+        result = shards.cut(behind, result, original)
+        for use in users:
+            use.operation.operands[use.index] = result
+        Rewriter.inline_block(front.block, InsertPoint.before(op))
+        Rewriter.inline_block(behind.block, InsertPoint.after(op))
         return True
 
     def _shifted(
-        self,
-        emitter: Emitter,
-        value: SSAValue,
-        lacking: list[int],
-        sharding: TensorSharding,
-        plan: _Reversal,
-        mesh: Mesh,
+        self, emitter: Emitter, value: SSAValue, lacking: list[int], shards: Shards
     ) -> SSAValue:
         """A padded value with the padding in front instead of behind."""
-        parts = [
-            prod(a.size_in(mesh) for a in dim.axes if a.name in plan.manual)
-            for dim in sharding.dims
-        ]
-        shape = [size // part for size, part in zip(plan.shape, parts, strict=True)]
-        body = Block(arg_types=[TensorType(element_of(value), shape)])
-        inside = Emitter(body, emitter.location)
-        shifted: SSAValue = body.args[0]
-        for dim, count in enumerate(lacking):
-            if count:
-                pairs = steps_to_the_next(mesh, sharding.dims[dim].axes)
-                local = _inside(sharding, plan.manual)
-                shifted = _moved_right(inside, shifted, dim, count, pairs, local)
-        body.add_op(sdy.ReturnOp(shifted))
-        computation = sdy.ManualComputationOp(
-            [value], [sharding], [sharding], plan.manual, Region(body), [value.type]
-        )
-        computation.location = emitter.location
-        emitter.block.add_op(computation)
-        return computation.results[0]
+
+        def write(body: Block) -> SSAValue:
+            emit = LiteralEmitter(body, emitter.location, self.channels, self.wording)
+            exchange = Exchange(shards, self.channels, self.wording)
+            shifted: SSAValue = body.args[0]
+            for dim in shards.dims:
+                shifted = (
+                    exchange.moved_right(emit, shifted, dim, lacking[dim])
+                    if self.wording.newest
+                    else _moved_right(emit, shifted, dim, lacking[dim], shards)
+                )
+            return shifted
+
+        return shards.computed(emitter, [value], shape_of(value), write)
 
     def _mesh_ref(self, like: TensorSharding, mesh: Mesh) -> str | Mesh:
         """How to name a mesh: as the sharding names its own."""
@@ -381,10 +394,13 @@ class ResolvePermutationFactorsPass(ModulePass):
     Options:
         enable_halo_exchange: reverse shards where they are; otherwise a reversed
             dimension is made whole, as others are.
-        replica_count: read by nothing: no op here asks for the device's id.
+        replica_count: see `sdy-convert-global-to-local`; only exchanges of jaxlib 0.12
+            ask for the device's id.
         partition_count: the same.
         rng_bit_generator_unsafe: let each device draw random bits for its own shard;
             otherwise all draw the whole alike.
+        newest: as jaxlib 0.12 does, exchange halos for slices and pads too, and reverse
+            shards before they go to other devices.
     """
 
     name = "sdy-resolve-permutation-factors"
@@ -393,11 +409,19 @@ class ResolvePermutationFactorsPass(ModulePass):
     replica_count: int = 1
     partition_count: int = 1
     rng_bit_generator_unsafe: bool = True
+    newest: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
+        wording = Wording(
+            gather_dims_one_by_one=False,
+            scatter_dims_at_once=False,
+            groups_by_axes=False,
+            by_replicas=self.replica_count > 1,
+            newest=self.newest,
+        )
         resolver = _Resolver(
-            op, self.enable_halo_exchange, not self.rng_bit_generator_unsafe
+            op, self.enable_halo_exchange, not self.rng_bit_generator_unsafe, wording
         )
         for inner in ops_of_type_inside_out(op, StableHLOOp):
             resolver.resolve(inner)

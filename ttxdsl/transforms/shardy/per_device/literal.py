@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerType,
     LocationAttr,
+    ModuleOp,
     Signedness,
     TensorType,
     UnitAttr,
@@ -28,6 +29,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirectionAttr,
 )
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.combiner import SUM, Combiner
@@ -36,6 +38,13 @@ from ttxdsl.transforms.local.emitter import Emitter, dims_attr, int_attr
 
 DEVICE_TO_DEVICE = 1
 """The type of the channels of collectives."""
+
+
+def next_channel(module: ModuleOp) -> int:
+    """The number behind the largest that a collective has."""
+    channels = (op.properties.get("channel_handle") for op in all_ops(module))
+    taken = [c.data.handle for c in channels if isinstance(c, ChannelHandleAttr)]
+    return max(0, *taken, 0) + 1
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,7 @@ class LiteralEmitter(Emitter):
     def constant(
         self,
         values: Sequence[int],
-        shape: Sequence[int],
+        shape: Sequence[int] = (),
         element: Attribute | None = None,
     ) -> SSAValue:
         """Integers: one for all elements, or one an element; positions unless told."""
@@ -158,9 +167,11 @@ class LiteralEmitter(Emitter):
     ) -> SSAValue:
         """`value` on the first device along axes, a scalar that adds nothing on others."""
         first = [int(at == 0) for at in shard_index_of_device(mesh, axes)]
-        leads = self.entry(first, self.device(), i1)
         shape = shape_of(value)
-        if not shape:
+        if shape and self._wording.newest:
+            neutral = self.broadcast(neutral, shape)
+        leads = self.entry(first, self.device(), i1)
+        if not shape or self._wording.newest:
             return self.select(self.reshape(leads, ()), value, neutral)
         leads = self.broadcast(leads, shape, [0])
         return self.select(leads, value, self.broadcast(neutral, shape))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ttxdsl.analysis.symbols import Symbols
@@ -201,8 +201,10 @@ def _keeps_parts(op: Operation) -> bool:
     """Whether parts of a result stay such: some are taken, or are zeros of a sum."""
     filler: SSAValue | None = None
     match op:
-        case stablehlo.SliceOp():
+        case stablehlo.SliceOp() | stablehlo.DynamicSliceOp():
             kept = op.operand
+        case stablehlo.ConcatenateOp() if len(op.inputs) == 1:
+            (kept,) = op.inputs
         case stablehlo.SelectOp():
             kept, filler = op.on_true, op.on_false
         case stablehlo.PadOp():
@@ -218,9 +220,22 @@ def _keeps_parts(op: Operation) -> bool:
         and given.same_unreduced(made)
         and (
             filler is None
-            or (given.reduction is ReductionKind.SUM and is_constant_number(filler, 0))
+            or (
+                given.reduction is ReductionKind.SUM
+                and is_constant_number(_taken_along(filler), 0)
+            )
         )
     )
+
+
+def _taken_along(value: SSAValue) -> SSAValue:
+    """What a manual computation is given for an argument of its body."""
+    while isinstance(value, BlockArgument):
+        around = value.owner.parent_op()
+        if not isinstance(around, sdy.ManualComputationOp):
+            break
+        value = around.tensors[value.index]
+    return value
 
 
 def _turns_shards(program: WholeProgram, op: stablehlo.ReverseOp) -> bool:

@@ -23,7 +23,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import stablehlo_axis, stablehlo_mesh
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import Tensor
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import groups_along
 from ttxdsl.sharding.spec import TensorSharding
@@ -107,7 +107,9 @@ class WholeProgram:
         """The groups of devices that differ along some axes only."""
         if self.wording.groups_by_axes:
             name = SymbolRefAttr(ref) if isinstance(ref, str) else stablehlo_mesh(ref)
-            said = stablehlo_axis if self.wording.newest else sdy.AxisRefAttr
+            said: Callable[[AxisRef], Attribute] = sdy.AxisRefAttr
+            if self.wording.newest:
+                said, axes = stablehlo_axis, concatenate_merged((), axes, mesh)
             listed = ArrayAttr[Attribute](said(axis) for axis in axes)
             return stablehlo.ReplicaGroupMeshAxesAttr(name, listed)
         groups = groups_along(mesh, axes)
