@@ -71,14 +71,22 @@ def test_refused_as_in_shardy(oracle: Oracle, case: str):
         oracle.run(text, "sdy-propagation-pipeline")
 
 
-def test_results_say_nothing_to_named_computations(oracle: Oracle):
-    """They are constraints where calls are inlined, and forgotten by Shardy's import."""
+def test_results(oracle: Oracle):
+    """They are constraints where calls are inlined, and said at calls in Shardy's pipeline.
+
+    Named computations alone do not ask for them.
+    """
     text = program(f"%r = stablehlo.negate %x : {U}").replace(
         f"@f(%x: {U}) -> {U} {{",
         f"@f(%x: {U}) -> ({U} {{sdy.sharding = #sdy.sharding"
         '<@mesh, [{"b"}, {}]>}) {',
     )
     assert_equal_text(oracle, text, "sdy-import-func-calls")
+    direct = text.replace("func.call @g(%v)", "func.call @f(%v)")
+    with pytest.raises(OracleRejected, match="already bound by a parent"):
+        oracle.run(direct, "sdy-propagation-pipeline")
+    with pytest.raises(CompileError, match=r"@f shards a result by axis .b.,"):
+        run_ours(direct, "sdy-propagation-pipeline")
     with pytest.raises(CompileError, match=r"'func\.func' op: it uses axis .b."):
         ttxdsl.load(text).partition()
 

@@ -18,6 +18,8 @@ from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.sharding.text import quoted
 
+_HINT = "what a manual computation calls may use the other axes only"
+
 
 def require_free_axes(module: ModuleOp, *, results: bool) -> None:
     """Refuse a function that shards by axes which a computation around its call binds.
@@ -44,6 +46,25 @@ def require_free_axes(module: ModuleOp, *, results: bool) -> None:
                 known.update({**inside, **outside, **known})
 
 
+def require_free_results(call: CallOp, shardings: Iterable[TensorSharding]) -> None:
+    """Refuse a call whose callee shards a result by axes that are bound at the call.
+
+    Raises:
+        CompileError: naming the call and the axis.
+    """
+    bound = sdy.bound_axes(call)
+    for sharding in shardings:
+        for axis in sharding.all_axes:
+            if axis.name in bound:
+                raise CompileError(
+                    f"@{call.callee.string_value()} shards a result by axis"
+                    f" {quoted(axis.name)}, which a manual computation around the call"
+                    " has bound",
+                    call,
+                    hint=_HINT,
+                )
+
+
 def _require_unused(
     function: FuncOp, bound: dict[str, CallOp], *, results: bool
 ) -> None:
@@ -55,7 +76,7 @@ def _require_unused(
                     f"it uses axis {quoted(name)}, which a manual computation around"
                     f" the call of @{call.callee.string_value()} has bound",
                     op,
-                    hint="what a manual computation calls may use the other axes only",
+                    hint=_HINT,
                 )
 
     def look(
