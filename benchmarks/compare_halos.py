@@ -4,8 +4,9 @@
 
 Convolutions, pooling, pads, slices, shifts and reversals over a mesh of 2 x 4 devices, as
 `tests/differential/windowed_programs.py` draws them. The ways are the stages, our passes of
-Shardy's names (as jaxlib 0.10.2 has them: they make whole in between what they cannot keep
-split), and the newest jaxlib's own passes, which exchange halos. The result of each is run
+Shardy's names (as jaxlib 0.10.2 has them, which make whole in between what they cannot keep
+split; and with `newest`, so that slices and pads exchange halos), and the newest jaxlib's
+own passes. The result of each is run
 against the whole program; bytes are of the programs that two ways take and compute alike.
 The decision that follows stands in docs/evidence/decisions.md.
 """
@@ -48,6 +49,9 @@ NEWEST = ",".join(
     one if one.startswith(OF_MODULES) else f"func.func({one})"
     for one in SHARDY.split(",")
 )
+WITH_HALOS = SHARDY.replace(
+    "sdy-resolve-permutation-factors", "sdy-resolve-permutation-factors{newest=true}"
+)
 REFUSED = (
     CompileError, VerifyException, ValueError, OracleRejected, OracleAborted
 )  # fmt: skip
@@ -59,6 +63,7 @@ def main() -> None:
     ways: dict[str, Callable[[str], str]] = {
         "the stages": lambda text: run_ours(text, OPTIMIZED),
         "Shardy's passes, ours": lambda text: run_ours(text, SHARDY),
+        "Shardy's passes, ours with halos": lambda text: run_ours(text, WITH_HALOS),
         "Shardy's passes, the newest C++": lambda text: newest.run(text, NEWEST),
     }
     first, *others = ways

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ttxdsl
-from tests.differential.equal_text import run_ours
+from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle, OracleRejected
 from ttxdsl.errors import CompileError
 
@@ -69,6 +69,26 @@ def test_refused_as_in_shardy(oracle: Oracle, case: str):
             refuse()
     with pytest.raises(OracleRejected, match="already bound by a parent"):
         oracle.run(text, "sdy-propagation-pipeline")
+
+
+def test_results(oracle: Oracle):
+    """They are constraints where calls are inlined, and said at calls in Shardy's pipeline.
+
+    Named computations alone do not ask for them.
+    """
+    text = program(f"%r = stablehlo.negate %x : {U}").replace(
+        f"@f(%x: {U}) -> {U} {{",
+        f"@f(%x: {U}) -> ({U} {{sdy.sharding = #sdy.sharding"
+        '<@mesh, [{"b"}, {}]>}) {',
+    )
+    assert_equal_text(oracle, text, "sdy-import-func-calls")
+    direct = text.replace("func.call @g(%v)", "func.call @f(%v)")
+    with pytest.raises(OracleRejected, match="already bound by a parent"):
+        oracle.run(direct, "sdy-propagation-pipeline")
+    with pytest.raises(CompileError, match=r"@f shards a result by axis .b.,"):
+        run_ours(direct, "sdy-propagation-pipeline")
+    with pytest.raises(CompileError, match=r"'func\.func' op: it uses axis .b."):
+        ttxdsl.load(text).partition()
 
 
 def test_other_axes_are_fine():

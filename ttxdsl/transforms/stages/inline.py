@@ -182,7 +182,7 @@ class InlinePass(ModulePass):
             Rewriter.replace_op(edge, [], [edge.operand])
         order = callers_first(op)
         require_few_copies(op)
-        require_free_axes(op)
+        require_free_axes(op, results=True)
         symbols = Symbols(op)
         left = calls_of_private_functions(op)
         for function in order:

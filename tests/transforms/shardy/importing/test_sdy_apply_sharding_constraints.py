@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.dialects.sdy_cases import func, manual, sharded
+from tests.differential.equal_text import assert_equal_text
 from tests.differential.oracle import Oracle
 from tests.transforms.constraint_programs import constraint_program
 from tests.transforms.run_pass import parse, run_passes
@@ -77,6 +78,26 @@ CASES = {
         f"%a: {T}, %n: tensor<i32>",
     ),
 }
+
+
+RECORDED = {
+    "a scalar that says nothing is no step": func(
+        "%0 = sdy.sharding_constraint %b <@mesh, []> : tensor<f32>\n"
+        + constrained("%a"),
+        f"%a: {T}, %b: tensor<f32>",
+    ),
+    "an argument of a computation without edges": func(
+        f'%0:2 = sdy.named_computation<"f">(%a) (%v: {T}) {{\n'
+        + constrained("%v")
+        + f"sdy.return %v, %v : {T}, {T}\n}} : ({T}) -> ({T}, {T})"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_what_is_recorded(oracle: Oracle, name: str):
+    options = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
+    assert_equal_text(oracle, RECORDED[name], f"{NAME}{{{options}}}")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -201,8 +201,13 @@ def _remember_rule(op: sdy.ShardingConstraintOp) -> OpShardingRule | None:
 def _record(
     op: sdy.ShardingConstraintOp, rule: OpShardingRule, history: History
 ) -> None:
-    """Take note that the input of a constraint got the constraint's axes."""
+    """Take note that the input of a constraint got the constraint's axes.
+
+    A sharding of a scalar that names no axes says what none says, and is no step.
+    """
     sharding = op.sharding.data
+    if sharding == TensorSharding.fully_open(sharding.mesh, sharding.rank):
+        return
     signature = StepSignature(
         sharding.mesh,
         sdy.get_mesh(op, sharding),

@@ -113,7 +113,7 @@ class ImportFuncCallsPass(ModulePass):
                 are bound where it is called.
         """
         require_few_copies(op)
-        require_free_axes(op)
+        require_free_axes(op, results=False)
         importer = _Importer(op)
         for function in call_graph.callees_first(op):
             for call in call_graph.calls_in(function):

@@ -4,6 +4,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ttxdsl.analysis.bound_axes import require_free_results
 from ttxdsl.analysis.call_graph import call_shardings, calls_in, result_shardings
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects.sdy import SHARDING, TensorShardingPerValueAttr
@@ -19,10 +20,15 @@ class PropagateShardingFromFuncToCallPass(ModulePass):
     name = "sdy-propagate-sharding-from-func-to-call"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
+        """Change the module in place.
+
+        Raises:
+            CompileError: a result is sharded by axes that are bound where it is called.
+        """
         symbols, mesh_of = Symbols(op), mesh_lookup(op)
         for call in calls_in(op):
             if call_shardings(call) is None:
                 shardings = result_shardings(symbols.callee(call), mesh_of)
                 if shardings is not None:
+                    require_free_results(call, shardings)
                     call.attributes[SHARDING] = TensorShardingPerValueAttr(shardings)

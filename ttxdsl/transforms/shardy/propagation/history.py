@@ -323,12 +323,15 @@ class History:
             elif isinstance(owner, sdy.ShardingConstraintOp | sdy.DataFlowEdgeOp):
                 own = self._own_name(owner)
                 owner.attributes[SHARDING_ORIGINS] = _dictionary(origins, own)
-            elif isinstance(value, OpResult):
+            elif origins or isinstance(value, OpResult):
                 entries = of_results.setdefault(
                     owner, [DictionaryAttr({}) for _ in owner.results]
                 )
-                own = f"{self._sharded_ops.get(owner)}: {value.index}"
-                entries[value.index] = _dictionary(origins, own)
+                # Shardy has no place for those of a computation's argument without an
+                # edge, but writes the list
+                if isinstance(value, OpResult):
+                    own = f"{self._sharded_ops.get(owner)}: {value.index}"
+                    entries[value.index] = _dictionary(origins, own)
         for op, entries in of_results.items():
             op.attributes[SHARDING_ORIGINS] = ArrayAttr(entries)
 
