@@ -49,6 +49,7 @@ from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.emitter import Emitter, dims_attr
 from ttxdsl.transforms.local.reduction import is_constant_number
+from ttxdsl.transforms.shardy.exporting.uneven_reshapes import groups_of
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 Shape = tuple[int, ...]
@@ -140,6 +141,8 @@ class _Padder:
                 self._pad_reduce(op)
             case stablehlo.ConstantOp() | sdy.ConstantOp():
                 self._pad_constant(op)
+            case stablehlo.ReshapeOp() if self._reshapes_shards(op):
+                self._grow(op.result, self._even_result(op.result))
             case stablehlo.DynamicSliceOp() | stablehlo.GatherOp():
                 self._pad_by_rule(op)
                 op.slice_sizes = dims_attr(self._slice_sizes(op))
@@ -260,6 +263,15 @@ class _Padder:
                 _insert(emitter, op)
             self._fill(op, index, summed, zero)
         self._pad_by_rule(op, summed=True)
+
+    def _reshapes_shards(self, op: stablehlo.ReshapeOp) -> bool:
+        """Whether elements stay in order from a grown operand to a grown result."""
+        before = self._grown.get(op.operand)
+        if not self._newest or before is None or not prod(before):
+            return False
+        shapes = before, shape_of(op.result)
+        larger = shape_of(op.operand), self._even_result(op.result)
+        return all(group.grows(shapes, larger) for group in groups_of(*shapes))
 
     def _pad_pad(self, op: stablehlo.PadOp) -> None:
         interior = [*op.interior_padding.get_values()]

@@ -47,6 +47,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     ReshardInserter,
     Shardings,
 )
+from ttxdsl.transforms.shardy.exporting.uneven_reshapes import reshardings
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.per_device.literal import (
     LiteralEmitter,
@@ -175,6 +176,9 @@ class _Resolver:
         if self.whole_random_bits and isinstance(op, stablehlo.RngBitGeneratorOp):
             self._draw_whole(op)
             return
+        if self.wording.newest and isinstance(op, stablehlo.ReshapeOp):
+            self._reshape(op)
+            return
         rule = sharding_rule(op)
         if rule is None or rule.is_custom:
             return
@@ -267,6 +271,19 @@ class _Resolver:
             )
         ]
         self.inserter.reshard(op, wanted, ref)
+
+    def _reshape(self, op: stablehlo.ReshapeOp) -> None:
+        """Make whole what is split unevenly and would move."""
+        before, after = (sdy.get_sharding(value) for value in (op.operand, op.result))
+        if before is None or after is None or before.mesh != after.mesh:
+            return
+        mesh = self.mesh_of(before)
+        if mesh.is_maximal:
+            return
+        shapes = shape_of(op.operand), shape_of(op.result)
+        wanted = reshardings(shapes, (before, after), mesh)
+        if wanted is not None:
+            self.inserter.reshard(op, [*wanted], before.mesh)
 
     def _draw_whole(self, op: stablehlo.RngBitGeneratorOp) -> None:
         """Let every device draw the same bits."""
@@ -399,8 +416,8 @@ class ResolvePermutationFactorsPass(ModulePass):
         partition_count: the same.
         rng_bit_generator_unsafe: let each device draw random bits for its own shard;
             otherwise all draw the whole alike.
-        newest: as jaxlib 0.12 does, exchange halos for slices and pads too, and reverse
-            shards before they go to other devices.
+        newest: as jaxlib 0.12 does, exchange halos for slices and pads too, reverse
+            shards before they go to other devices, and reshape uneven shards.
     """
 
     name = "sdy-resolve-permutation-factors"
