@@ -117,6 +117,10 @@ UNEVEN_OPS = {
     "branches": _uneven("7x4xf32", """%y = stablehlo.negate %x {$X} : tensor<7x4xf32>
       %r = "stablehlo.case"(%i) ({ stablehlo.return %x : tensor<7x4xf32>
       }, { stablehlo.return %y : tensor<7x4xf32> }) {$X} : (tensor<i32>) -> tensor<7x4xf32>"""),
+    "two branches": _uneven("7x4xf32", """%p = stablehlo.compare LT, %i, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %r = "stablehlo.if"(%p) ({ stablehlo.return %x : tensor<7x4xf32> }, {
+        %y = stablehlo.negate %x {$X} : tensor<7x4xf32>
+        stablehlo.return %y : tensor<7x4xf32> }) {$X} : (tensor<i1>) -> tensor<7x4xf32>"""),
     "loop": _uneven("7x4xf32", """%y = stablehlo.negate %x {$X} : tensor<7x4xf32>
       %r, %l = stablehlo.while(%p = %x, %q = %c) : tensor<7x4xf32>, tensor<i32>
           attributes {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}]>, <@m, []>]>}
