@@ -62,8 +62,8 @@ def test_operands_come_in_the_order_of_the_bases():
 
 BOTH = [
     (one, other)
-    for one in ttir.TTIROp.OPS
-    for other in ttnn.TTNNOp.OPS
+    for one in ttir.TTIR.operations
+    for other in ttnn.TTNN.operations
     if one.mnemonic() == other.mnemonic()
 ]
 

@@ -12,7 +12,7 @@ import pytest
 from xdsl.utils.exceptions import VerifyException
 
 from tests.differential.campaign import Outcome, asking, run_campaign
-from tests.differential.equal_text import run_ours
+from tests.differential.equal_text import assert_equal_text, run_ours
 from tests.differential.oracle import Oracle
 from tests.differential.random_modules import Features, random_module
 from tests.differential.random_programs import random_program
@@ -272,6 +272,20 @@ def test_random_modules(oracle: Oracle) -> None:
     assert {name for name, outcome in outcomes if outcome == "equal"} == {
         case.name for case in CASES
     }
+
+
+def test_a_start_that_nobody_waits_for_stays(oracle: Oracle) -> None:
+    text = """
+      func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+        %0 = "stablehlo.async_start"(%a) ({
+        ^bb0(%b: tensor<4xf32>):
+          %1 = stablehlo.slice %b [0:2] : (tensor<4xf32>) -> tensor<2xf32>
+          stablehlo.return %1 : tensor<2xf32>
+        }) : (tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>>
+        return %a : tensor<4xf32>
+      }"""
+    for pipeline in ("sdy-propagation-pipeline", "sdy-export-pipeline"):
+        assert_equal_text(oracle, text, pipeline)
 
 
 @pytest.mark.fuzz

@@ -131,6 +131,49 @@ def test_rows_go_into_the_buffer_that_nobody_else_has(monkeypatch: pytest.Monkey
     assert written_in_place(monkeypatch, STACK) == ROWS - 1
 
 
+def scattered(source: str, row: str, name: str, body: str) -> str:
+    """A buffer into whose row `%i` a scatter puts another, or adds it."""
+    return f"""%at = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+      %flat = stablehlo.reshape {row} : ({ROW}) -> tensor<{WIDTH}xf32>
+      {name} = "stablehlo.scatter"({source}, %at, %flat) <{{
+        scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0],
+          inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>
+      }}> ({{
+        ^bb0(%old: tensor<f32>, %new: tensor<f32>):
+          {body}
+      }}) : ({BUFFER}, tensor<1xi32>, tensor<{WIDTH}xf32>) -> {BUFFER}"""
+
+
+PUT = "stablehlo.return %new : tensor<f32>"
+ADD = "%s = stablehlo.add %old, %new : tensor<f32>\nstablehlo.return %s : tensor<f32>"
+
+
+@pytest.mark.parametrize("body", [PUT, ADD], ids=["put", "add"])
+def test_so_does_what_is_scattered(monkeypatch: pytest.MonkeyPatch, body: str):
+    steps = [row_of("%b0", "%x"), doubled("%x", "%y")]
+    text = loop("\n".join([*steps, scattered("%b1", "%y", "%n", body)]), "%b0, %n")
+    (_, stacked) = check(text)
+    first, second = buffers()
+    wanted = 2 * first + (second if body == ADD else 0)
+    np.testing.assert_allclose(stacked, wanted, rtol=1e-6)
+    written: list[bool] = []
+    scatter = indexing.scatter
+
+    def watched(inputs: Any, *args: Any, **how: Any) -> Any:
+        results = scatter(inputs, *args, **how)
+        written.append(np.shares_memory(inputs[0], results[0]))
+        return results
+
+    monkeypatch.setattr(indexing, "scatter", watched)
+    Runner(parse(text)).run(buffers())
+    assert written == [False] + [True] * (ROWS - 1)
+
+
+def test_a_scatter_leaves_alone_what_is_read_later():
+    steps = [row_of("%b0", "%x"), scattered("%b1", "%x", "%n", PUT)]
+    check(loop("\n".join([*steps, f"%m = stablehlo.add %b1, %n : {BUFFER}"]), "%n, %m"))
+
+
 def test_so_they_do_in_ttnn(monkeypatch: pytest.MonkeyPatch):
     """A turn costs the row, not the buffer, so that a scan is linear in its length."""
     wanted = check(STACK)

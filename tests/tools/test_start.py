@@ -83,7 +83,9 @@ def test_ops_that_a_program_does_not_use_are_not_defined(
     started: tuple[list[str], ...],
 ):
     _, waiting, *_ = started
-    assert len(waiting) > 450
+    # of nearly 600; the ops of tables are not even classes
+    assert 200 < len(waiting) < 300
+    assert "ttnn.acos" not in waiting
     for name in ("stablehlo.sort", "ttir.conv2d", "ttnn.conv2d", "chlo.erf"):
         assert name in waiting
     for name in ("stablehlo.tanh", "ttnn.tanh", "ttnn.matmul"):

@@ -9,7 +9,7 @@ A ttnn mesh has one or two axes in hardware. A module with more is lowered all t
 as the virtual mesh can run it, with a warning (`ttxdsl.remarks`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import prod
@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, SSAValue, Use
+from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
 
 from ttxdsl.conversion.ttnn_for_tt_mlir import IN_TT_MLIR
@@ -117,8 +117,7 @@ class ConvertTTIRToTTNNPass(LoweringPass):
 def _convert_function(function: FuncOp, num_links: int, vocabulary: Vocabulary) -> None:
     old = function.body.block
     block = Block(arg_types=old.arg_types)
-    table = {**TABLE, **IN_TT_MLIR} if vocabulary == Vocabulary.TT_MLIR else TABLE
-    low = TTNNLowering(block, num_links, vocabulary, table)
+    low = TTNNLowering(block, num_links, vocabulary, rule_of)
     for name, shape in _meshes_used(function):
         low.devices[name] = low.add(ttnn.GetDeviceOp(shape)).results[0]
     low.values.update(zip(old.args, block.args, strict=True))
@@ -216,13 +215,27 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
     return lower
 
 
-def _twins() -> Iterator[tuple[str, TTNNRule]]:
-    """Rules for the ops that both dialects have of one declaration."""
-    theirs = {(op.mnemonic(), op.__bases__[0]): op for op in ttnn.TTNNOp.OPS}
-    for op in ttir.TTIROp.OPS:
-        twin = theirs.get((op.mnemonic(), op.__bases__[0]))
-        if twin is not None:
-            yield op.name, _rebuilt(op, twin)
+@cache
+def _twin(source: type[TTOp]) -> type[TTOp] | None:
+    """The op that ttnn has of the same declaration."""
+    for ours, theirs in zip(ttir.TTIR.tables, ttnn.TTNN.tables, strict=True):
+        if (line := ours.key_of(source)) is not None:
+            return theirs.get(line)
+    same = source.mnemonic(), source.__bases__[0]
+    found = (op for op in ttnn.TTNNOp.OPS if (op.mnemonic(), op.__bases__[0]) == same)
+    return next(found, None)
+
+
+@cache
+def rule_of(source: type[Operation], vocabulary: Vocabulary) -> "TTNNRule | None":
+    """How the ops of a class are lowered: as the table says, or as their twins."""
+    rule = TABLE.get(source.name)
+    if vocabulary == Vocabulary.TT_MLIR:
+        rule = IN_TT_MLIR.get(source.name, rule)
+    if rule is None and issubclass(source, ttir.TTIROp):
+        twin = _twin(source)
+        rule = None if twin is None else _rebuilt(source, twin)
+    return rule
 
 
 def _writer(constraint: AttrConstraint) -> Callable[[Any], Attribute]:
@@ -452,7 +465,6 @@ def _parameters(low: TTNNLowering, how: Quantization, like: Tensor) -> list[SSAV
 
 
 TABLE: dict[str, TTNNRule] = {
-    **dict(_twins()),
     "ttir.arange": _arange,
     "ttir.argmax": _argmax,
     "ttir.broadcast": _broadcast,
@@ -468,4 +480,4 @@ TABLE: dict[str, TTNNRule] = {
     "ttir.requantize": _quantization(ttnn.RequantizeOp),
     "ttir.reverse": _reverse,
 }
-"""How every ttir op is lowered, by its name; twins without a line here are rebuilt."""
+"""How ttir ops are lowered that are no twins of ttnn's, by their names."""

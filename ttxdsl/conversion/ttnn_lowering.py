@@ -37,7 +37,7 @@ class TTNNLowering:
         block: where ttnn ops go.
         num_links: links that each collective uses.
         vocabulary: whose ttnn is written.
-        table: how each ttir op is lowered, by its name.
+        rule_of: how the ops of a class are lowered, None for no ttir op.
         devices: the handle of each mesh by name.
         values: what has replaced each ttir value.
         location: what the ops to come say about their origin.
@@ -47,7 +47,7 @@ class TTNNLowering:
     block: Block
     num_links: int
     vocabulary: Vocabulary
-    table: Mapping[str, TTNNRule]
+    rule_of: "Callable[[type[Operation], Vocabulary], TTNNRule | None]"
     devices: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     location: LocationAttr = UNKNOWN_LOC
@@ -109,7 +109,7 @@ class TTNNLowering:
             if op.name == "func.return":
                 self.add(op.clone(value_mapper=dict(self.values)))
                 continue
-            rule = self.table.get(op.name)
+            rule = self.rule_of(type(op), self.vocabulary)
             if rule is None:
                 raise UnsupportedError("it is no ttir op", op)
             results = as_results(rule(self, op))

@@ -47,6 +47,7 @@ from ttxdsl.dialects._sdy.access import (
     shardable_value as shardable_value,
     tensor_rank as tensor_rank,
     transform_shardings as transform_shardings,
+    transform_shardings_of_values as transform_shardings_of_values,
     without_sdy as without_sdy,
 )
 from ttxdsl.dialects._sdy.attributes import (

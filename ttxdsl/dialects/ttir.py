@@ -22,11 +22,11 @@ Ops print in MLIR's generic form with their attributes as properties.
 # ruff: noqa: D101
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import I32, I64, AnyTensorTypeConstr, IntegerAttr, TensorType
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     VariadicDef,
@@ -59,7 +59,14 @@ from ttxdsl.dialects._tt import (
 from ttxdsl.dialects._tt.additions import AdditionOp, sources
 from ttxdsl.dialects._tt.attributes import SI32, DenseInts, I32Array, ints
 from ttxdsl.dialects._tt.data_movement import verify_repetition
-from ttxdsl.dialects._tt.op import ComputeOp, OneInputOp, TTOp, op_of
+from ttxdsl.dialects._tt.op import (
+    ComputeOp,
+    LineOps,
+    OneInputOp,
+    TTDialect,
+    TTOp,
+    op_of,
+)
 from ttxdsl.dialects._tt.tensors import (
     exactly,
     expect_dim,
@@ -153,16 +160,22 @@ class Destinations(DPSOp):
 # --- element by element, and reductions ---------------------------------------
 
 
-ELEMENTWISE_OPS = {
-    one.ttir: elementwise.op_of_line(one, Destination, one.ttir)
-    for one in elementwise.ELEMENTWISE
-}
+ELEMENTWISE_OPS = LineOps(
+    {
+        one.ttir: partial(elementwise.op_of_line, one, Destination, one.ttir)
+        for one in elementwise.ELEMENTWISE
+    }
+)
 """The elementwise op classes by mnemonic: `ELEMENTWISE_OPS["add"]` is `ttir.add`."""
 
-REDUCTION_OPS = {
-    one.ttir: op_of(reduction.DimsReductionOp, Destination, one.ttir, one.summary)
-    for one in reduction.REDUCTIONS
-}
+REDUCTION_OPS = LineOps(
+    {
+        one.ttir: partial(
+            op_of, reduction.DimsReductionOp, Destination, one.ttir, one.summary
+        )
+        for one in reduction.REDUCTIONS
+    }
+)
 """The reduction op classes by mnemonic: `REDUCTION_OPS["sum"]` is `ttir.sum`."""
 
 
@@ -453,22 +466,28 @@ class _AdditionDestinations(Destinations):
         return {"irdl_options": (AttrSizedOperandSegments(as_property=True),)}
 
 
-TODAY_OPS = {
-    one.name: today.op_of_line(one, TTIROp, None)
-    for one in today.TODAY
-    if one.only != "ttnn"
-}
+TODAY_OPS = LineOps(
+    {
+        one.name: partial(today.op_of_line, one, TTIROp, None)
+        for one in today.TODAY
+        if one.only != "ttnn"
+    }
+)
 """The classes of tt-mlir's other ops, by mnemonic."""
 
 
-ADDITION_OPS = {
-    one.source: additions.op_of_line(
-        one, TTIROp if one.token else _AdditionDestinations
-    )
-    for one in additions.ADDITIONS
-}
+ADDITION_OPS = LineOps(
+    {
+        one.source: partial(
+            additions.op_of_line, one, TTIROp if one.token else _AdditionDestinations
+        )
+        for one in additions.ADDITIONS
+    }
+)
 """Their classes by the name of the op that they stand for."""
 
 
-TTIR = Dialect("ttir", [*TTIROp.OPS], [])
+TTIR = TTDialect(
+    "ttir", TTIROp, [ELEMENTWISE_OPS, REDUCTION_OPS, TODAY_OPS, ADDITION_OPS]
+)
 """The dialect object that a context registers."""

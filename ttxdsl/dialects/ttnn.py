@@ -19,6 +19,7 @@ their attributes as properties.
 # ruff: noqa: D101
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from math import prod
 from typing import ClassVar
 
@@ -34,7 +35,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import (
     Attribute,
-    Dialect,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     SSAValue,
@@ -64,6 +64,7 @@ from ttxdsl.dialects._tt import (
     reduction,
     today,
 )
+from ttxdsl.dialects._tt.additions import AdditionOp
 from ttxdsl.dialects._tt.attributes import (
     SI8,
     SI32,
@@ -75,7 +76,7 @@ from ttxdsl.dialects._tt.attributes import (
     ints,
 )
 from ttxdsl.dialects._tt.data_movement import verify_repetition
-from ttxdsl.dialects._tt.op import OneInputOp, TTOp, op_of
+from ttxdsl.dialects._tt.op import LineOps, OneInputOp, TTDialect, TTOp, op_of
 from ttxdsl.dialects._tt.tensors import exactly, expect_dim, shape_text, tensor_types
 from ttxdsl.dialects._tt.verbatim import TTNN_TEXTS, SpacedVerbatim, verbatim
 from ttxdsl.ir.definitions import irdl_attr_definition
@@ -213,18 +214,24 @@ class GetDeviceOp(TTNNOp):
 # --- element by element, and reductions ---------------------------------------
 
 
-ELEMENTWISE_OPS = {
-    one.ttir: elementwise.op_of_line(one, TTNNOp, one.ttnn)
-    for one in elementwise.ELEMENTWISE
-}
+ELEMENTWISE_OPS = LineOps(
+    {
+        one.ttir: partial(elementwise.op_of_line, one, TTNNOp, one.ttnn)
+        for one in elementwise.ELEMENTWISE
+    }
+)
 """The elementwise op classes by *ttir* mnemonic: `ELEMENTWISE_OPS["div"]` is
 `ttnn.divide`."""
 
-REDUCTION_OPS = {
-    one.ttir: op_of(reduction.DimsReductionOp, TTNNOp, one.ttir, one.summary)
-    for one in reduction.REDUCTIONS
-    if one.in_ttnn
-}
+REDUCTION_OPS = LineOps(
+    {
+        one.ttir: partial(
+            op_of, reduction.DimsReductionOp, TTNNOp, one.ttir, one.summary
+        )
+        for one in reduction.REDUCTIONS
+        if one.in_ttnn
+    }
+)
 """The reduction op classes by mnemonic: `REDUCTION_OPS["sum"]` is `ttnn.sum`."""
 
 
@@ -457,26 +464,26 @@ class ArangeOp(creation.Arange, Made):
 # --- what tt-mlir has no op for ------------------------------------------------
 
 
-TODAY_OPS = {
-    one.name: today.op_of_line(one, TTNNOp, operand_def(DeviceType))
-    for one in today.TODAY
-    if one.only != "ttir"
-}
+TODAY_OPS = LineOps(
+    {
+        one.name: partial(today.op_of_line, one, TTNNOp, operand_def(DeviceType))
+        for one in today.TODAY
+        if one.only != "ttir"
+    }
+)
 """The classes of tt-mlir's other ops, by mnemonic."""
 
 
-ADDITION_OPS = {
-    one.source: additions.op_of_line(
-        one,
-        TTNNOp,
-        **(
-            {where: opt_prop_def(ArrayAttr) for where in elementwise.ACTIVATIONS}
-            if one.registered and one.each
-            else {}
-        ),
-    )
-    for one in additions.ADDITIONS
-}
+def _addition(one: additions.Addition) -> type[AdditionOp]:
+    takes = one.registered and one.each
+    activations = elementwise.ACTIVATIONS if takes else ()
+    fields = {where: opt_prop_def(ArrayAttr) for where in activations}
+    return additions.op_of_line(one, TTNNOp, **fields)
+
+
+ADDITION_OPS = LineOps(
+    {one.source: partial(_addition, one) for one in additions.ADDITIONS}
+)
 """Their classes by the name of the op that they stand for."""
 
 
@@ -490,9 +497,10 @@ TEXTS = {
 """ttnn's attributes that are kept as text, by name."""
 
 
-TTNN = Dialect(
+TTNN = TTDialect(
     "ttnn",
-    [*TTNNOp.OPS],
+    TTNNOp,
+    [ELEMENTWISE_OPS, REDUCTION_OPS, TODAY_OPS, ADDITION_OPS],
     [DeviceType, MeshShapeAttr, ShapeAttr, *TEXTS.values()],
 )
 """The dialect object that a context registers."""

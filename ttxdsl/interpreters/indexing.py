@@ -255,11 +255,14 @@ def scatter(
     ranks: tuple[int, int, int],
     dims: ScatterDims,
     update: Reducer | None,
+    *,
+    in_place: bool = False,
 ) -> Arrays:
     """`inputs` with `updates` combined into them where the indices say.
 
     Elements that fall outside are dropped. `update` is the body; None stands for the
-    body that answers with the update itself, of which the last one stays.
+    body that answers with the update itself, of which the last one stays. With
+    `in_place` nobody else looks at the inputs, and results may be these, written into.
     """
     rank, index_rank, update_rank = ranks
     lead, lifted = _lifted(
@@ -303,12 +306,16 @@ def scatter(
     full = (*leads, *space)
     inside = np.broadcast_to(inside, full).reshape(-1)
     places = np.broadcast_to(linear, full).reshape(-1)[inside]
+    whole = (*leads, *local)
     results = tuple(
-        np.array(np.broadcast_to(x, (*leads, *local))).reshape(-1) for x in arrays
+        x.reshape(-1)
+        if in_place and x.shape == whole and x.flags.c_contiguous
+        else np.array(np.broadcast_to(x, whole)).reshape(-1)
+        for x in arrays
     )
     values = tuple(np.broadcast_to(u, full).reshape(-1)[inside] for u in news)
     written = _write(results, places, values, update)
-    return tuple(x.reshape((*leads, *local)) for x in written)
+    return tuple(x.reshape(whole) for x in written)
 
 
 def _write(

@@ -241,7 +241,31 @@ def all_reducer(reducer: Reducer) -> Callable[[Array, tuple[int, ...]], Array]:
         reduced = x.astype(compute_dtype(x.dtype), copy=False) if named else x
         # the last axis first: that is row-major order
         for axis in sorted(axes, reverse=True):
-            (reduced,) = fold((reduced,), axis, reducer.combine)
+            reduced = _fold_in_parts(reduced, axis, reducer.combine)
         return reduced.astype(x.dtype, copy=False) if named else reduced
 
     return run
+
+
+_PART = 1 << 21
+"""Bytes that stay in a processor's cache while halves of halves are combined."""
+
+
+def _fold_in_parts(x: Array, axis: int, combine: Combine) -> Array:
+    """`fold`, one stretch of another dimension after the other where `x` is large."""
+    other = max((i for i in range(x.ndim) if i != axis), key=x.shape.__getitem__)
+    step = max(1, x.shape[other] * _PART // max(x.nbytes, 1))
+    if step >= x.shape[other]:
+        return fold((x,), axis, combine)[0]
+    starts = range(0, x.shape[other], step)
+    parts = (slice(start, start + step) for start in starts)
+    whole: Array | None = None
+    for part in parts:
+        where = (slice(None),) * other + (part,)
+        (folded,) = fold((x[where],), axis, combine)
+        if whole is None:
+            shape = (*folded.shape[:other], x.shape[other], *folded.shape[other + 1 :])
+            whole = np.empty(shape, folded.dtype)
+        whole[where] = folded
+    assert whole is not None, "there is a part"
+    return whole

@@ -267,7 +267,7 @@ def plan_of(interpreter: Interpreter, region: Region) -> RegionPlan:
 
 
 def _last_used(op: Operation, dead: set[SSAValue]) -> tuple[int, ...]:
-    if len(op.results) != 1 or op.regions:
+    if len(op.results) != 1 or not all(map(_takes_scalars, op.regions)):
         return ()
     wanted = op.results[0].type
     return tuple(
@@ -275,6 +275,12 @@ def _last_used(op: Operation, dead: set[SSAValue]) -> tuple[int, ...]:
         for at, operand in enumerate(op.operands)
         if operand in dead and operand.type == wanted
     )
+
+
+def _takes_scalars(region: Region) -> bool:
+    """Whether it is a body, as of a reduction: what control flow runs may take buffers."""
+    args = (arg for block in region.blocks for arg in block.args)
+    return all(expected(arg.type)[0] == () for arg in args)
 
 
 _REFERENCES = 4
@@ -427,8 +433,8 @@ def _results(
         finally:
             interpreter.pop_scope()
     else:
-        if step.last_use:
-            state.room = _free(inputs, step.last_use)
+        # the ops of a body do not get the room of the op around them
+        state.room = _free(inputs, step.last_use) if step.last_use else []
         made = _run_op(interpreter, op, tuple(inputs))
         state.room = []
     return [

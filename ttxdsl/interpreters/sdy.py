@@ -62,6 +62,13 @@ def _manual(refs: Iterable[AxisRef], axes: frozenset[str]) -> list[AxisRef]:
     return [ref for ref in refs if ref.name in axes]
 
 
+def _dims_along(
+    sharding: TensorSharding, axes: frozenset[str], rank: int
+) -> list[list[AxisRef]]:
+    """The manual axes of each dimension; what is on one device says no dimensions."""
+    return [_manual(dim.axes, axes) for dim in sharding.dims] or [[]] * rank
+
+
 def device_mesh(
     devices: Devices, op: Operation, shardings: Iterable[TensorSharding]
 ) -> DeviceMesh:
@@ -121,11 +128,11 @@ def _manual_op(
         if isinstance(arg.type, TokenType):
             shards.append(x)
             continue
-        dims = [_manual(dim.axes, axes) for dim in sharding.dims]
+        shape, _ = tensor_of(arg.type)
+        dims = _dims_along(sharding, axes, len(shape))
         # copies are parts of the maximum of themselves, but not of their sum
         parts = () if sharding.reduction.is_idempotent else sharding.unreduced
         shard = mesh.shard(x, dims, _manual(parts, axes))
-        shape, _ = tensor_of(arg.type)
         if shard.shape[mesh.rank :] != shape:
             raise LocatedError(
                 f"argument {arg.index} of the body has shape {shape}, but its "
@@ -142,7 +149,7 @@ def _manual_op(
         if isinstance(op.results[at].type, TokenType):
             results.append(y)
             continue
-        dims = [_manual(dim.axes, axes) for dim in sharding.dims]
+        dims = _dims_along(sharding, axes, sdy.tensor_rank(op.results[at].type))
         unreduced = _manual(sharding.unreduced, axes)
         try:
             if nested:

@@ -13,7 +13,7 @@ from xdsl.interpreter import Interpreter
 from ttxdsl.dialects import ttnn
 from ttxdsl.dialects._tt.control_flow import Yield
 from ttxdsl.dialects._tt.op import TTOp
-from ttxdsl.dialects.ttir import TODAY_OPS, TTIROp
+from ttxdsl.dialects.ttir import TODAY_OPS, TTIR
 from ttxdsl.interpreters.implementing import (
     Run,
     implement_returns,
@@ -59,7 +59,7 @@ def _of_inputs(
 
 def _implement() -> None:
     known = {**RUNS, **MESH_RUNS}
-    for op_class in (*TTIROp.OPS, *ttnn.TTNNOp.OPS):
+    for op_class in (*TTIR.operations, *ttnn.TTNN.operations):
         if issubclass(op_class, Yield):
             implement_returns(op_class)
         elif (prepare := PREPARES.get(op_class.mnemonic())) is not None:

@@ -7,7 +7,7 @@ happens when the first op or attribute of the class is made or parsed, or when t
 is asked for its definition.
 """
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 from typing_extensions import dataclass_transform
 from xdsl import irdl
@@ -16,6 +16,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.runtime_final import runtime_final
 
 _OpT = TypeVar("_OpT", bound=IRDLOperation)
+_T = TypeVar("_T")
 _AttributeT = TypeVar("_AttributeT", bound=type[Attribute])
 
 _waiting: dict[type[object], dict[str, Any]] = {}
@@ -25,6 +26,14 @@ _MISSING = object()
 
 _BASES = frozenset(IRDLOperation.mro())
 """Classes whose traits a definition does not look at."""
+
+
+def is_derived(one: type[object], *bases: type[_T]) -> TypeGuard[type[_T]]:
+    """`issubclass`, which looks at all that was ever derived from an abstract class.
+
+    Of `Operation` these are a thousand; who is registered is not asked here.
+    """
+    return not set(bases).isdisjoint(one.__mro__)
 
 
 class _Asked:
@@ -73,7 +82,7 @@ def irdl_attr_definition(attribute: _AttributeT) -> _AttributeT:
     How its instances are compared comes with the definition; before it there are none,
     since making one asks for it.
     """
-    if issubclass(attribute, ParametrizedAttribute):
+    if is_derived(attribute, ParametrizedAttribute):
         _wait(attribute, {"get_irdl_definition": _Asked("get_irdl_definition")})
         # constraints ask whether there may be others of its kind
         return cast(_AttributeT, runtime_final(cast(Any, attribute)))
@@ -102,7 +111,7 @@ def define_waiting(wanted: type[object]) -> None:
                 delattr(one, name)
             else:
                 setattr(one, name, value)
-        if issubclass(one, IRDLOperation):
+        if is_derived(one, IRDLOperation):
             fields = getattr(one, "later_fields", dict[str, Any])
             for name, field in fields().items():
                 setattr(one, name, field)

@@ -14,6 +14,7 @@ Source: MLIR's language reference, "Control Flow and SSACFG Regions", "Graph Reg
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
@@ -70,16 +71,14 @@ class Violation:
         return "it is defined inside a region that this op is not in"
 
 
-@dataclass(frozen=True, slots=True)
-class _Border:
+class _Border(NamedTuple):
     """Where the values of some blocks start to be defined, or stop."""
 
     blocks: Sequence[Block]
     defined: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _GoOn:
+class _GoOn(NamedTuple):
     """What is left of a block: its ops from `op` on, `done` being the one before."""
 
     done: Operation | None

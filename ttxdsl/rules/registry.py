@@ -14,7 +14,7 @@ has no rule there either.
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from xdsl.ir import Attribute, Operation
 
@@ -36,9 +36,12 @@ from ttxdsl.rules import (
 )
 from ttxdsl.rules.builder import Shapes, assemble
 from ttxdsl.rules.interface import ShardingRuleTrait
-from ttxdsl.rules.registered import EXAMPLE, RuleText
 from ttxdsl.rules.table import OpRule
 from ttxdsl.sharding.factors import OpShardingRule
+
+# rules as text are rare, and programs without start faster
+if TYPE_CHECKING:
+    from ttxdsl.rules.registered import RuleText
 
 RULES: dict[type[Operation], OpRule] = {
     line.op_class: line
@@ -68,7 +71,7 @@ RuleFunctionT = TypeVar("RuleFunctionT", bound=Callable[[Any], Any])
 class _Registration(NamedTuple):
     """What a user told of a class of ops."""
 
-    rule: RuleText | RuleOfOp
+    rule: "RuleText | RuleOfOp"
     elementwise: bool | Callable[[Any], bool]
 
 
@@ -239,8 +242,8 @@ def _registration(op: Operation) -> _Registration | None:
     return None
 
 
-def _from_user(op: Operation, written: RuleText | RuleOfOp) -> OpShardingRule | None:
-    if not isinstance(written, RuleText):
+def _from_user(op: Operation, written: "RuleText | RuleOfOp") -> OpShardingRule | None:
+    if callable(written):
         answer = written(op)
         if answer is None or isinstance(answer, OpShardingRule):
             return None if answer is None else _checked(op, answer)
@@ -281,17 +284,23 @@ def _fault(rule: OpShardingRule, shapes: Shapes) -> str | None:
 
 
 @lru_cache(maxsize=1 << 12)
-def _matched(written: RuleText, shapes: Shapes) -> OpShardingRule:
+def _matched(written: "RuleText", shapes: Shapes) -> OpShardingRule:
     return written.match(shapes)
 
 
-_parse = lru_cache(maxsize=1 << 12)(RuleText.parse)
+@lru_cache(maxsize=1 << 12)
+def _parse(text: str) -> "RuleText":
+    from ttxdsl.rules.registered import RuleText
+
+    return RuleText.parse(text)
 
 
-def _parsed(text: str, op: Operation | None = None) -> RuleText:
+def _parsed(text: str, op: Operation | None = None) -> "RuleText":
     try:
         return _parse(text)
     except ValueError as error:
+        from ttxdsl.rules.registered import EXAMPLE
+
         raise CompileError(
             f"cannot read the sharding rule '{text}': {error}",
             op,

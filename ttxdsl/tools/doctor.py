@@ -22,6 +22,7 @@ from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, shortened, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console
+from ttxdsl.tools.machine_options import add_machine_options, machine_of_options
 from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
@@ -341,7 +342,7 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; 1 if no mesh compiles, or none fits into the memory."""
     module = read_module(options.file, options)
-    machine = flags.machine_of_options(options)
+    machine = machine_of_options(options)
     console = report_console()
     progress_console = report_console(to_stderr=True)
     columns = (
@@ -435,7 +436,7 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help=f"rows to print ({_MOST_ROWS}, fewer where they are high)",
     )
-    flags.add_machine_options(parser)
+    add_machine_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)
     flags.add_json_option(parser)

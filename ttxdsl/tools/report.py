@@ -18,6 +18,7 @@ from ttxdsl.reporting.model_explorer import graph_collection, node_data
 from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remarks, progress, report_console
+from ttxdsl.tools.machine_options import add_machine_options, machine_of_options
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.tools.reasons import add_reasons
 from ttxdsl.tools.why import Answer
@@ -59,7 +60,7 @@ def execute(options: argparse.Namespace) -> int:
 def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
     """What the report of a program shows; what the compiler says is said, too."""
     program = read_as_program(source, options)
-    machine = flags.machine_of_options(options)
+    machine = machine_of_options(options)
     with progress(17, "read") as step:
         data = program.report_data(
             num_links=options.num_links,
@@ -196,6 +197,6 @@ def add_command(commands: Any) -> None:
     flags.add_jobs_option(parser)
     flags.add_json_option(parser)
     flags.add_compiler_options(parser)
-    flags.add_machine_options(parser)
+    add_machine_options(parser)
     flags.add_trip_count_option(parser)
     parser.set_defaults(execute=execute)

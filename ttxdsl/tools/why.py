@@ -21,6 +21,7 @@ from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console, working
+from ttxdsl.tools.machine_options import add_machine_options, machine_of_options
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
@@ -363,7 +364,7 @@ def print_answer(
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
-    machine = flags.machine_of_options(options)
+    machine = machine_of_options(options)
     with working(
         "compiling changes" if options.collective is not None else "compiling"
     ):
@@ -459,7 +460,7 @@ def add_command(commands: Any) -> None:
         help="each collective in a row, every step of long chains",
     )
     flags.add_by_option(parser)
-    flags.add_machine_options(parser)
+    add_machine_options(parser)
     flags.add_trip_count_option(parser)
     flags.add_jobs_option(parser)
     flags.add_compiler_options(parser)

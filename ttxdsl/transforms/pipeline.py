@@ -69,7 +69,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -455,7 +455,7 @@ class TTStableHLOPipelinePass(ModulePass):
         if self.first_stage == 1 and written.names_several_meshes(module):
             from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
 
-            UnifyMeshesPass().apply(ctx, module)
+            UnifyMeshesPass(self.strict).apply(ctx, module)
             written = _written_shardings(module)
         for number, stage in enumerate(stages[: self.last_stage], 1):
             if number < self.first_stage:
@@ -499,15 +499,14 @@ class TTStableHLOPipelinePass(ModulePass):
             pass
 
 
-@dataclass(slots=True)
-class _WrittenShardings:
+class _WrittenShardings(NamedTuple):
     """What the shardings of a program have that stages do not take as it is.
 
     `meshes` are those written inside shardings.
     """
 
-    meshes: list[Mesh] = field(default_factory=list[Mesh])
-    has_priority: bool = False
+    meshes: list[Mesh]
+    has_priority: bool
 
     def names_several_meshes(self, module: ModuleOp) -> bool:
         """Whether there are more than one mesh, or one without axes."""
@@ -516,17 +515,17 @@ class _WrittenShardings:
 
 
 def _written_shardings(module: ModuleOp) -> _WrittenShardings:
-    found = _WrittenShardings()
+    meshes: list[Mesh] = []
+    priorities = {0}
 
     def look(sharding: TensorSharding) -> TensorSharding:
         if isinstance(sharding.mesh, Mesh):
-            found.meshes.append(sharding.mesh)
-        if any(dim.priority_or_default > 0 for dim in sharding.dims):
-            found.has_priority = True
+            meshes.append(sharding.mesh)
+        priorities.update(dim.priority_or_default for dim in sharding.dims)
         return sharding
 
     sdy.transform_shardings(module, look)
-    return found
+    return _WrittenShardings(meshes, max(priorities) > 0)
 
 
 def dumped_file(folder: Path, number: int, name: str) -> Path:

@@ -220,6 +220,114 @@ def test_meshes_that_differ_in_order_only_stay():
     np.testing.assert_array_equal(parts.simulate(a)[0], -a)
 
 
+# one device of several
+
+ALONE = (
+    "sdy.mesh @d0 = <[], device_ids=[0]>\nsdy.mesh @d3 = <[], device_ids=[3]>\n" + XY
+)
+ON_3 = "{sdy.sharding = #sdy.sharding_per_value<[<@d3, []>]>}"
+ON_ONE = {
+    "an op": (
+        program(ALONE, SPLIT, f"%r = stablehlo.negate %a {ON_3} : {T}"),
+        "'stablehlo.negate' op a value of device 3 alone is on every device, whole",
+    ),
+    "reshards there and back": (
+        program(
+            ALONE,
+            SPLIT,
+            f"%0 = sdy.reshard %a <@d3, []> : {T}\n"
+            f"  %1 = stablehlo.negate %0 {ON_3} : {T}\n"
+            f'  %r = sdy.reshard %1 <@xy, [{{"y"}}, {{}}]> : {T}',
+            on("@xy", '[{"y"}, {}]'),
+        ),
+        "'sdy.reshard' op .*, as 1 others are",
+    ),
+    "a constraint, and a value of another device": (
+        program(
+            ALONE,
+            SPLIT,
+            f"%0 = sdy.sharding_constraint %a <mesh<[], device_ids=[5]>, []> : {T}\n"
+            f"  %r = stablehlo.add %0, %0 {ON_3} : {T}",
+        ),
+        "device 5 alone",
+    ),
+    "an argument and a result": (
+        program(
+            ALONE, on("@d0", "[]"), f"%r = stablehlo.negate %a : {T}", on("@d3", "[]")
+        ),
+        "'func.func' op a value of device 0 alone",
+    ),
+    "a loop, its edges, and what it runs": (
+        program(
+            ALONE,
+            SPLIT,
+            "%i = stablehlo.constant dense<0> : tensor<i32>\n"
+            "%n = stablehlo.constant dense<3> : tensor<i32>\n"
+            "%l:2 = stablehlo.while(%k = %i, %v = %a) : tensor<i32>, "
+            f"{T} attributes {{sdy.sharding = #sdy.sharding_per_value<"
+            "[<@d3, []>, <@d3, []>]>}\n"
+            "cond {\n  %c = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>)"
+            " -> tensor<i1>\n  stablehlo.return %c : tensor<i1>\n} do {\n"
+            "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+            "  %j = stablehlo.add %k, %one : tensor<i32>\n"
+            f"  %w = stablehlo.add %v, %v {ON_3} : {T}\n"
+            f"  stablehlo.return %j, %w : tensor<i32>, {T}\n}}\n"
+            f"%r = sdy.data_flow_edge %l#1 sharding=<@d3, []> : {T}",
+        ),
+        "device 3 alone .*, as 3 others are",
+    ),
+    "a computation": (
+        program(
+            ALONE,
+            SPLIT,
+            "%r = sdy.manual_computation(%a) in_shardings=[<@d3, []>]"
+            f" out_shardings=[<@d3, []>] manual_axes={{}} (%b: {T}) {{\n"
+            f"  %c = stablehlo.negate %b : {T}\n  sdy.return %c : {T}\n}} : ({T}) -> {T}",
+        ),
+        "'sdy.manual_computation' op a value of device 3 alone .*, as 1 others are",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ON_ONE)
+def test_what_is_on_one_device_is_on_all(case: str):
+    text, message = ON_ONE[case]
+    whole = ttxdsl.load(text)
+    a = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
+    (wanted,) = whole.simulate(a)
+    parts = whole.partition()
+    assert [*parts.meshes] == ["xy"]
+    assert any(re.search(message, str(remark)) for remark in parts.remarks)
+    for form in (parts, parts.lower("ttnn")):
+        np.testing.assert_array_equal(form.simulate(a)[0], wanted)
+    with pytest.raises(CompileError, match="leave strict off"):
+        whole.partition(strict=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (f"%r = stablehlo.negate %a {ON_3.replace('@d3', '@d8')} : {T}",
+         "'stablehlo.negate' op: a value on device 8; .* has 8 devices"),
+        ("%t = stablehlo.create_token : !stablehlo.token\n"
+         f'%u = "stablehlo.outfeed"(%a, %t) {ON_3} : ({T}, !stablehlo.token) -> '
+         f"!stablehlo.token\n%r = stablehlo.negate %a : {T}",
+         "'stablehlo.outfeed' op: it is to run on one device only"),
+        ("%p = stablehlo.constant dense<true> : tensor<i1>\n"
+         '%r = "stablehlo.if"(%p) ({\n'
+         f"%c = stablehlo.custom_call @f(%a) {{has_side_effect = true}} : ({T}) -> {T}\n"
+         f"stablehlo.return %c : {T}\n}}, {{ stablehlo.return %a : {T} }}) {ON_3} : "
+         f"(tensor<i1>) -> {T}",
+         "'stablehlo.custom_call' op: @f is to be called on one device only"),
+    ],
+    ids=["no such device", "an outfeed", "a call inside of what is on one device"],
+)  # fmt: skip
+def test_what_not_all_devices_can_do(body: str, message: str):
+    text = program(ALONE + "sdy.mesh @d8 = <[], device_ids=[8]>", SPLIT, body)
+    with pytest.raises(CompileError, match=message):
+        ttxdsl.load(text).partition()
+
+
 # calls of the host, as JAX writes them
 
 

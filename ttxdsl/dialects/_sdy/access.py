@@ -25,6 +25,7 @@ from ttxdsl.dialects._sdy.ops import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
+from ttxdsl.ir.definitions import is_derived
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.manual import with_manual_axes
@@ -52,8 +53,8 @@ PROPAGATION_EDGES = "sdy.propagation_edges"
 
 def _keeps_result_shardings(op_class: type[object]) -> bool:
     return (
-        issubclass(op_class, Operation)
-        and not issubclass(op_class, (CollectiveOp, DataFlowEdgeOp, ShardingOp))
+        is_derived(op_class, Operation)
+        and not is_derived(op_class, CollectiveOp, DataFlowEdgeOp, ShardingOp)
         and data_flow_of(op_class) is None
     )
 
@@ -386,54 +387,106 @@ def transform_shardings(
             known = changed[sharding] = change(sharding)
         return known
 
-    def new_per_value(old: TensorShardingPerValueAttr) -> TensorShardingPerValueAttr:
+    def new_per_value(
+        old: TensorShardingPerValueAttr, op: Operation, values: _Values
+    ) -> TensorShardingPerValueAttr:
         known = attributes.get(id(old))
         if known is None:
             made = TensorShardingPerValueAttr(map(new, old.data))
             known = attributes.keep(id(old), made, old)
         return known
 
+    _transform(root, lambda sharding, op, type: new(sharding), new_per_value)
+
+
+def transform_shardings_of_values(
+    root: Operation,
+    change: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
+) -> None:
+    """Replace what `transform_shardings` does, by what is known of the value too.
+
+    `change` gets a sharding, the op that says it, and the type of the value. The sharding
+    that an op without results may have is left.
+    """
+
+    def new_per_value(
+        old: TensorShardingPerValueAttr, op: Operation, values: _Values
+    ) -> TensorShardingPerValueAttr:
+        if not values:
+            return old
+        return TensorShardingPerValueAttr(
+            change(sharding, op, value.type)
+            for sharding, value in zip(old.data, values, strict=True)
+        )
+
+    _transform(root, change, new_per_value)
+
+
+_Values = Sequence[SSAValue]
+
+
+def _transform(
+    root: Operation,
+    one: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
+    per_value: Callable[
+        [TensorShardingPerValueAttr, Operation, _Values], TensorShardingPerValueAttr
+    ],
+) -> None:
     for op in all_ops(root):
         if type(op) is not FuncOp and IS_PLAIN[type(op)]:
             shardings = op.attributes.get(SHARDING)
             if type(shardings) is TensorShardingPerValueAttr:
-                op.attributes[SHARDING] = new_per_value(shardings)
+                op.attributes[SHARDING] = per_value(shardings, op, op.results)
             continue
         match op:
             case FuncOp():
-                _transform_func_shardings(op, new)
+                _transform_func_shardings(op, one)
             case ShardingOp():
-                op.sharding = TensorShardingAttr(new(op.sharding.data))
+                new = one(op.sharding.data, op, op.results[0].type)
+                op.sharding = TensorShardingAttr(new)
             case CollectiveOp():
-                op.out_sharding = TensorShardingAttr(new(op.out_sharding.data))
+                new = one(op.out_sharding.data, op, op.results[0].type)
+                op.out_sharding = TensorShardingAttr(new)
             case DataFlowEdgeOp():
                 if op.sharding is not None:
-                    op.sharding = TensorShardingAttr(new(op.sharding.data))
-            case ManualComputationOp():
-                op.in_shardings = new_per_value(op.in_shardings)
-                op.out_shardings = new_per_value(op.out_shardings)
-            case NamedComputationOp():
+                    new = one(op.sharding.data, op, op.results[0].type)
+                    op.sharding = TensorShardingAttr(new)
+            case ManualComputationOp() | NamedComputationOp():
                 if op.in_shardings is not None:
-                    op.in_shardings = new_per_value(op.in_shardings)
+                    op.in_shardings = per_value(op.in_shardings, op, op.operands)
                 if op.out_shardings is not None:
-                    op.out_shardings = new_per_value(op.out_shardings)
+                    op.out_shardings = per_value(op.out_shardings, op, op.results)
             case _:
                 for name in (SHARDING, BLOCK_ARGUMENT_SHARDING):
                     shardings = op.attributes.get(name)
                     if type(shardings) is TensorShardingPerValueAttr:
-                        op.attributes[name] = new_per_value(shardings)
+                        values = (
+                            op.results
+                            if name == SHARDING
+                            else op.regions[0].blocks[0].args
+                        )
+                        op.attributes[name] = per_value(shardings, op, values)
 
 
 def _transform_func_shardings(
-    func: FuncOp, new: Callable[[TensorSharding], TensorSharding]
+    func: FuncOp,
+    one: Callable[[TensorSharding, Operation, Attribute], TensorSharding],
 ) -> None:
-    def all_new(old: list[TensorSharding | None]) -> list[TensorSharding | None]:
-        return [None if sharding is None else new(sharding) for sharding in old]
+    def all_new(
+        old: list[TensorSharding | None], types: ArrayAttr[Attribute]
+    ) -> list[TensorSharding | None]:
+        return [
+            None if sharding is None else one(sharding, func, type)
+            for sharding, type in zip(old, types, strict=True)
+        ]
 
+    types = func.function_type
     if func.arg_attrs is not None:
-        set_func_shardings(func, arguments=all_new(func_argument_shardings(func)))
+        arguments = all_new(func_argument_shardings(func), types.inputs)
+        set_func_shardings(func, arguments=arguments)
     if func.res_attrs is not None:
-        set_func_shardings(func, results=all_new(func_result_shardings(func)))
+        results = all_new(func_result_shardings(func), types.outputs)
+        set_func_shardings(func, results=results)
 
 
 # Meshes in scope

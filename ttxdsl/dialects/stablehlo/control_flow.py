@@ -345,7 +345,7 @@ class AsyncStartOp(StableHLOOp):
     body = region_def()
     result = result_def(BaseAttr(FutureType))
 
-    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+    traits = traits_def(IsolatedFromAbove())
 
     def verify_(self) -> None:
         """C1, C2: the body's op; C3: arguments; C4: the result."""

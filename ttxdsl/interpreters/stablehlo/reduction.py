@@ -3,6 +3,9 @@
 Source: StableHLO specification, one section an op.
 """
 
+from collections.abc import Sequence
+from functools import partial
+
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Region
 
@@ -22,6 +25,7 @@ from ttxdsl.interpreters.implementing import (
     prepares,
 )
 from ttxdsl.interpreters.kernels import Array, Kernel, convert
+from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.reduction import Arrays
 from ttxdsl.interpreters.regions import Values, captures_of
 from ttxdsl.interpreters.stablehlo._comparators import sort_key
@@ -134,21 +138,58 @@ def _sort(interpreter: Interpreter, op: hlo.SortOp, args: Values) -> Values:
     return indexing.sort(args, rank, dim, before)
 
 
-@implements(hlo.ScatterOp)
-def _scatter(interpreter: Interpreter, op: hlo.ScatterOp, args: Values) -> Values:
+def _scatter_by_body(
+    interpreter: Interpreter, op: hlo.ScatterOp, args: Values
+) -> Values:
     """Updates combined into the inputs."""
     count = len(op.inputs)
     body = op.update_computation
     inputs = promoted(body, args[:count])
     updates = promoted(body, args[count + 1 :])
-    dims = op.scatter_dimension_numbers.data
-    ranks = (
-        rank_of(op.inputs[0].type),
-        rank_of(op.scatter_indices.type),
-        rank_of(op.updates[0].type),
-    )
     reducer = None if _is_overwrite(body) else body_reducer(interpreter, body)
-    return indexing.scatter(inputs, args[count], updates, ranks, dims, reducer)
+    return indexing.scatter(
+        inputs,
+        args[count],
+        updates,
+        _scatter_ranks(op),
+        op.scatter_dimension_numbers.data,
+        reducer,
+    )
+
+
+def _scatter_ranks(op: hlo.ScatterOp) -> tuple[int, int, int]:
+    """Those of an input, of the indices, and of an update."""
+    values = op.inputs[0], op.scatter_indices, op.updates[0]
+    first, second, third = (rank_of(value.type) for value in values)
+    return first, second, third
+
+
+@prepares(hlo.ScatterOp, otherwise=_scatter_by_body)
+def _scatter(op: hlo.ScatterOp) -> Prepared | None:
+    """Updates put into one input, or combined with it by one named reduction."""
+    body = op.update_computation
+    overwrites = _is_overwrite(body)
+    names = None if overwrites else body_names(body)
+    if len(op.inputs) != 1 or (names is None and not overwrites):
+        return None
+    ranks, dims = _scatter_ranks(op), op.scatter_dimension_numbers.data
+    reducer = None if names is None else named_reducer(names)
+    dtype = body_dtype(body)
+
+    def scattered(x: Array, indices: Array, update: Array, *, in_place: bool) -> Array:
+        inputs, updates = (convert(x, dtype),), (convert(update, dtype),)
+        return indexing.scatter(
+            inputs, indices, updates, ranks, dims, reducer, in_place=in_place
+        )[0]
+
+    def into(
+        room: Sequence[Array], x: Array, indices: Array, update: Array
+    ) -> Array | None:
+        if not any(x is array for array in room):
+            return None
+        return scattered(x, indices, update, in_place=True)
+
+    return Prepared(partial(scattered, in_place=False), into)
 
 
 def _is_overwrite(body: Region) -> bool:

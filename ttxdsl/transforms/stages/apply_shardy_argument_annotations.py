@@ -23,7 +23,6 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.batch import find_batch, fitting_device_counts, name_dimensions
 from ttxdsl.analysis.function_attributes import (
     argument_attributes,
     entry_functions,
@@ -143,6 +142,9 @@ def _found_batch(function: FuncOp, count: int) -> Mapping[int, int]:
     Raises:
         CompileError: there is a batch that `count` devices cannot share, but others can.
     """
+    # programs that have shardings start faster without
+    from ttxdsl.analysis.batch import find_batch, fitting_device_counts, name_dimensions
+
     name = f"'@{function.sym_name.data}'"
     batch = find_batch(function, count)
     if batch is not None:

@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ttxdsl.analysis.bound_axes import require_free_axes
 from ttxdsl.analysis.call_graph import callers_first, calls_in
 from ttxdsl.analysis.symbols import (
     Symbols,
@@ -175,11 +176,13 @@ class InlinePass(ModulePass):
 
         Raises:
             UnsupportedError: a function calls itself, or there would be too many ops.
+            CompileError: a function shards by axes that are bound where it is called.
         """
         for edge in ops_of_type(op, sdy.FuncDataFlowEdgeOp):
             Rewriter.replace_op(edge, [], [edge.operand])
         order = callers_first(op)
         require_few_copies(op)
+        require_free_axes(op)
         symbols = Symbols(op)
         left = calls_of_private_functions(op)
         for function in order:

@@ -10,8 +10,10 @@ is called back. The stages know one mesh:
   `sharding/common_mesh.py`), and shardings, manual axes and replica groups say it by those.
   Where there is none, an error names two that are apart; but meshes that differ in nothing
   but the order of their devices stay, as Shardy moves values between them.
-- A call on a maximal mesh is made by the program of every device if it only tells the host
-  something, or has no side effect, and cannot tell how often it is made.
+- What is on one device of several, a maximal mesh, is whole on all of them, with a warning:
+  every device computes it, and nobody has to wait for it. A call there is made by every
+  device if it only tells the host something, or has no side effect, and cannot tell how
+  often it is made.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +21,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -35,6 +37,7 @@ from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.axes import Axes, AxisRef, concatenate_merged, sort_and_merge
 from ttxdsl.sharding.common_mesh import ApartError, CommonMesh, common_mesh
 from ttxdsl.sharding.mesh import Mesh
@@ -98,27 +101,31 @@ class _Named:
         return str(mesh) if name is None else f"{symbol(name)} = {mesh}"
 
 
+@dataclass(frozen=True)
 class UnifyMeshesPass(ModulePass):
-    """Say all shardings of a program over one mesh."""
+    """Say all shardings of a program over one mesh.
+
+    Options:
+        strict: what is on one device of several is an error.
+    """
 
     name = "unify-meshes"
+
+    strict: bool = False
 
     @without_collections()
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
 
         Raises:
-            CompileError: two meshes are of different numbers of devices.
-            UnsupportedError: no axes describe two meshes, or a call on one device has a
-                side effect and results.
+            CompileError: two meshes are of different numbers of devices, or there is no
+                device of a maximal one.
+            UnsupportedError: no axes describe two meshes, or what is to happen on one
+                device cannot happen on all.
         """
         named = _Named.in_module(op)
         if _free_calls(op, named):
             named = _Named.in_module(op)
-            for mesh in ops_of_type(op, sdy.MeshOp):
-                if mesh.mesh.data.is_maximal and mesh.mesh.data not in named.axes:
-                    del named.declared[mesh.sym_name.data]
-                    Rewriter.erase_op(mesh)
         used = [mesh for mesh in named.axes if mesh.axes]
         if not used:
             # nothing is split, but a mesh may be declared
@@ -134,8 +141,8 @@ class UnifyMeshesPass(ModulePass):
                     named.place_of(mesh, op),
                     hint="one program runs on the same devices throughout",
                 )
-        if len(used) > 1 or any(mesh.is_empty for mesh in _all_meshes(named)):
-            _Rewrite(op, named, used).apply()
+        if len(used) > 1 or any(not mesh.axes for mesh in _all_meshes(named)):
+            _Rewrite(op, named, used).apply(strict=self.strict)
 
 
 def _all_meshes(named: _Named) -> Iterator[Mesh]:
@@ -154,25 +161,54 @@ def _free_calls(module: ModuleOp, named: _Named) -> bool:
     """
     several = any(mesh.total_size > 1 for mesh in _all_meshes(named))
     found = False
-    for op in ops_of_type(module, stablehlo.CustomCallOp):
+    on_one = set[Operation | None]()
+    for op in all_ops(module):
         said = op.attributes.get(sdy.SHARDING)
-        if not isinstance(said, sdy.TensorShardingPerValueAttr) or not said.data:
+        meshes = (
+            [named.mesh_of(sharding.mesh) for sharding in said.data]
+            if isinstance(said, sdy.TensorShardingPerValueAttr)
+            else []
+        )
+        alone = [mesh is not None and mesh.is_maximal for mesh in meshes]
+        if not (any(alone) or op.parent_op() in on_one):
             continue
-        meshes = [named.mesh_of(sharding.mesh) for sharding in said.data]
-        if not all(mesh is not None and mesh.is_maximal for mesh in meshes):
-            continue
-        effect = bool(op.has_side_effect.value.data)
-        answers = not all(isinstance(type_, TokenType) for type_ in op.result_types)
-        if effect and answers and several:
-            raise UnsupportedError(
-                f"@{op.call_target_name.data} is to be called on one device only: it has"
-                " a side effect, and the other devices need its results",
-                op,
-                hint="call what is pure (jax.pure_callback), or do without results",
-            )
-        del op.attributes[sdy.SHARDING]
-        found = True
+        on_one.add(op)
+        if several:
+            _require_unnoticed(op)
+        if alone and all(alone) and isinstance(op, stablehlo.CustomCallOp):
+            del op.attributes[sdy.SHARDING]
+            found = True
     return found
+
+
+def _require_unnoticed(op: Operation) -> None:
+    """Refuse an op of one device of which somebody outside can tell how many run it.
+
+    Raises:
+        UnsupportedError: naming it.
+    """
+    match op:
+        case stablehlo.CustomCallOp():
+            answers = not all(isinstance(type_, TokenType) for type_ in op.result_types)
+            if op.has_side_effect.value.data and answers:
+                raise UnsupportedError(
+                    f"@{op.call_target_name.data} is to be called on one device only: it"
+                    " has a side effect, and the other devices need its results",
+                    op,
+                    hint="call what is pure (jax.pure_callback), or do without results",
+                )
+        case (
+            stablehlo.InfeedOp()
+            | stablehlo.OutfeedOp()
+            | stablehlo.RecvOp()
+            | stablehlo.SendOp()
+        ):
+            raise UnsupportedError(
+                "it is to run on one device only, and all devices run one program",
+                op,
+            )
+        case _:
+            pass
 
 
 def _place_on_one_device(ctx: Context, module: ModuleOp) -> None:
@@ -235,7 +271,7 @@ class _Rewrite:
             op.sym_name.data: op
             for op in module.ops
             if isinstance(op, sdy.MeshOp) and op.sym_name.data != known
-            if op.mesh.data.is_empty
+            if not op.mesh.data.axes
             or (op.mesh.data in used and op.mesh.data not in self.apart)
         }
         self.name = known or self._declare()
@@ -249,13 +285,15 @@ class _Rewrite:
         Rewriter.insert_op(sdy.MeshOp(name, self.mesh), point)
         return name
 
-    def apply(self) -> None:
+    def apply(self, *, strict: bool) -> None:
         """Change the module in place.
 
         Raises:
+            CompileError: a value is on a device that the mesh has not.
             UnsupportedError: a part of an axis, or a collective of sdy, cannot be said
-                over the mesh.
+                over the mesh; with `strict`, a value is on one device.
         """
+        self._spread(strict=strict)
         for op in ops_of_type(self.module, sdy.CollectiveOp):
             mesh = self.named.mesh_of(op.out_sharding.data.mesh)
             if mesh is not None and self._moves(mesh):
@@ -276,6 +314,38 @@ class _Rewrite:
         for op in self.gone.values():
             Rewriter.erase_op(op)
 
+    def _spread(self, *, strict: bool) -> None:
+        """Have on every device what is on one."""
+        devices = self.mesh.total_size
+        alone: dict[int, list[Operation]] = {}
+
+        def spread(sharding: TensorSharding, op: Operation, type_: Attribute):
+            mesh = self.named.mesh_of(sharding.mesh)
+            if mesh is None or not mesh.is_maximal:
+                return sharding
+            (device,) = mesh.device_ids
+            if device >= devices:
+                raise CompileError(
+                    f"a value on device {device}; {self.mesh} has {devices} devices", op
+                )
+            alone.setdefault(device, []).append(op)
+            return TensorSharding.fully_closed(self.name, sdy.tensor_rank(type_))
+
+        sdy.transform_shardings_of_values(self.module, spread)
+        for device, (first, *more) in alone.items():
+            others = f", as {len(more)} others are" if more else ""
+            message = (
+                f"a value of device {device} alone is on every device, whole{others}"
+            )
+            if strict:
+                raise UnsupportedError(
+                    message,
+                    first,
+                    hint="replicate it over the mesh of the other values, or leave"
+                    " strict off",
+                )
+            emit_warning(f"'{first.name}' op {message}", first)
+
     def _moves(self, mesh: Mesh) -> bool:
         """Whether axes of a mesh are to be said by those of the one mesh."""
         return bool(mesh.axes) and mesh != self.mesh and mesh not in self.apart
@@ -291,7 +361,7 @@ class _Rewrite:
 
     def _rewritten(self, sharding: TensorSharding) -> TensorSharding:
         mesh = self.named.mesh_of(sharding.mesh)
-        if mesh is None or mesh.is_maximal or mesh in self.apart:
+        if mesh is None or mesh in self.apart:
             return sharding
         moved = sharding.with_mesh(self.name)
         if not self._moves(mesh):

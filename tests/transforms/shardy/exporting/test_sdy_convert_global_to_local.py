@@ -82,6 +82,14 @@ func.func @main(%x: tensor<8xf32> {SPLIT}) -> (tensor<8xf32> {SPLIT}, tensor<8xf
 }}
 """
 
+WINDOWS = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x4x2xf32>, %k: tensor<5x2x4xf32>) -> (tensor<8x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[2, 2]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<8x4x2xf32>, tensor<5x2x4xf32>) -> tensor<8x4x4xf32>
+  return %0 : tensor<8x4x4xf32>
+}
+"""
+
 
 @pytest.mark.parametrize("text", [BRANCHES, TWO_AT_ONCE, PASSED_ON])
 def test_numbers(text: str):
@@ -101,9 +109,14 @@ def test_an_update_may_fall_on_other_shards():
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [(RESHAPE, "needs elements of other shards"), (RANDOM, "draw its shard by itself")],
+    [
+        (RESHAPE, "needs elements of other shards"),
+        (RANDOM, "draw its shard by itself"),
+        (WINDOWS, "dimension 1 of its result is split"),
+    ],
 )
 def test_what_shards_alone_do_not_make(text: str, message: str):
-    """C++ reshapes each shard, and has all devices draw the same numbers."""
+    """C++ reshapes each shard, has all devices draw the same numbers, and fails its verifier
+    where all windows are on each device, and each is to have some."""
     with pytest.raises(UnsupportedError, match=message):
         run_passes(text, NAME)

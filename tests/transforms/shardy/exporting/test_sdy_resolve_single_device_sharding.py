@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
+import ttxdsl
 from tests.differential.campaign import Outcome, asking, run_campaign
 from tests.differential.newest import newest_oracle
 from tests.differential.oracle import Oracle
@@ -147,6 +148,15 @@ def test_every_device_has_the_numbers(seed: int):
     (expected,) = run(text, a, b)
     (found,) = run(as_devices_run_it(run_passes(text, NAME)), a, b)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_stages_compute_the_same(seed: int):
+    """They have on all devices what this pass has one compute."""
+    text = program(seed, runs=True)
+    inputs = np.arange(4, dtype=np.float32), np.array([3, -1, 7, 2], np.float32)
+    parts = ttxdsl.load(text).partition()
+    np.testing.assert_array_equal(parts.simulate(*inputs)[0], run(text, *inputs)[0])
 
 
 def test_ops_inside_stay_on_the_device():

@@ -10,6 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis import call_graph
+from ttxdsl.analysis.bound_axes import require_free_axes
 from ttxdsl.analysis.symbols import Symbols
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_one_block
@@ -108,9 +109,11 @@ class ImportFuncCallsPass(ModulePass):
         Raises:
             UnsupportedError: if a function calls itself, or has several blocks, or there
                 would be too many ops.
-            CompileError: if a called function does not exist.
+            CompileError: if a called function does not exist, or shards by axes that
+                are bound where it is called.
         """
         require_few_copies(op)
+        require_free_axes(op)
         importer = _Importer(op)
         for function in call_graph.callees_first(op):
             for call in call_graph.calls_in(function):

@@ -256,10 +256,22 @@ def _require_spatial(program: WholeProgram, op: stablehlo.ConvolutionOp) -> None
 
     strides, base = entries("window_strides", 1), entries("lhs_dilation", 1)
     between, turned = entries("rhs_dilation", 1), entries("window_reversal", 0)
-    for at, (dim, window) in enumerate(
-        zip(dims.input_spatial_dimensions, dims.kernel_spatial_dimensions, strict=True)
+    for at, (dim, window, result) in enumerate(
+        zip(
+            dims.input_spatial_dimensions,
+            dims.kernel_spatial_dimensions,
+            dims.output_spatial_dimensions,
+            strict=True,
+        )
     ):
         here, there = program.axes(op.lhs)[dim], program.axes(op.rhs)[window]
+        if program.axes(op.result)[result] not in ((), here):
+            raise UnsupportedError(
+                f"dimension {result} of its result is split, and not the windows that"
+                f" make it, of dimension {dim}",
+                op,
+                hint="make it whole, and slice it behind",
+            )
         if not here and not there:
             continue
         plain = not any(padding[2 * at : 2 * at + 2]) and base[at] == 1

@@ -11,30 +11,41 @@ Source: Shardy's propagation document ("Data flow ops").
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xdsl.ir import BlockArgument, OpResult, SSAValue, Use
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
 
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.sdy import DataFlowEdgeOp, ManualComputationOp
-from ttxdsl.ir.data_flow import Operand, data_flow_of
+from ttxdsl.ir.data_flow import DataFlowTrait, Operand, data_flow_of
 from ttxdsl.sharding.manual import with_manual_axes, without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
 
 
-def edge_sources(owner: SSAValue) -> list[SSAValue]:
-    """The values that flow into the edge that `owner` owns."""
+def _owned_by(owner: SSAValue) -> tuple[Operation, DataFlowTrait] | None:
+    """The op whose edge a value owns; None if it owns none.
+
+    A program may have an edge op behind any value: behind an argument of a loop, whose
+    edge the loop's result owns, or where there are no edges at all. Such ones link nothing.
+    """
     op = sdy.owning_op(owner)
     edges = None if op is None else data_flow_of(type(op))
-    if op is None or edges is None:
+    if op is None or edges is None or sdy.edge_owner(owner) is not owner:
+        return None
+    return op, edges
+
+
+def edge_sources(owner: SSAValue) -> list[SSAValue]:
+    """The values that flow into the edge that `owner` owns."""
+    if (found := _owned_by(owner)) is None:
         return []
+    op, edges = found
     return [source.value for source in edges.edge_sources(op, owner)]
 
 
 def other_targets(owner: SSAValue) -> Sequence[SSAValue]:
     """The targets of the edge besides its owner."""
-    op = sdy.owning_op(owner)
-    edges = None if op is None else data_flow_of(type(op))
-    if op is None or edges is None:
+    if (found := _owned_by(owner)) is None:
         return ()
+    op, edges = found
     return edges.other_targets(op, owner)
 
 
