@@ -1,5 +1,7 @@
 """`sdy-per-instruction-partitioning` and the stages of the export pipeline."""
 
+import re
+
 import pytest
 
 from tests.differential.oracle import Oracle
@@ -254,15 +256,22 @@ def test_stages_like_the_newest(newest: Oracle, stage: str, more: str):
     assert newest.run(ours) == expected
 
 
-def test_stages_op_by_op_like_the_newest(newest: Oracle):
+@pytest.mark.parametrize("text", [BEFORE_RESHARDS, UNEVEN_OPS["pad"]])
+def test_stages_op_by_op_like_the_newest(newest: Oracle, text: str):
     name, stage = "sdy-export-pipeline", "partitioner-stage=convert-global-to-local"
     for chosen in ("", " per-instruction-partitioning-filter=dot"):
         options = f"{stage} enable-per-instruction-partitioning=true{chosen}"
-        expected = newest.run(BEFORE_RESHARDS, f"{name}{{{options}}}")
-        ours = run_passes(
-            BEFORE_RESHARDS, f"{name}{{{options} newest=true inline-meshes=true}}"
-        )
+        expected = newest.run(text, f"{name}{{{options}}}")
+        ours = run_passes(text, f"{name}{{{options} newest=true inline-meshes=true}}")
         assert newest.run(ours) == expected
+
+
+def test_constants_are_shared_in_the_end():
+    options = "partitioner-stage=convert-global-to-local newest=true"
+    after = run_passes(UNEVEN_OPS["pad"], f"sdy-export-pipeline{{{options}}}")
+    constants = re.findall(r"stablehlo.constant (dense<[^:]*> : \S+)", after)
+    assert len(constants) > 3
+    assert len(constants) == len(set(constants))
 
 
 @pytest.mark.parametrize(
