@@ -301,7 +301,8 @@ class Program(Commands):
         if form not in ("stablehlo", "ttir", "ttnn"):
             raise CompileError(f"'{form}' is no form to lower to: say 'ttir' or 'ttnn'")
         program = self if self.is_partitioned else self.partition()
-        for lowering in lowerings(program.form, form, num_links, vocabulary):
+        passes = lowerings(program.form, form, num_links, vocabulary, through=True)
+        for lowering in passes:
             # what was loaded or knows the shardings stays as it is
             copy = program is self or program.form == "stablehlo"
             program = program._lowered(lowering, num_links, copy=copy)

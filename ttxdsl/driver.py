@@ -21,6 +21,8 @@ def lowerings(
     wanted: Form = "ttnn",
     num_links: int = 1,
     vocabulary: str = "design",
+    *,
+    through: bool = False,
 ) -> list[ModulePass]:
     """The lowerings from one form to another, without those that are behind it.
 
@@ -29,6 +31,7 @@ def lowerings(
         wanted: where to go.
         num_links: ethernet links that each ttnn collective uses.
         vocabulary: whose StableHLO, ttir and ttnn they write, `design` or `tt-mlir`.
+        through: nobody looks at a form on the way; its ttir then has no destinations.
 
     Raises:
         CompileError: the program is further down.
@@ -44,7 +47,8 @@ def lowerings(
     if form == "stablehlo" and wanted != "stablehlo":
         from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 
-        passes.append(ConvertStableHLOToTTIRPass(for_=vocabulary))
+        shown = not through or wanted == "ttir"
+        passes.append(ConvertStableHLOToTTIRPass(for_=vocabulary, destinations=shown))
     if form != "ttnn" and wanted == "ttnn":
         from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 

@@ -103,12 +103,14 @@ class TTIRBuilder:
         mesh_name: the mesh that tensors live on, None on the host.
         location: what the ops to come say about their origin.
         vocabulary: whose ttir they are.
+        in_dps: whether ops get destinations, which tt-mlir's have not.
     """
 
     block: Block
     mesh_name: str | None
     location: LocationAttr = UNKNOWN_LOC
     vocabulary: Vocabulary = Vocabulary.DESIGN
+    in_dps: bool = True
 
     def at(self, block: Block) -> TTIRBuilder:
         """A builder in the same place, at the end of another block."""
@@ -152,8 +154,8 @@ class TTIRBuilder:
         return self.add(ttir.EmptyOp.create(result_types=[type])).results[0]
 
     def destinations(self, types: Iterable[Tensor]) -> list[SSAValue]:
-        """Where an op puts its results; tt-mlir's ops have no destinations."""
-        if self.vocabulary == Vocabulary.TT_MLIR:
+        """Where an op puts its results."""
+        if not self.in_dps:
             return []
         return [self.empty(type) for type in types]
 

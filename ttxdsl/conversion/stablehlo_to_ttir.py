@@ -12,6 +12,7 @@ the `lower_*` files.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
@@ -102,42 +103,55 @@ DEFAULT_MESH = "mesh"
 
 
 def convert_stablehlo_to_ttir(
-    module: ModuleOp, vocabulary: Vocabulary = Vocabulary.DESIGN
+    module: ModuleOp,
+    vocabulary: Vocabulary = Vocabulary.DESIGN,
+    *,
+    destinations: bool = True,
 ) -> None:
     """Replace the StableHLO of a partitioned module by ttir, in place.
 
     Args:
         module: what the thirteen stages made.
         vocabulary: whose ttir is written.
+        destinations: whether ops get them; tt-mlir's have none.
 
     Raises:
         UnsupportedError: an op, a type or a distribution that ttir cannot say.
         CompileError: the module is not partitioned, or contradicts itself.
     """
-    _ModuleLowering(module, vocabulary).run()
+    in_dps = destinations and vocabulary == Vocabulary.DESIGN
+    _ModuleLowering(module, vocabulary, in_dps=in_dps).run()
 
 
+@dataclass(frozen=True)
 class ConvertStableHLOToTTIRPass(LoweringPass):
     """Lower a partitioned StableHLO program to ttir.
 
-    `for=tt-mlir` writes what tt-mlir takes instead of the design's forms.
+    `for=tt-mlir` writes what tt-mlir takes instead of the design's forms. With
+    `destinations=false` no op has a destination, which ttnn has not: half the ops for
+    who only passes through.
     """
 
     name = "convert-stablehlo-to-ttir"
+
+    destinations: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert the module."""
         del ctx
         with without_collections():
-            convert_stablehlo_to_ttir(op, self.vocabulary)
+            convert_stablehlo_to_ttir(
+                op, self.vocabulary, destinations=self.destinations
+            )
 
 
 class _ModuleLowering:
     """Lowers the functions of one module, and collects the meshes they use."""
 
-    def __init__(self, module: ModuleOp, vocabulary: Vocabulary):
+    def __init__(self, module: ModuleOp, vocabulary: Vocabulary, *, in_dps: bool):
         self.module = module
         self.vocabulary = vocabulary
+        self.in_dps = in_dps
         self.meshes = sdy.mesh_table(module)
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
@@ -218,7 +232,7 @@ class _ModuleLowering:
     def _function(self, function: FuncOp) -> None:
         old = function.body.block
         block = Block(arg_types=old.arg_types)
-        host = TTIRBuilder(block, None, function.location, self.vocabulary)
+        host = TTIRBuilder(block, None, function.location, self.vocabulary, self.in_dps)
         computations = any(isinstance(op, sdy.ManualComputationOp) for op in old.ops)
         results = (
             self._host_code(function, host)

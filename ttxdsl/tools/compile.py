@@ -44,7 +44,9 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
         require_stablehlo(form)
     passes: list[ModulePass] = []
     if options.emit != "sdy":
-        passes = lowerings(form, options.emit, options.num_links, options.vocabulary)
+        passes = lowerings(
+            form, options.emit, options.num_links, options.vocabulary, through=True
+        )
     if form == "stablehlo":
         passes.insert(0, flags.pipeline_of(options, last_stage=last))
 

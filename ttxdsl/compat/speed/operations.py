@@ -26,9 +26,13 @@ _Given = tuple[tuple[str, Attribute], ...]
 
 _NONE: Mapping[str, Attribute] = {}
 
+# private fields are set below; a `cast` at each place would be a call at each place
+_new_use: Any = Use
+_new_values: Any = SSAValues
+
 
 def _fill(
-    op: Operation,
+    op: Any,
     operands: Sequence[SSAValue],
     result_types: Sequence[Attribute],
     properties: Mapping[str, Attribute],
@@ -38,19 +42,18 @@ def _fill(
     regions: Sequence[Region],
 ) -> None:
     """What `Operation.__init__` does; `op` is new and has no field yet."""
-    fields = cast(Any, op)
-    fields._operands = values = SSAValues(operands)
+    op._operands = values = _new_values(operands)
     uses: list[Use] = []
     for at, value in enumerate(values):
-        use = cast(Any, Use(op, at))
+        use = _new_use(op, at)
         uses.append(use)
         # what `add_use` does
-        first = cast(Any, value.first_use)
+        first = value.first_use
         if first is not None:
             use._next_use = first
             first._prev_use = use
         value.first_use = use
-    fields._operand_uses = tuple(uses)
+    op._operand_uses = tuple(uses)
     results: list[OpResult] = []
     for at, type_ in enumerate(result_types):  # a comprehension is one call more
         results.append(OpResult(type_, op, at))
@@ -61,7 +64,7 @@ def _fill(
     if successors:
         op.successors = list(successors)
     else:
-        fields._successors = fields._successor_uses = ()
+        op._successors = op._successor_uses = ()
     op.regions = ()
     for region in regions:
         op.add_region(region)
@@ -172,16 +175,15 @@ def mend() -> None:
 
     add_op = Block.add_op
 
-    def add_behind(self: Block, operation: Operation) -> None:
-        block, op = cast(Any, self), cast(Any, operation)
-        last = block._last_op
-        if last is None or op.regions or op.parent is not None:
+    def add_behind(self: Any, operation: Any) -> None:
+        last = self._last_op
+        if last is None or operation.regions or operation.parent is not None:
             add_op(self, operation)
             return
-        op.parent = self
-        op._prev_op = last
-        op._next_op = None
-        last._next_op = block._last_op = operation
+        operation.parent = self
+        operation._prev_op = last
+        operation._next_op = None
+        last._next_op = self._last_op = operation
 
     SSAValue.erase = erase_used
     Block.add_op = add_behind
