@@ -253,6 +253,8 @@ _PART = 1 << 21
 
 def _fold_in_parts(x: Array, axis: int, combine: Combine) -> Array:
     """`fold`, one stretch of another dimension after the other where `x` is large."""
+    if x.ndim < 2:  # a number of each device
+        return fold((x,), axis, combine)[0]
     other = max((i for i in range(x.ndim) if i != axis), key=x.shape.__getitem__)
     step = max(1, x.shape[other] * _PART // max(x.nbytes, 1))
     if step >= x.shape[other]:
