@@ -307,3 +307,21 @@ def test_process_ids_outside_of_a_mesh():
       return %p, %r : tensor<ui32>, tensor<ui32>
     }"""
     assert [int(x) for x in run(text)] == [0, 0]
+
+
+def test_a_number_of_each_device_on_a_mesh_of_one_axis():
+    text = """sdy.mesh @m = <["a"=4]>
+    func.func @main(%x: tensor<4xf32>) -> tensor<f32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@m, [{"a"}]>] out_shardings=[<@m, []>] manual_axes={"a"} (%s: tensor<1xf32>) {
+        %r = stablehlo.reshape %s : (tensor<1xf32>) -> tensor<f32>
+        %t = "stablehlo.all_reduce"(%r) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+          %u = stablehlo.add %p, %q : tensor<f32>
+          stablehlo.return %u : tensor<f32>
+        }) : (tensor<f32>) -> tensor<f32>
+        sdy.return %t : tensor<f32>
+      } : (tensor<4xf32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }"""
+    (total,) = run(text, np.arange(4, dtype=np.float32))
+    assert total == 6

@@ -126,3 +126,17 @@ def test_what_is_read() -> None:
     assert Stretch.of(0, 4, 8, 7, 0).is_kept
     last = Stretch.of(0, 4, 5, 5, 0)
     assert (last.is_own, last.is_full, last.is_kept) == (True, False, False)
+
+
+OP_BY_OP = "sdy-per-instruction-partitioning"
+INTO_THE_SURPLUS = program("6", pad([0], [1], [0]), "7", X)
+"""Of eight places two are a surplus before, and one behind."""
+
+
+def test_what_is_padded_lies_in_the_surplus() -> None:
+    assert same_numbers(INTO_THE_SURPLUS, run_ours(INTO_THE_SURPLUS, OP_BY_OP), 1)
+
+
+def test_what_is_padded_lies_in_the_surplus_as_the_newest(newest: Oracle) -> None:
+    ours = newest.run(run_ours(INTO_THE_SURPLUS, OP_BY_OP))
+    assert ours == newest.run(INTO_THE_SURPLUS, OP_BY_OP)

@@ -1,5 +1,7 @@
 """`sdy-per-instruction-partitioning` and the stages of the export pipeline."""
 
+import re
+
 import pytest
 
 from tests.differential.oracle import Oracle
@@ -117,6 +119,10 @@ UNEVEN_OPS = {
     "branches": _uneven("7x4xf32", """%y = stablehlo.negate %x {$X} : tensor<7x4xf32>
       %r = "stablehlo.case"(%i) ({ stablehlo.return %x : tensor<7x4xf32>
       }, { stablehlo.return %y : tensor<7x4xf32> }) {$X} : (tensor<i32>) -> tensor<7x4xf32>"""),
+    "two branches": _uneven("7x4xf32", """%p = stablehlo.compare LT, %i, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %r = "stablehlo.if"(%p) ({ stablehlo.return %x : tensor<7x4xf32> }, {
+        %y = stablehlo.negate %x {$X} : tensor<7x4xf32>
+        stablehlo.return %y : tensor<7x4xf32> }) {$X} : (tensor<i1>) -> tensor<7x4xf32>"""),
     "loop": _uneven("7x4xf32", """%y = stablehlo.negate %x {$X} : tensor<7x4xf32>
       %r, %l = stablehlo.while(%p = %x, %q = %c) : tensor<7x4xf32>, tensor<i32>
           attributes {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}]>, <@m, []>]>}
@@ -250,15 +256,22 @@ def test_stages_like_the_newest(newest: Oracle, stage: str, more: str):
     assert newest.run(ours) == expected
 
 
-def test_stages_op_by_op_like_the_newest(newest: Oracle):
+@pytest.mark.parametrize("text", [BEFORE_RESHARDS, UNEVEN_OPS["pad"]])
+def test_stages_op_by_op_like_the_newest(newest: Oracle, text: str):
     name, stage = "sdy-export-pipeline", "partitioner-stage=convert-global-to-local"
     for chosen in ("", " per-instruction-partitioning-filter=dot"):
         options = f"{stage} enable-per-instruction-partitioning=true{chosen}"
-        expected = newest.run(BEFORE_RESHARDS, f"{name}{{{options}}}")
-        ours = run_passes(
-            BEFORE_RESHARDS, f"{name}{{{options} newest=true inline-meshes=true}}"
-        )
+        expected = newest.run(text, f"{name}{{{options}}}")
+        ours = run_passes(text, f"{name}{{{options} newest=true inline-meshes=true}}")
         assert newest.run(ours) == expected
+
+
+def test_constants_are_shared_in_the_end():
+    options = "partitioner-stage=convert-global-to-local newest=true"
+    after = run_passes(UNEVEN_OPS["pad"], f"sdy-export-pipeline{{{options}}}")
+    constants = re.findall(r"stablehlo.constant (dense<[^:]*> : \S+)", after)
+    assert len(constants) > 3
+    assert len(constants) == len(set(constants))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ This, and what the op does along whole dimensions, is in a manual computation.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -200,11 +200,11 @@ class Shards:
         def free(axes: Axes) -> Axes:
             return tuple(axis for axis in axes if axis.name not in self.manual)
 
-        return TensorSharding(
-            self.sharding.mesh,
-            tuple(dim.with_axes(free(dim.axes)) for dim in self.sharding.dims),
-            free(self.sharding.replicated),
-            free(self.sharding.unreduced),
+        return replace(
+            self.sharding,
+            dims=tuple(dim.with_axes(free(dim.axes)) for dim in self.sharding.dims),
+            replicated=free(self.sharding.replicated),
+            unreduced=free(self.sharding.unreduced),
         )
 
     def evened(

@@ -186,6 +186,7 @@ class ExportPipelinePass(PassSequence):
             rng_bit_generator_unsafe=self.rng_bit_generator_unsafe,
         )
         stages = told.passes(self.partitioner_stage)
+        tidy = LabelledCanonicalizePass(sdy.COLLECTIVE_LABEL)
         reshards = InsertExplicitReshardsPass(
             enable_full_version=True,
             mark_partial_result_with_unreduced_axes=True,
@@ -197,6 +198,7 @@ class ExportPipelinePass(PassSequence):
                 self._save("after_explicit_reshards", 1),
                 LabelledCanonicalizePass(sdy.RESHARD_LABEL),
                 *stages,
+                tidy,
                 self._save("after_partitioner_passes", 2),
             ]
         if self.partitioner_stage != ALL_STAGES:
@@ -212,6 +214,7 @@ class ExportPipelinePass(PassSequence):
                 rng_bit_generator_unsafe=self.rng_bit_generator_unsafe,
             ),
             self._save("after_per_instruction_partitioning", 2),
+            tidy,
             self._save("after_partitioner_passes", 3),
         ]
 

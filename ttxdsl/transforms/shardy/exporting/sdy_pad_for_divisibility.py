@@ -39,7 +39,7 @@ from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirectionAttr,
 )
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.ir.data_flow import DataFlowTrait, data_flow_of
+from ttxdsl.ir.data_flow import DataFlowTrait
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.rules.registry import sharding_rule
@@ -49,6 +49,8 @@ from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.emitter import Emitter, dims_attr
 from ttxdsl.transforms.local.reduction import is_constant_number
+from ttxdsl.transforms.shardy.edge_sources import passed_on
+from ttxdsl.transforms.shardy.exporting.uneven_reshapes import groups_of
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
 
 Shape = tuple[int, ...]
@@ -140,6 +142,8 @@ class _Padder:
                 self._pad_reduce(op)
             case stablehlo.ConstantOp() | sdy.ConstantOp():
                 self._pad_constant(op)
+            case stablehlo.ReshapeOp() if self._reshapes_shards(op):
+                self._grow(op.result, self._even_result(op.result))
             case stablehlo.DynamicSliceOp() | stablehlo.GatherOp():
                 self._pad_by_rule(op)
                 op.slice_sizes = dims_attr(self._slice_sizes(op))
@@ -261,6 +265,15 @@ class _Padder:
             self._fill(op, index, summed, zero)
         self._pad_by_rule(op, summed=True)
 
+    def _reshapes_shards(self, op: stablehlo.ReshapeOp) -> bool:
+        """Whether elements stay in order from a grown operand to a grown result."""
+        before = self._grown.get(op.operand)
+        if not self._newest or before is None or not prod(before):
+            return False
+        shapes = before, shape_of(op.result)
+        larger = shape_of(op.operand), self._even_result(op.result)
+        return all(group.grows(shapes, larger) for group in groups_of(*shapes))
+
     def _pad_pad(self, op: stablehlo.PadOp) -> None:
         interior = [*op.interior_padding.get_values()]
         shape = shape_of(op.operand)
@@ -269,6 +282,15 @@ class _Padder:
             op.edge_padding_low.get_values(),
             [*op.edge_padding_high.get_values()],
         )
+        if self._newest:  # what the result has more is padding, too
+            made = [*shape_of(op.result)]
+            for dim, wanted in enumerate(self._even_result(op.result)):
+                moves = low[dim] or high[dim] or interior[dim]
+                if wanted > made[dim] and (moves or before[dim] == shape[dim]):
+                    high[dim] += wanted - made[dim]
+                    made[dim] = wanted
+            op.edge_padding_high = dims_attr(high)
+            self._grow(op.result, tuple(made))
         # the surplus lies where padding is to be, so that the result has its size
         covered = [
             dim
@@ -290,14 +312,6 @@ class _Padder:
             if low[dim] < 0 or (interior[dim] and old > 1):
                 raise _refusal(op, f"dimension {dim} of an operand")
             interior[dim] = 0  # between the elements of which there was one at most
-        if self._newest:
-            made = [*shape_of(op.result)]
-            for dim, wanted in enumerate(self._even_result(op.result)):
-                if before[dim] == shape[dim] and wanted > made[dim]:
-                    high[dim] += wanted - made[dim]
-                    made[dim] = wanted
-            op.edge_padding_high = dims_attr(high)
-            self._grow(op.result, tuple(made))
         self._pad_by_rule(op)
         op.interior_padding = dims_attr(interior)
 
@@ -509,7 +523,7 @@ def _edges(op: Operation | None) -> DataFlowTrait | None:
     """The edges along which whole values go, as they do not into manual computations."""
     if op is None or isinstance(op, sdy.ManualComputationOp):
         return None
-    return data_flow_of(type(op))
+    return passed_on(op)
 
 
 def _rule(op: Operation) -> OpShardingRule | None:

@@ -31,7 +31,12 @@ from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
-from ttxdsl.sharding.projection import FactorSharding, project, unproject_tensor
+from ttxdsl.sharding.projection import (
+    FactorSharding,
+    Projection,
+    project,
+    unproject_tensor,
+)
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.shardy.exporting.halo_exchange import (
@@ -47,6 +52,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     ReshardInserter,
     Shardings,
 )
+from ttxdsl.transforms.shardy.exporting.uneven_reshapes import reshardings
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 from ttxdsl.transforms.shardy.per_device.literal import (
     LiteralEmitter,
@@ -175,6 +181,9 @@ class _Resolver:
         if self.whole_random_bits and isinstance(op, stablehlo.RngBitGeneratorOp):
             self._draw_whole(op)
             return
+        if self.wording.newest and isinstance(op, stablehlo.ReshapeOp):
+            self._reshape(op)
+            return
         rule = sharding_rule(op)
         if rule is None or rule.is_custom:
             return
@@ -246,7 +255,8 @@ class _Resolver:
         mesh = self.inserter.mesh_of(op, ref)
         projection = project(mesh, rule, shardings, closed_if_missing=True)
         changed = [False] * len(values)
-        for factor in rule.permutation:
+        grouped = self._grouped(op, rule, projection)
+        for factor in (*rule.permutation, *sorted(grouped)):
             if self._stays_on_device(op, rule, factor, mesh):
                 continue
             for index, tensor in enumerate(projection.tensors):
@@ -267,6 +277,53 @@ class _Resolver:
             )
         ]
         self.inserter.reshard(op, wanted, ref)
+
+    def _grouped(
+        self, op: Operation, rule: OpShardingRule, projection: Projection
+    ) -> set[int]:
+        """The factors that jaxlib 0.12 makes whole where the groups of an op are split.
+
+        It leaves groups of one feature; where the result is in parts it forgets that,
+        and ours leaves the op.
+        """
+        if not self.wording.newest or not isinstance(op, stablehlo.ConvolutionOp):
+            return set()
+        numbers = op.dimension_numbers.data
+        if op.feature_group_count.value.data > 1:
+            group = rule.operands[0][numbers.input_feature_dimension][0]
+        elif op.batch_group_count.value.data > 1:
+            group = rule.operands[0][numbers.input_batch_dimension][0]
+        else:
+            return set()
+        beside = {
+            factor
+            for mapping in rule.tensors
+            for factors in mapping
+            if group in factors
+            for factor in factors
+        }
+        split = {
+            factor
+            for tensor in projection.tensors
+            for factor, known in tensor.factors.items()
+            if known.axes or known.overflow
+        }
+        if beside == {group} or group not in split or split & {*rule.reduction}:
+            return set()
+        return beside
+
+    def _reshape(self, op: stablehlo.ReshapeOp) -> None:
+        """Make whole what is split unevenly and would move."""
+        before, after = (sdy.get_sharding(value) for value in (op.operand, op.result))
+        if before is None or after is None or before.mesh != after.mesh:
+            return
+        mesh = self.mesh_of(before)
+        if mesh.is_maximal:
+            return
+        shapes = shape_of(op.operand), shape_of(op.result)
+        wanted = reshardings(shapes, (before, after), mesh)
+        if wanted is not None:
+            self.inserter.reshard(op, [*wanted], before.mesh)
 
     def _draw_whole(self, op: stablehlo.RngBitGeneratorOp) -> None:
         """Let every device draw the same bits."""
@@ -399,8 +456,8 @@ class ResolvePermutationFactorsPass(ModulePass):
         partition_count: the same.
         rng_bit_generator_unsafe: let each device draw random bits for its own shard;
             otherwise all draw the whole alike.
-        newest: as jaxlib 0.12 does, exchange halos for slices and pads too, and reverse
-            shards before they go to other devices.
+        newest: as jaxlib 0.12 does, exchange halos for slices and pads too, reverse
+            shards before they go to other devices, and reshape uneven shards.
     """
 
     name = "sdy-resolve-permutation-factors"

@@ -19,7 +19,6 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.interpreter import PrintOp
 from ttxdsl.dialects.stablehlo import StableHLOOp
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.ir.data_flow import data_flow_of
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.axes import Axes, subtract
 from ttxdsl.sharding.factors import OpShardingRule
@@ -35,6 +34,7 @@ from ttxdsl.transforms.local.combiner import (
 )
 from ttxdsl.transforms.local.layout import unreduced_axes, without_trivial
 from ttxdsl.transforms.local.reduction import is_constant_number
+from ttxdsl.transforms.shardy.edge_sources import passed_on
 from ttxdsl.transforms.shardy.exporting.sdy_resolve_permutation_factors import (
     reversed_along,
 )
@@ -142,7 +142,7 @@ def require_kept(program: WholeProgram, op: Operation, symbols: Symbols) -> None
                     program, op, f"result {at}", sdy.get_sharding(value), free
                 )
         case _:
-            edges = data_flow_of(type(op))
+            edges = passed_on(op)
             if edges is None:
                 return
             for owner in edges.edge_owners(op):
@@ -161,7 +161,7 @@ def require_local(program: WholeProgram, op: Operation) -> None:
         UnsupportedError: it would have to know elements of other shards.
     """
     is_end = op.has_trait(IsTerminator, value_if_unregistered=False)
-    if is_end or data_flow_of(type(op)) is not None:
+    if is_end or passed_on(op) is not None:
         return  # what crosses borders is looked at where these are
     values = (*op.operands, *op.results)
     shardings = [sdy.get_sharding(value) for value in values]
