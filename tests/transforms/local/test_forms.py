@@ -25,6 +25,12 @@ from ttxdsl.interpreters.run import run_module
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.update_global_to_local_shapes import (
+    UpdateGlobalToLocalShapesPass,
+)
+from ttxdsl.transforms.stages.wrap_under_manual_computation import (
+    WrapUnderManualComputationPass,
+)
 
 FOLDER = Path(__file__).parent
 
@@ -127,11 +133,6 @@ REFUSED = {
         f"  %0 = stablehlo.add %a, %b : {T}\n  return %0 : {T}\n}}",
         "on several meshes.*manual computation knows one.*values inside may",
     ),
-    "an argument on a single device": (
-        f"func.func @main(%a: {T} {PLAIN}, %b: {T} {{sdy.sharding = #sdy.sharding<@single, []>}}) -> {T} {{\n"
-        f"  %0 = stablehlo.add %a, %b : {T}\n  return %0 : {T}\n}}",
-        "on the single device of mesh @single.*replicate it over the mesh",
-    ),
     "the place of a device in a global program": (
         f"func.func @main(%a: {T} {PLAIN}) -> ({T}, tensor<ui32>) {{\n"
         f"  %0 = stablehlo.partition_id : tensor<ui32>\n  return %a, %0 : {T}, tensor<ui32>\n}}",
@@ -161,6 +162,19 @@ REFUSED = {
         "function '@f' is declared but has no body",
     ),
 }  # fmt: skip
+
+
+def test_a_value_on_one_device_is_no_local_one():
+    """`unify-meshes` puts it on all of them; who leaves that out is told."""
+    text = (
+        f"func.func @main(%a: {T} {PLAIN}) -> {T} {{\n"
+        f"  %0 = stablehlo.negate %a {{sdy.sharding = #sdy.sharding_per_value<"
+        f"[<@single, []>]>}} : {T}\n  return %0 : {T}\n}}"
+    )
+    ctx, module = make_context(), parse_program(HEAD + text)
+    WrapUnderManualComputationPass().apply(ctx, module)
+    with pytest.raises(UnsupportedError, match="single device of mesh @single"):
+        UpdateGlobalToLocalShapesPass().apply(ctx, module)
 
 
 @pytest.mark.parametrize("case", REFUSED)
