@@ -291,3 +291,23 @@ def test_a_start_that_nobody_waits_for_stays(oracle: Oracle) -> None:
 @pytest.mark.fuzz
 def test_many_random_modules() -> None:
     run_campaign("import and export", partial(asking, Oracle, check_seed))
+
+
+WITH_OPTIONS = tuple(
+    case
+    for case in CASES
+    if is_whole(case)
+    or case.name
+    in (
+        "canonicalize",
+        "sdy-remove-all-gather-reduce-scatter-for-cmv1",
+        "sdy-remove-propagation-debug-info",
+    )
+)
+"""Pipelines with their options, and the passes that these alone run."""
+
+
+@pytest.mark.fuzz
+def test_many_random_options_of_pipelines() -> None:
+    check = partial(check_seed, cases=WITH_OPTIONS)
+    run_campaign("options of pipelines", partial(asking, Oracle, check))
