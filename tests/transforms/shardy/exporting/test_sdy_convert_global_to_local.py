@@ -120,3 +120,16 @@ def test_what_shards_alone_do_not_make(text: str, message: str):
     where all windows are on each device, and each is to have some."""
     with pytest.raises(UnsupportedError, match=message):
         run_passes(text, NAME)
+
+
+PERMUTE = """sdy.mesh @mesh = <["a"=6]>
+func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2}]>}) -> tensor<4xf32> {
+  %0 = sdy.collective_permute %x out_sharding=<@mesh, [{"a":(3)2}]> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+def test_a_permute_between_axes_that_cannot_coexist_is_refused():
+    with pytest.raises(UnsupportedError, match=r'sub-axes of "a" cannot coexist'):
+        run_passes(PERMUTE, NAME)

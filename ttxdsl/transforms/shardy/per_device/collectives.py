@@ -225,7 +225,12 @@ def collective_permute(
         raise UnsupportedError(
             f"shards go from mesh {old} to {new}, which has other axes", op
         )
-    atoms = split_mesh_at(new, (*before.all_axes, *after.all_axes))
+    try:
+        atoms = split_mesh_at(new, (*before.all_axes, *after.all_axes))
+    except ValueError as error:
+        raise UnsupportedError(
+            f"shards go from {before} to {after}: {error}", op
+        ) from error
     receivers = shard_index_of_device(new, _places(after, atoms))
     receiver_of = {place: device for device, place in enumerate(receivers)}
     senders = shard_index_of_device(old, _places(before, atoms))
