@@ -1,11 +1,17 @@
-"""Small matrix products take one thread, large ones all."""
+"""Large arrays in stretches, which threads share while BLAS takes one."""
 
+import threading
+import time
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ttxdsl.interpreters.threads import threads_for
+from ttxdsl.interpreters import contraction, reduction, threads
+from ttxdsl.interpreters.reduction import Reducer, all_reducer, reduce_named
+from ttxdsl.interpreters.threads import blas_alone, share, stretches
 
 
 def blas_threads() -> set[int]:
@@ -18,11 +24,118 @@ def blas_threads() -> set[int]:
     }
 
 
-@pytest.mark.parametrize(
-    ("sides", "threads"), [((32, 32, 32), 2), ((96, 192, 96), 1), ((512, 1024, 512), 2)]
-)
-def test_threads_of_a_product(sides: tuple[int, int, int], threads: int):
+@pytest.fixture
+def two_threads(monkeypatch: pytest.MonkeyPatch):
+    """As on a machine of two cores, whatever this one is told to be."""
+    threads.threads.cache_clear()
+    threads._pool.cache_clear()  # pyright: ignore[reportPrivateUsage]
     with threadpool_limits(2, user_api="blas"):
-        with threads_for(sides[0] * sides[1] * sides[2]):
-            assert blas_threads() == {threads}
-        assert blas_threads() == {2}
+        assert threads.threads() == 2
+        yield
+    threads.threads.cache_clear()
+    threads._pool.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_blas_takes_one_thread_until_the_last_has_left():
+    assert blas_threads() == {2}
+    with blas_alone():
+        assert blas_threads() == {1}
+        with blas_alone():
+            assert blas_threads() == {1}
+        assert blas_threads() == {1}
+    assert blas_threads() == {2}
+
+
+@given(st.lists(st.integers(0, 7), max_size=4), st.integers(1, 50))
+def test_stretches_are_all_of_an_array_once(shape: list[int], size: int):
+    seen = np.zeros(shape, int)
+    for part in stretches(shape, size):
+        seen[part] += 1
+        assert seen[part].size <= size or seen.size <= size
+        assert np.ascontiguousarray(seen)[part].flags.c_contiguous
+    assert (seen == 1).all()
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_threads_take_turns():
+    """Both are at work at once, and keep NumPy's error state."""
+    there = threading.Barrier(2, timeout=30)
+    seen: set[int] = set()
+
+    def work(_: threads.Stretch) -> None:
+        assert np.geterr()["divide"] == "raise"
+        seen.add(threading.get_ident())
+        there.wait()
+
+    with np.errstate(divide="raise"):
+        share(work, stretches((2,), 1))
+    assert len(seen) == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_nobody_waits_for_a_thread_that_is_busy():
+    """The pool's one thread does something else: the one that asks does all."""
+    block, done = threading.Event(), list[threads.Stretch]()
+    pool = threads._pool()  # pyright: ignore[reportPrivateUsage]
+    other = pool.submit(block.wait, 30)
+    share(done.append, stretches((4,), 1))
+    assert len(done) == 4 and not other.done()
+    block.set()
+    other.result()
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_error_ends_the_work():
+    started: list[threads.Stretch] = []
+
+    def work(part: threads.Stretch) -> None:
+        started.append(part)
+        if threading.current_thread() is threading.main_thread():
+            raise ValueError("no")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="no"):
+        share(work, stretches((1000,), 1))
+    assert len(started) < 10
+
+
+SHAPES = [
+    ((3, 40, 20), (3, 20, 30)),
+    ((70, 20), (20, 30)),
+    ((20, 30), (30, 90)),
+    ((2, 1, 30, 20), (1, 3, 20, 30)),
+    ((2, 0, 20), (2, 20, 3)),
+    ((2, 4, 0), (2, 0, 3)),
+]
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_products_in_stretches(
+    left: tuple[int, ...], right: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(contraction, "_SMALL", 0)
+    monkeypatch.setattr(contraction, "_SHARE", 200)
+    monkeypatch.setattr(contraction, "_LINES", 16)
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal(left), rng.standard_normal(right)
+    found = contraction._multiplied(x, y)  # pyright: ignore[reportPrivateUsage]
+    np.testing.assert_allclose(found, np.matmul(x, y), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("axes", [(0,), (2,), (1, 3), (0, 1, 2, 3)])
+@pytest.mark.parametrize("name", ["add", "maximum"])
+def test_reductions_in_stretches(
+    name: str, axes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+):
+    """However an array lies in memory, also where it repeats."""
+    monkeypatch.setattr(reduction, "SIZE", 64)
+    monkeypatch.setattr(reduction, "LARGE", 128)
+    x = np.random.default_rng(0).integers(0, 99, (8, 5, 6, 7)).astype(np.float32)
+    for one in (x, x.transpose(2, 0, 3, 1), np.broadcast_to(x[:, :1], x.shape)):
+        wanted = reduction.UFUNCS[name].reduce(one, axis=axes, keepdims=True)
+        np.testing.assert_array_equal(reduce_named(name, one, axes), wanted)
+        over = all_reducer(Reducer.named(name))
+        np.testing.assert_array_equal(over(one, axes), wanted)

@@ -20,7 +20,8 @@ from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.kernels import Kernel, pad, reverse, transpose
-from ttxdsl.interpreters.threads import threads_for
+from ttxdsl.interpreters.memory import empty
+from ttxdsl.interpreters.threads import Stretch, blas_alone, share, stretches
 
 Array = NDArray[Any]
 
@@ -67,12 +68,49 @@ def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
         return np.add.reduce(products, axis=-2)
     x = _matrix(x.astype(common, copy=False))
     y = _matrix(y.astype(common, copy=False))
-    with threads_for(prod(x.shape[-2:]) * y.shape[-1]):
-        return np.matmul(x, y)
+    return _multiplied(x, y)
 
 
 _FEW = 1 << 14
 """Complex products that are added in order."""
+
+_SMALL = 1 << 18
+"""Multiplications of a product for which BLAS takes one thread anyway."""
+
+_SHARE = 1 << 24
+"""Multiplications that are worth a turn of their own: a fraction of a millisecond."""
+
+_TURNS = 4
+"""Stretches of a product, if they are worth it: enough that threads end together."""
+
+_LINES = 512
+"""Rows (or columns) of a large product at a time, which reads the other side again."""
+
+
+def _multiplied(x: Array, y: Array) -> Array:
+    """Products […, M, K] x […, K, N] of one type, by all threads if they are large."""
+    rows, columns = x.shape[-2], y.shape[-1]
+    one = rows * x.shape[-1] * columns
+    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    if one <= _SMALL and one * prod(lead) < 2 * _SHARE:
+        return np.matmul(x, y)
+    out = empty((*lead, rows, columns), x.dtype)
+    x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
+    y = np.broadcast_to(y, (*lead, *y.shape[-2:]))
+    by_rows = rows >= columns
+    lines = max(rows, columns)
+    turn = max(_SHARE, one * prod(lead) // _TURNS)
+    size = max(min(-(-lines // 2), _LINES), turn * lines // max(one, 1))
+
+    def work(part: Stretch) -> None:
+        head, line = part[: len(lead)], part[len(lead) :]
+        mine, theirs = (line, ()) if by_rows else ((), (slice(None), *line))
+        here = line if by_rows else theirs
+        np.matmul(x[(*head, *mine)], y[(*head, *theirs)], out=out[(*head, *here)])
+
+    with blas_alone():
+        share(work, stretches((*lead, lines), size))
+    return out
 
 
 def _magnitude(x: Array) -> int:

@@ -30,9 +30,8 @@ from xdsl.interpreter import (
 )
 from xdsl.ir import Operation
 
-from ttxdsl.interpreters.kernels import Kernel
-from ttxdsl.interpreters.prepared import Prepared
-from ttxdsl.interpreters.regions import Values, session
+from ttxdsl.interpreters.prepared import PREPARES, Kernel, Prepared, elementwise
+from ttxdsl.interpreters.regions import Values, prepared_of, session
 
 Run = Callable[[Interpreter, Any, Values], Values]
 
@@ -49,6 +48,8 @@ def implements(
 
     def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
         _RUNS.update(dict.fromkeys(op_classes, run))
+        for op_class in op_classes:
+            PREPARES.pop(op_class, None)
         implementations.cache_clear()
         return run
 
@@ -69,21 +70,19 @@ def prepares(
     """
 
     def add(prepare: Prepare[_OpT]) -> Prepare[_OpT]:
-        implements(*op_classes)(_run_prepared(prepare, otherwise))
+        implements(*op_classes)(_run_prepared(otherwise))
+        PREPARES.update(dict.fromkeys(op_classes, prepare))
         return prepare
 
     return add
 
 
-def _run_prepared(prepare: Prepare[Any], otherwise: Run | None) -> Run:
+def _run_prepared(otherwise: Run | None) -> Run:
     """Runs an op by what is prepared for it, when it is met first."""
 
     def run(interpreter: Interpreter, op: Operation, args: Values) -> Values:
         state = session(interpreter)
-        if op not in state.kernels:
-            found = prepare(op)
-            state.kernels[op] = Prepared(found) if callable(found) else found
-        prepared = state.kernels[op]
+        prepared = prepared_of(state, op)
         if prepared is None:
             assert otherwise is not None
             return otherwise(interpreter, op, args)
@@ -97,13 +96,13 @@ def _run_prepared(prepare: Prepare[Any], otherwise: Run | None) -> Run:
 
 
 def implement_by_kernels(kernels: Mapping[type[Operation], Kernel]) -> None:
-    """Ops of these classes are run by functions of their operands' arrays alone."""
+    """Ops of these classes do the same with every element of their operands."""
     for op_class, kernel in kernels.items():
-        prepares(op_class)(_always(kernel))
+        prepares(op_class)(_always(elementwise(kernel)))
 
 
-def _always(kernel: Kernel) -> Callable[[Operation], Kernel]:
-    return lambda _: kernel
+def _always(prepared: Prepared) -> Callable[[Operation], Prepared]:
+    return lambda _: prepared
 
 
 def implement_returns(*op_classes: type[Operation]) -> None:

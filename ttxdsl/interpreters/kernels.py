@@ -272,6 +272,31 @@ BINARY: Mapping[str, Kernel] = {
 """Kernels of two arrays, by StableHLO name."""
 
 
+UFUNCS: Mapping[Kernel, np.ufunc] = {
+    UNARY["abs"]: np.abs,
+    UNARY["ceil"]: np.ceil,
+    UNARY["cosine"]: np.cos,
+    UNARY["exponential"]: np.exp,
+    UNARY["floor"]: np.floor,
+    UNARY["log"]: np.log,
+    UNARY["negate"]: np.negative,
+    UNARY["round_nearest_even"]: np.rint,
+    UNARY["sine"]: np.sin,
+    UNARY["sqrt"]: np.sqrt,
+    UNARY["tan"]: np.tan,
+    UNARY["tanh"]: np.tanh,
+    BINARY["add"]: np.add,
+    BINARY["divide"]: np.true_divide,
+    BINARY["maximum"]: np.maximum,
+    BINARY["minimum"]: np.minimum,
+    BINARY["multiply"]: np.multiply,
+    BINARY["power"]: np.power,
+    BINARY["remainder"]: np.fmod,
+    BINARY["subtract"]: np.subtract,
+}
+"""What a kernel is on f32 and f64, where it is one ufunc there."""
+
+
 # comparison and selection
 
 _COMPARISONS: Mapping[str, Callable[[Array, Array], Array]] = {

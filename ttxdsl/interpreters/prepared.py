@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import InterpretationError
 
-from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.kernels import UFUNCS, Array, Kernel
 
 Into = Callable[..., Array | None]
 """A kernel with, first, arrays of the result's type that it may write the result into.
@@ -26,17 +28,25 @@ class Prepared:
 
     kernel: Kernel
     into: Into | None = None
+    each: Kernel | None = None
+    """Of an elementwise op: of any parts of its operands, which broadcast, the result's."""
 
 
-_PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 """Types that a ufunc computes in as they are."""
 
 
-def by_ufunc(ufunc: np.ufunc) -> Into:
+def elementwise(kernel: Kernel) -> Prepared:
+    """An op that does the same with every element, of operands that broadcast."""
+    ufunc = UFUNCS.get(kernel)
+    return Prepared(kernel, None if ufunc is None else _by_ufunc(ufunc), kernel)
+
+
+def _by_ufunc(ufunc: np.ufunc) -> Into:
     """An op that is one ufunc on plain types, which may write anywhere."""
 
     def into(room: Sequence[Array], *args: Array) -> Array | None:
-        if args[0].dtype not in _PLAIN:
+        if args[0].dtype not in PLAIN:
             return None
         shape = np.broadcast_shapes(*(x.shape for x in args))
         for array in room:
@@ -60,3 +70,19 @@ def selecting(room: Sequence[Array], pred: Array, on_true: Any, on_false: Any) -
             np.copyto(array, on_true, where=pred)
             return array
     return None
+
+
+COMPUTING = (
+    InterpretationError,
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    np.exceptions.AxisError,
+    MemoryError,
+)
+"""What a function that computes an op may raise."""
+
+Prepare = Callable[[Any], Kernel | Prepared | None]
+PREPARES: dict[type[Operation], Prepare] = {}
+"""What says of ops of a class how they are computed, once; None where it does not know."""

@@ -18,6 +18,15 @@ from numpy.typing import NDArray
 from ttxdsl.interpreters.contraction import windows
 from ttxdsl.interpreters.elements import compute_dtype, is_complex, widen
 from ttxdsl.interpreters.kernels import BINARY, expand_scalar, lead_shape, pad
+from ttxdsl.interpreters.memory import empty
+from ttxdsl.interpreters.threads import (
+    LARGE,
+    SIZE,
+    Stretch,
+    outermost_first,
+    share,
+    stretches,
+)
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -73,6 +82,25 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
             for i in range(x.ndim)
         )
         x = x[cut]
+    count = prod(x.shape[axis] for axis in axes)
+    if x.size < LARGE or not count:
+        return _reduced(ufunc, x, axes)
+    order = (*(dim for dim in outermost_first(x) if dim not in axes), *axes)
+    kept, back = len(order) - len(axes), np.argsort(order)
+    shape = [x.shape[dim] for dim in order[:kept]]
+    whole = empty((*shape, *(1,) * len(axes)), x.dtype).transpose(back)
+    views = x.transpose(order), whole.transpose(order)
+
+    def work(part: Stretch) -> None:
+        there = (view[part].transpose(back) for view in views)
+        view, result = there
+        result[...] = _reduced(ufunc, view, axes)
+
+    share(work, stretches(shape, max(1, 2 * SIZE // count)))
+    return whole
+
+
+def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:
     wide = widen(x)
     result = ufunc.reduce(wide, axis=axes, keepdims=True, dtype=wide.dtype)
     return np.asarray(result).astype(x.dtype, copy=False)
@@ -247,26 +275,17 @@ def all_reducer(reducer: Reducer) -> Callable[[Array, tuple[int, ...]], Array]:
     return run
 
 
-_PART = 1 << 21
-"""Bytes that stay in a processor's cache while halves of halves are combined."""
-
-
 def _fold_in_parts(x: Array, axis: int, combine: Combine) -> Array:
-    """`fold`, one stretch of another dimension after the other where `x` is large."""
-    others = (i for i in range(x.ndim) if i != axis and x.shape[i] > 1)
-    other = max(others, key=x.strides.__getitem__, default=axis)
-    step = max(1, x.shape[other] * _PART // max(x.nbytes, 1))
-    if other == axis or step >= x.shape[other]:
+    """`fold`, one stretch of the other dimensions after the other where `x` is large."""
+    (line,) = x.shape[axis : axis + 1]
+    if x.size < LARGE or line < 2:
         return fold((x,), axis, combine)[0]
-    starts = range(0, x.shape[other], step)
-    parts = (slice(start, start + step) for start in starts)
-    whole: Array | None = None
-    for part in parts:
-        where = (slice(None),) * other + (part,)
-        (folded,) = fold((x[where],), axis, combine)
-        if whole is None:
-            shape = (*folded.shape[:other], x.shape[other], *folded.shape[other + 1 :])
-            whole = np.empty(shape, folded.dtype)
-        whole[where] = folded
-    assert whole is not None, "there is a part"
-    return whole
+    order = [dim for dim in outermost_first(x) if dim != axis]
+    y = x.transpose((*order, axis))
+    whole = empty((*y.shape[:-1], 1), x.dtype)
+
+    def work(part: Stretch) -> None:
+        (whole[part],) = fold((y[part],), x.ndim - 1, combine)
+
+    share(work, stretches(y.shape[:-1], 4 * SIZE // line))
+    return whole.transpose(np.argsort((*order, axis)))

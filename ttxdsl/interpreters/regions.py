@@ -11,8 +11,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from math import prod
-from sys import getrefcount
 from typing import Any, cast
 
 import numpy as np
@@ -24,14 +22,18 @@ from xdsl.traits import IsTerminator, SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects.expressed import on_floats
+from ttxdsl.dialects.sdy import ManualComputationOp
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, is_integer, tensor_of
 from ttxdsl.interpreters.engine import Devices, VirtualDevices
+from ttxdsl.interpreters.memory import Spare, release
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.prepared import Prepared
+from ttxdsl.interpreters.planned import PlannedOp, RegionPlan
+from ttxdsl.interpreters.prepared import COMPUTING, PREPARES, Prepared
 from ttxdsl.interpreters.scattered import Scattered
+from ttxdsl.interpreters.together import compute, free
 
 Array = NDArray[Any]
 Values = tuple[Any, ...]
@@ -55,95 +57,12 @@ class Nothing(LocatedError):
     """A process waits for what was not sent (yet)."""
 
 
-_KEPT = 1 << 22
-"""Bytes that a region keeps of what follows from its constants."""
-
-
-@dataclass(slots=True)
-class PlannedOp:
-    """An op of a region, what its results must look like, and what dies with it."""
-
-    op: Operation
-    results: tuple[tuple[SSAValue, tuple[int, ...], DType | None], ...]
-    dead: tuple[SSAValue, ...]
-    shadow: Operation | None
-    """For an op on quantized tensors the same on floats."""
-    returns: bool
-    """Whether the op ends the region."""
-    last_use: tuple[int, ...]
-    """Operands that die here and are of the type of the only result."""
-    leaves: bool
-    """Whether the function only hands the results out."""
-    uses: tuple[int, ...]
-    makes: tuple[int, ...]
-    frees: tuple[int, ...]
-    """Where in the frame operands, results and what dies are."""
-    captured: tuple[tuple[SSAValue, int], ...]
-    """What the regions of the op use, and where that is."""
-    prepared: Prepared | None = None
-    """How arrays become the only result, once it is known that nothing else matters."""
-
-
-@dataclass(slots=True)
-class RegionPlan:
-    """What there is to do in the one block of a region.
-
-    Attributes:
-        steps: its ops.
-        captured: values from outside that it uses; in the frame they are before its
-            arguments.
-        arguments: how many it takes.
-        unused: places in the frame of arguments that nobody uses.
-        frame: what is known of its values before it starts.
-        fixed: values that follow from constants, by their place, as the first pass finds
-            them.
-        rest: the steps that are left once they are known.
-        loops: whether one run may take many passes.
-    """
-
-    steps: list[PlannedOp]
-    captured: tuple[SSAValue, ...]
-    arguments: int
-    unused: tuple[int, ...]
-    frame: list[Any]
-    loops: bool
-    fixed: dict[int, Any] = field(default_factory=dict[int, Any])
-    kept: int = 0
-    rest: list[PlannedOp] | None = None
-
-    def fix(self, step: PlannedOp, value: Array) -> None:
-        """Keep the result of a step that has it from constants alone."""
-        if step.uses and not (self.loops and all(at in self.fixed for at in step.uses)):
-            return
-        size = _held_bytes(value) if step.uses else 0
-        if self.kept + size <= _KEPT:
-            self.kept += size
-            self.fixed[step.makes[0]] = value
-
-    def settle(self) -> None:
-        """After the first pass: the next ones start with what is known by then."""
-        self.rest = [
-            step
-            for step in self.steps
-            if len(step.makes) != 1 or step.makes[0] not in self.fixed
-        ]
-        for step in self.rest:
-            for at in (*step.uses, *(at for _, at in step.captured)):
-                if at in self.fixed:
-                    self.frame[at] = self.fixed[at]
-        self.fixed.clear()
-
-
-def _held_bytes(value: Array) -> int:
-    """Memory of an array, repeated elements counted once."""
-    distinct = (n for n, step in zip(value.shape, value.strides, strict=True) if step)
-    return prod(distinct) * value.itemsize
-
-
 @dataclass
 class Session:
     """What one interpreter remembers between ops."""
 
+    alone: bool = False
+    """Whether ops are run as this package says: no others' functions are registered."""
     devices: Devices = field(default_factory=VirtualDevices)
     """Where the meshes of the program are."""
     mesh: DeviceMesh = field(default_factory=DeviceMesh)
@@ -175,6 +94,8 @@ class Session:
     """Ops of which the user was told that they do nothing here."""
     rounding: Rounding | None = None
     """What is done to every result of a run that rounds otherwise."""
+    spare: Spare = field(default_factory=Spare)
+    """Memory that results may take."""
     max_steps: int | None = None
     """Turns that all loops together may take."""
     steps: int = 0
@@ -199,6 +120,15 @@ def on_mesh(interpreter: Interpreter, mesh: DeviceMesh) -> Generator[DeviceMesh]
         yield mesh
     finally:
         state.mesh = outer
+
+
+def prepared_of(state: Session, op: Operation) -> Prepared | None:
+    """How the op is computed, if it is a function of arrays alone; found out once."""
+    if op not in state.kernels:
+        prepare = PREPARES.get(type(op))
+        found = None if prepare is None else prepare(op)
+        state.kernels[op] = Prepared(found) if callable(found) else found
+    return state.kernels[op]
 
 
 def find_symbol(interpreter: Interpreter, name: str) -> Operation:
@@ -255,7 +185,8 @@ def _plan(interpreter: Interpreter, region: Region) -> RegionPlan:
     unused = tuple(places[arg] for arg in block.args if arg not in last)
     loops = not isinstance(region.parent, FuncOp)
     frame: list[Any] = [None] * len(places)
-    return RegionPlan(steps, outside, len(block.args), unused, frame, loops)
+    once = isinstance(region.parent, FuncOp | ManualComputationOp)
+    return RegionPlan(steps, outside, len(block.args), unused, frame, loops, once)
 
 
 def plan_of(interpreter: Interpreter, region: Region) -> RegionPlan:
@@ -281,30 +212,6 @@ def _takes_scalars(region: Region) -> bool:
     """Whether it is a body, as of a reduction: what control flow runs may take buffers."""
     args = (arg for block in region.blocks for arg in block.args)
     return all(expected(arg.type)[0] == () for arg in args)
-
-
-_REFERENCES = 4
-"""To an array that only a frame holds: the frame, the operands, a name, a question."""
-
-
-def _free(inputs: Sequence[Any], at: Sequence[int]) -> list[Array]:
-    """The operands that nobody else looks at, also not through a view."""
-    found: list[Array] = []
-    for index in at:
-        array: Any = inputs[index]
-        if not isinstance(array, np.ndarray) or not array.flags.writeable:
-            continue
-        again = sum(other is array for other in inputs) - 1
-        if getrefcount(array) - again > _REFERENCES:
-            continue
-        base = cast(object, array.base)
-        # NumPy views refer to the array that owns the memory: the view, a name, a question
-        if base is not None and (
-            not isinstance(base, np.ndarray) or getrefcount(base) > _REFERENCES - 1
-        ):
-            continue
-        found.append(cast(Array, array))
-    return found
 
 
 def expected(type: Attribute) -> tuple[tuple[int, ...], DType | None]:
@@ -375,44 +282,61 @@ def _pass(
 ) -> Values:
     """One pass through a region, in whose frame are its arguments."""
     state = session(interpreter)
-    known = not watched and plan.rest is not None
-    inputs: Sequence[Any]
-    for step in plan.rest if known and plan.rest is not None else plan.steps:
-        prepared = step.prepared
-        inputs = [frame[at] for at in step.uses]
-        if step.returns:
-            if not watched and not known:
-                plan.settle()
-            return tuple(inputs)
-        if prepared is None or watched:
-            values = _results(interpreter, step, inputs, frame)
-            if not watched and (prepared := state.kernels.get(step.op)) is not None:
-                step.prepared = prepared
-                plan.fix(step, cast(Array, values[0]))
-            for at, value in zip(step.makes, values, strict=True):
-                frame[at] = value
-            # a name would keep them alive
-            del values
-            value = None
-        else:
-            value = None
-            try:
-                if step.last_use and prepared.into is not None:
-                    room = _free(inputs, step.last_use)
-                    if room:
-                        value = prepared.into(room, *inputs)
-                    del room
-                if value is None:
-                    value = prepared.kernel(*inputs)
-            except (CompileError, ReplicaMismatchError):
-                raise
-            except _COMPUTING as error:
-                raise _located(error, step.op, inputs) from error
-            _, shape, dtype = step.results[0]
-            frame[step.makes[0]] = _typed(state, step.op, value, shape, dtype)
-        for at in step.frees:
-            frame[at] = None
+    if plan.first is None:
+        plan.begin((lambda op: prepared_of(state, op)) if state.alone else None)
+    settled = plan.rest is not None and not watched
+    runs = plan.rest if settled else plan.first
+    assert runs is not None
+    for run in runs:
+        if run.inputs and not watched and compute(run, frame, _located):
+            continue
+        for step in run.steps:
+            inputs: Sequence[Any] = [frame[at] for at in step.uses]
+            if step.returns:
+                if not settled and not watched:
+                    plan.settle()
+                return tuple(inputs)
+            if step.prepared is None or watched:
+                values = _results(interpreter, step, inputs, frame)
+                if not watched and (found := state.kernels.get(step.op)) is not None:
+                    step.prepared = found
+                    plan.fix(step, cast(Array, values[0]))
+                for at, value in zip(step.makes, values, strict=True):
+                    frame[at] = value
+                # names would keep them alive
+                del values
+                value = None
+            else:
+                value = _prepared_result(state, step, step.prepared, inputs)
+                frame[step.makes[0]] = value
+                if not settled:
+                    plan.fix(step, value)
+                value = None
+            inputs = ()
+            for at in step.frees:
+                release(frame, at)
     raise InterpretationError(f"the region of {name} does not return")
+
+
+def _prepared_result(
+    state: Session, step: PlannedOp, prepared: Prepared, inputs: Sequence[Any]
+) -> Any:
+    """What an op makes of its operands' arrays alone."""
+    value: Array | None = None
+    try:
+        if step.last_use and prepared.into is not None:
+            room = free(inputs, step.last_use)
+            if room:
+                value = prepared.into(room, *inputs)
+            del room
+        if value is None:
+            value = prepared.kernel(*inputs)
+    except (CompileError, ReplicaMismatchError):
+        raise
+    except COMPUTING as error:
+        raise _located(error, step.op, inputs) from error
+    _, shape, dtype = step.results[0]
+    return _typed(state, step.op, value, shape, dtype)
 
 
 def _results(
@@ -434,7 +358,7 @@ def _results(
             interpreter.pop_scope()
     else:
         # the ops of a body do not get the room of the op around them
-        state.room = _free(inputs, step.last_use) if step.last_use else []
+        state.room = free(inputs, step.last_use) if step.last_use else []
         made = _run_op(interpreter, op, tuple(inputs))
         state.room = []
     return [
@@ -448,24 +372,13 @@ def _results(
 
 _TOO_MANY_DIMENSIONS = re.compile(r"maximum supported dimension|too many dimensions")
 
-_COMPUTING = (
-    InterpretationError,
-    ValueError,
-    TypeError,
-    IndexError,
-    KeyError,
-    np.exceptions.AxisError,
-    MemoryError,
-)
-"""What a function that computes an op may raise."""
-
 
 def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
     try:
         return interpreter.run_op(op, inputs)
     except (CompileError, ReplicaMismatchError):
         raise
-    except _COMPUTING as error:
+    except COMPUTING as error:
         raise _located(error, op, inputs) from error
 
 

@@ -30,6 +30,7 @@ from ttxdsl.interpreters.engine import Devices, run_on
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
+from ttxdsl.interpreters.memory import reusing
 from ttxdsl.interpreters.regions import Rounding, session
 
 Array = NDArray[Any]
@@ -188,8 +189,10 @@ class Runner:
         self.limits = limits
         self.interpreter = self.interpreter_of(module)
         register_implementations(self.interpreter)
+        state = session(self.interpreter)
+        state.alone = True
         if devices is not None:
-            session(self.interpreter).devices = devices
+            state.devices = devices
 
     def interpreter_of(self, module: ModuleOp) -> Interpreter:
         """What goes from op to op."""
@@ -240,7 +243,7 @@ class Runner:
         state.channels.clear()
         state.probes.clear()
         try:
-            with apart(self.devices.apart):
+            with apart(self.devices.apart), reusing(state.spare):
                 return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(

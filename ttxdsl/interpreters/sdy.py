@@ -20,9 +20,9 @@ from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.elements import tensor_of
 from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.implementing import (
-    implement_by_kernels,
     implement_returns,
     implements,
+    prepares,
 )
 from ttxdsl.interpreters.mesh import Array, DeviceMesh
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
@@ -165,5 +165,5 @@ def _manual_op(
     return tuple(results)
 
 
-implement_by_kernels(dict.fromkeys(_IDENTITIES, _identity))
+prepares(*_IDENTITIES)(lambda _: _identity)
 implement_returns(sdy.ReturnOp)

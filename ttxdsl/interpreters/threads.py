@@ -1,31 +1,132 @@
-"""How many threads a matrix product wakes: one, unless it is large.
+"""Work on large arrays, cut into stretches that the processor's cores take in turns.
 
-BLAS wakes all its threads for a product of a few microseconds, and they wait for each
-other by spinning: on a busy machine (tests in parallel, a shared CI) the last one gets
-its turn milliseconds later. A product is worth that when it takes longer itself.
+A stretch is small enough that what is computed on the way stays in a core's cache, and
+does not depend on how many cores there are: neither do the numbers. BLAS's own threads
+are not used: they wait for each other by spinning, and on a busy machine (tests in
+parallel, a shared CI) the last one gets its turn milliseconds later. Ours take the next
+stretch when they are done with one, and nobody waits for one that has not started.
 """
 
-from contextlib import AbstractContextManager, nullcontext
+import os
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
+from itertools import product
+from math import prod
+from threading import Lock
 from typing import Any
 
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # pyright: ignore[reportMissingTypeStubs]
 
-_FEW = 1 << 18
-"""Multiplications of a product for which BLAS takes one thread anyway."""
-
-_MANY = 1 << 27
-"""Multiplications from which on all threads are taken: a few milliseconds of one."""
+Array = NDArray[Any]
+Stretch = tuple[slice, ...]
+"""Where in an array something lies, its leading dimensions first."""
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> Any:
+    controller: Any = ThreadpoolController()
+    return controller.select(user_api="blas")
 
 
-def threads_for(multiplications: int) -> AbstractContextManager[object]:
-    """Where a product of so many multiplications is to be computed."""
-    if not _FEW < multiplications < _MANY:
-        return nullcontext()
-    controller: Any = _controller()
-    return controller.limit(limits=1, user_api="blas")
+@cache
+def threads() -> int:
+    """How many threads share work: as many as BLAS was told, or found cores for."""
+    return max((one["num_threads"] for one in _blas().info()), default=1)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads() - 1, thread_name_prefix="ttxdsl-stretch")
+
+
+# threads are not there any more after a fork
+os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+class _Alone:
+    """Who wants BLAS to take one thread, and what it takes otherwise."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.users = 0
+        self.limit: Any = None
+
+
+_alone = _Alone()
+
+
+@contextmanager
+def blas_alone() -> Generator[None]:
+    """BLAS takes one thread inside; the last to leave gives it the others back."""
+    if threads() == 1:
+        yield
+        return
+    with _alone.lock:
+        _alone.users += 1
+        if _alone.users == 1:
+            _alone.limit = _blas().limit(limits=1)
+    try:
+        yield
+    finally:
+        with _alone.lock:
+            _alone.users -= 1
+            if not _alone.users:
+                _alone.limit.restore_original_limits()
+
+
+def stretches(shape: Sequence[int], size: int) -> list[Stretch]:
+    """Parts of an array of `shape`, of at most `size` elements if that can be.
+
+    Cuts go through its outermost dimensions; each part is contiguous if the array is.
+    """
+    inner, at = prod(shape), -1
+    while inner > size:
+        at += 1
+        inner //= shape[at]
+    if at < 0:
+        return [()]
+    count = -(-shape[at] // max(1, size // inner))
+    step = -(-shape[at] // count)
+    heads = product(*([slice(i, i + 1) for i in range(n)] for n in shape[:at]))
+    ends = [slice(start, start + step) for start in range(0, shape[at], step)]
+    return [(*head, end) for head in heads for end in ends]
+
+
+def share(work: Callable[[Stretch], object], parts: Sequence[Stretch]) -> None:
+    """Do `work` on every part, each thread on the next one that nobody took.
+
+    Raises:
+        Exception: what `work` raised.
+    """
+    left = iter(parts)  # its `next` is one step under the interpreter's lock
+
+    def take(parts: Iterable[Stretch]) -> None:
+        for part in parts:
+            work(part)
+
+    helpers = min(threads(), len(parts)) - 1
+    started = [_pool().submit(copy_context().run, take, left) for _ in range(helpers)]
+    try:
+        take(left)
+    finally:
+        for _ in left:
+            pass  # after an error nobody starts another one
+        for helper in started:
+            if not helper.cancel():
+                helper.result()
+
+
+SIZE = 1 << 17
+"""Elements of a stretch: with what is computed on the way it stays in a core's cache."""
+
+LARGE = 1 << 18
+"""Elements of an array from which on stretches are worth it."""
+
+
+def outermost_first(x: Array) -> tuple[int, ...]:
+    """The dimensions of `x` by how far apart their elements lie in memory."""
+    return tuple(sorted(range(x.ndim), key=lambda dim: -abs(x.strides[dim])))

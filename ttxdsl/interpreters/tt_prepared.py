@@ -28,7 +28,7 @@ from ttxdsl.interpreters.elements import (
     widen,
 )
 from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
-from ttxdsl.interpreters.prepared import Prepared, by_ufunc, selecting
+from ttxdsl.interpreters.prepared import Prepared, elementwise, selecting
 from ttxdsl.interpreters.reduction import Reducer, reduce_named
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_fused import activated_by, matmul_of
@@ -44,26 +44,14 @@ def _stretched(result: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(result, (*result.shape[:at], *shape))
 
 
-_IN_PLACE: Mapping[str, np.ufunc] = {
-    "abs": np.abs,
-    "add": np.add,
-    "ceil": np.ceil,
-    "div": np.true_divide,
-    "floor": np.floor,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "multiply": np.multiply,
-    "neg": np.negative,
-    "subtract": np.subtract,
-}
-"""Ops that are one ufunc on plain types, by ttir mnemonic."""
-
-
 def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
     shape, _ = tensor_of(op.results[0].type)
     rank = len(shape)
+    write = selecting if name == "where" else None
     if has_layout(op.results[0].type):
-        kernel = partial(_of_tt_mlir, kernel, op)
+        kernel, write = partial(_of_tt_mlir, kernel, op), None
+    plain = elementwise(kernel)
+    write = write or plain.into
     scalars = [at for at, one in enumerate(op.reads) if rank and not rank_of(one.type)]
 
     def expanded(args: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -82,17 +70,10 @@ def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
             return result
         return _stretched(np.asarray(result), shape)
 
-    into = selecting if name == "where" else None
-    if name in _IN_PLACE:
-        into = by_ufunc(_IN_PLACE[name])
-    if into is None or has_layout(op.results[0].type):
-        return Prepared(run)
-    write = into
-
     def run_into(room: Sequence[Array], *args: Array) -> Array | None:
-        return write(room, *expanded(args))
+        return None if write is None else write(room, *expanded(args))
 
-    return Prepared(run, run_into)
+    return Prepared(run, write and run_into, plain.each)
 
 
 _TRUTH = (Typing.LOGICAL, Typing.SELECT)

@@ -18,7 +18,7 @@ from ttxdsl.interpreters.implementing import (
     prepares,
 )
 from ttxdsl.interpreters.kernels import Array, Kernel
-from ttxdsl.interpreters.prepared import Prepared, selecting
+from ttxdsl.interpreters.prepared import Prepared, elementwise, selecting
 from ttxdsl.interpreters.regions import Values
 
 
@@ -33,11 +33,11 @@ def _table() -> dict[type[Operation], Kernel]:
 
 
 @prepares(hlo.CompareOp)
-def _compare(op: hlo.CompareOp) -> Kernel:
+def _compare(op: hlo.CompareOp) -> Prepared:
     """Six directions; TOTALORDER also orders zeros by sign and NaNs."""
     total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
     direction = op.comparison_direction.data.value
-    return partial(kernels.compare, direction=direction, total_order=total)
+    return elementwise(partial(kernels.compare, direction=direction, total_order=total))
 
 
 @prepares(hlo.SelectOp)
@@ -48,11 +48,11 @@ def _select(op: hlo.SelectOp) -> Prepared:
     def run(pred: Array, on_true: Array, on_false: Array) -> Array:
         return kernels.select(kernels.expand_scalar(pred, rank), on_true, on_false)
 
-    return Prepared(run, None if rank else selecting)
+    return Prepared(run, None if rank else selecting, kernels.select)
 
 
 @prepares(hlo.ClampOp)
-def _clamp(op: hlo.ClampOp) -> Kernel:
+def _clamp(op: hlo.ClampOp) -> Prepared:
     """The bounds may be scalars."""
     rank = rank_of(op.operand.type)
     lower, upper = rank - rank_of(op.min.type), rank - rank_of(op.max.type)
@@ -62,13 +62,13 @@ def _clamp(op: hlo.ClampOp) -> Kernel:
             x, kernels.expand_scalar(low, lower), kernels.expand_scalar(high, upper)
         )
 
-    return run
+    return Prepared(run, each=run)
 
 
 @prepares(hlo.ConvertOp)
-def _convert(op: hlo.ConvertOp) -> Kernel:
+def _convert(op: hlo.ConvertOp) -> Prepared:
     """To the result's element type."""
-    return partial(kernels.convert, dtype=tensor_of(op.result.type)[1])
+    return elementwise(partial(kernels.convert, dtype=tensor_of(op.result.type)[1]))
 
 
 @implements(hlo.UniformQuantizeOp)

@@ -1,0 +1,298 @@
+"""Elementwise ops that go through a stretch together compute what each does alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.interpreters.reference import parse
+from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
+from ttxdsl.interpreters import memory, threads, together
+from ttxdsl.interpreters.elements import tensor_of, widen
+from ttxdsl.interpreters.kernels import BINARY, UFUNCS, UNARY
+from ttxdsl.interpreters.memory import Spare, empty, release, reusing
+from ttxdsl.interpreters.regions import LocatedError, session
+from ttxdsl.interpreters.run import Runner
+
+SHAPE = (6, 5)
+UNARY_OPS = ("abs", "cosine", "exponential", "logistic", "negate", "tanh", "sqrt")
+BINARY_OPS = ("add", "divide", "maximum", "multiply", "power", "subtract")
+
+
+@pytest.fixture
+def small_is_large(monkeypatch: pytest.MonkeyPatch):
+    """Stretches of eight elements, by two threads."""
+    make_small_large(monkeypatch)
+
+
+def make_small_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "LARGE", 16)
+    monkeypatch.setattr(together, "SIZE", 8)
+    monkeypatch.setattr(memory, "LEAST", 16)
+    monkeypatch.setattr(threads, "threads", lambda: 2)
+
+
+def of(*shape: int, element: str = "f32") -> str:
+    return f"tensor<{''.join(f'{n}x' for n in shape)}{element}>"
+
+
+def random_program(seed: int) -> str:
+    """Elementwise ops on four arguments, and others in between; some results are used
+    again later, some are returned."""
+    rng = random.Random(seed)
+    dtype = rng.choice(["f32", "f32", "f64", "bf16"])
+    type_, row = of(*SHAPE, element=dtype), of(SHAPE[1], element=dtype)
+    values = [f"%a{n}" for n in range(4)]
+    lines = [f"%zero = stablehlo.constant dense<0.0> : tensor<{dtype}>"]
+    for n in range(rng.randrange(3, 14)):
+        recent = values[-rng.choice([2, len(values)]) :]
+        x, y = rng.choice(recent), rng.choice(values)
+        kind = rng.random()
+        if kind < 0.35:
+            op = f"stablehlo.{rng.choice(UNARY_OPS)} {x} : {type_}"
+        elif kind < 0.7:
+            op = f"stablehlo.{rng.choice(BINARY_OPS)} {x}, {y} : {type_}"
+        elif kind < 0.8:
+            lines.append(
+                f"%p{n} = stablehlo.compare LT, {x}, {y} :"
+                f" ({type_}, {type_}) -> {of(*SHAPE, element='i1')}"
+            )
+            op = (
+                f"stablehlo.select %p{n}, {x}, {y} :"
+                f" {of(*SHAPE, element='i1')}, {type_}"
+            )
+        elif kind < 0.9:
+            lines.append(
+                f"%s{n} = stablehlo.reduce({x} init: %zero) applies stablehlo.maximum"
+                f" across dimensions = [0] : ({type_}, tensor<{dtype}>) -> {row}"
+            )
+            op = f"stablehlo.broadcast_in_dim %s{n}, dims = [1] : ({row}) -> {type_}"
+        else:
+            turned = of(*reversed(SHAPE), element=dtype)
+            lines.append(
+                f"%t{n} = stablehlo.transpose {x}, dims = [1, 0] : ({type_}) -> {turned}"
+            )
+            op = f"stablehlo.reshape %t{n} : ({turned}) -> {type_}"
+        lines.append(f"%v{n} = {op}")
+        values.append(f"%v{n}")
+    out = [values[-1], *rng.sample(values, 2)]
+    args = ", ".join(f"%a{n}: {type_}" for n in range(4))
+    types = ", ".join([type_] * len(out))
+    body = "\n".join([*lines, f"return {', '.join(out)} : {types}"])
+    return f"func.func @main({args}) -> ({types}) {{\n{body}\n}}"
+
+
+def inputs_of(runner: Runner, seed: int) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    found: list[Any] = []
+    for type_ in runner.function.function_type.inputs:
+        _, dtype = tensor_of(type_)
+        found.append(rng.uniform(0.1, 2, SHAPE).astype(dtype))
+    return found
+
+
+def as_it_is(module: ModuleOp) -> None:
+    """StableHLO."""
+
+
+def in_ttnn(module: ModuleOp) -> None:
+    convert_stablehlo_to_ttir(module)
+    convert_ttir_to_ttnn(module)
+
+
+@pytest.mark.parametrize("lower", [as_it_is, in_ttnn])
+@given(seed=st.integers(0, 1 << 20))
+@settings(max_examples=60, deadline=None)
+def test_stretches_compute_what_whole_arrays_do(
+    lower: Callable[[ModuleOp], None], seed: int
+):
+    """To the bit, in the first pass and later ones; arguments stay as they are."""
+    module = parse(random_program(seed))
+    lower(module)
+    wanted = Runner(module).run(inputs_of(Runner(module), seed))
+    with pytest.MonkeyPatch.context() as patch:
+        make_small_large(patch)
+        runner = Runner(module)
+        inputs = inputs_of(runner, seed)
+        before = [x.copy() for x in inputs]
+        for _ in range(3):
+            found = runner.run(inputs)
+            for x, y in zip(found, wanted, strict=True):
+                assert x.dtype == y.dtype
+                np.testing.assert_array_equal(widen(x), widen(y))
+            for x, y in zip(inputs, before, strict=True):
+                np.testing.assert_array_equal(x, y)
+
+
+GELU = f"""func.func @main(%x: {of(*SHAPE)}) -> {of(*SHAPE)} {{
+  %square = stablehlo.multiply %x, %x : {of(*SHAPE)}
+  %cube = stablehlo.multiply %square, %x : {of(*SHAPE)}
+  %tanh = stablehlo.tanh %cube : {of(*SHAPE)}
+  %y = stablehlo.multiply %tanh, %x : {of(*SHAPE)}
+  return %y : {of(*SHAPE)}
+}}"""
+
+
+@pytest.mark.usefixtures("small_is_large")
+def test_what_is_made_on_the_way_is_never_whole(monkeypatch: pytest.MonkeyPatch):
+    """Four ops ask for memory once, and kernels see stretches alone."""
+    asked: list[tuple[int, ...]] = []
+
+    def spy(shape: Any, dtype: Any) -> Any:
+        asked.append(tuple(shape))
+        return empty(shape, dtype)
+
+    monkeypatch.setattr(together, "empty", spy)
+    runner = Runner(parse(GELU))
+    runner.run([np.ones(SHAPE, np.float32)])
+    assert asked == [SHAPE]
+    (plan,) = session(runner.interpreter).plans.values()
+    assert [len(run.steps) for run in plan.rest or ()] == [4, 1]
+
+
+@pytest.mark.usefixtures("small_is_large")
+def test_an_operand_that_dies_is_written():
+    """Each pass but the first op's: the argument is the caller's, `%a` is nobody's."""
+    text = f"""func.func @main(%x: {of(*SHAPE)}) -> {of(*SHAPE)} {{
+      %a = stablehlo.add %x, %x : {of(*SHAPE)}
+      %t = stablehlo.transpose %a, dims = [0, 1] : ({of(*SHAPE)}) -> {of(*SHAPE)}
+      %b = stablehlo.add %t, %x : {of(*SHAPE)}
+      return %b : {of(*SHAPE)}
+    }}"""
+    x = np.ones(SHAPE, np.float32)
+    (found,) = Runner(parse(text)).run([x])
+    np.testing.assert_array_equal(found, np.full(SHAPE, 3))
+    np.testing.assert_array_equal(x, np.ones(SHAPE))
+
+
+@pytest.mark.usefixtures("small_is_large")
+def test_an_error_names_its_op(monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: Any) -> Any:
+        raise ValueError("no such function")
+
+    runner = Runner(parse(GELU))
+    runner.run([np.ones(SHAPE, np.float32)])
+    (plan,) = session(runner.interpreter).plans.values()
+    (tanh,) = (one for one in plan.steps if one.op.name == "stablehlo.tanh")
+    assert tanh.prepared is not None
+    monkeypatch.setattr(
+        tanh, "prepared", type(tanh.prepared)(broken, None, each=broken)
+    )
+    with pytest.raises(LocatedError, match=r"'stablehlo.tanh'.*\n?.*no such function"):
+        runner.run([np.ones(SHAPE, np.float32)])
+
+
+def test_what_is_the_same_on_more_devices_is_computed_once_there(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """`%c` is the same along "y" and `%d` is not: they do not go together."""
+    make_small_large(monkeypatch)
+    shapes: list[tuple[int, ...] | None] = []
+    real = together._common_shape  # pyright: ignore[reportPrivateUsage]
+
+    def spy(*args: Any) -> Any:
+        shapes.append(real(*args))
+        return shapes[-1]
+
+    monkeypatch.setattr(together, "_common_shape", spy)
+    text = """
+    sdy.mesh @mesh = <["x"=2, "y"=2]>
+    func.func @main(%p: tensor<8x8xf32>, %q: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = sdy.manual_computation(%p, %q)
+        in_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {"y"}]>]
+        out_shardings=[<@mesh, [{"x"}, {"y"}]>] manual_axes={"x", "y"}
+        (%a: tensor<4x8xf32>, %b: tensor<4x4xf32>) {
+          %s = stablehlo.slice %a [0:4, 0:4] : (tensor<4x8xf32>) -> tensor<4x4xf32>
+          %c = stablehlo.multiply %s, %s : tensor<4x4xf32>
+          %d = stablehlo.multiply %c, %b : tensor<4x4xf32>
+          sdy.return %d : tensor<4x4xf32>
+      } : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }"""
+    rng = np.random.default_rng(0)
+    p, q = rng.standard_normal((2, 8, 8)).astype(np.float32)
+    (found,) = Runner(parse(text)).run([p, q])
+    left = np.tile(p[:, :4] ** 2, (1, 2))
+    np.testing.assert_array_equal(found, left * q)
+    assert shapes == [None]
+
+
+@pytest.mark.parametrize("name", sorted({**UNARY, **BINARY}))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_stretch_is_a_part_of_the_whole(name: str, dtype: Any):
+    """NumPy's kernels give an element the same number wherever it lies."""
+    kernel = {**UNARY, **BINARY}[name]
+    x, y = np.random.default_rng(0).uniform(0.1, 3, (2, 1031)).astype(dtype)
+    args = (x,) if name in UNARY else (x, y)
+    if name in INTEGERS:
+        args = tuple((10 * one).astype(np.int32) for one in args)
+    whole = kernel(*args)
+    for start, end in ((0, 7), (7, 500), (500, 1031)):
+        part = kernel(*(one[start:end] for one in args))
+        np.testing.assert_array_equal(part, whole[start:end])
+    ufunc = UFUNCS.get(kernel)
+    if ufunc is not None:
+        out = args[0].copy()
+        ufunc(out, *args[1:], out=out)
+        np.testing.assert_array_equal(out, whole)
+
+
+INTEGERS = {
+    *("and", "count_leading_zeros", "not", "or", "popcnt", "xor"),
+    *("shift_left", "shift_right_arithmetic", "shift_right_logical"),
+}
+
+
+# --- memory
+
+
+def test_memory_of_an_array_that_died_is_used_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "LEAST", 16)
+    spare = Spare()
+    with reusing(spare):
+        frame: list[Any] = [np.empty((4, 5), np.float32, order="F").T[1:]]
+        owner = frame[0].base
+        address = owner.ctypes.data
+        del owner
+        release(frame, 0)
+        assert frame == [None] and spare.bytes == 80
+        again = empty((2, 5), np.float64)
+        assert again.ctypes.data == address and spare.bytes == 0
+        assert empty((2, 5), np.float64).ctypes.data != address
+
+
+def test_memory_that_somebody_looks_at_is_left_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "LEAST", 16)
+    spare = Spare()
+    whole = np.zeros((4, 5), np.float32)
+    part = np.zeros((4, 5), np.float32)[1:]
+    raw = np.frombuffer(bytearray(80), np.float32)
+    with reusing(spare):
+        for frame in ([whole], [whole[1:]], [part], [part[1:]], [raw[:]]):
+            release(frame, 0)
+    assert spare.bytes == 0
+    alone = [np.zeros(20, np.float32)]
+    release(alone, 0)  # nobody collects
+    assert spare.bytes == 0
+
+
+def test_as_much_is_let_go_as_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "LEAST", 16)
+    monkeypatch.setattr(memory, "MOST", 1000)
+    spare = Spare()
+    with reusing(spare):
+        for size in (400, 300, 200, 200):
+            frame: list[Any] = [np.zeros(size, np.uint8)]
+            release(frame, 0)
+        assert spare.bytes == 900, "the last one is too much"
+        empty((500,), np.uint8)
+        assert spare.bytes == 200
+        empty((100,), np.uint8)
+        assert spare.bytes == 0
