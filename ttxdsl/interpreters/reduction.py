@@ -72,6 +72,8 @@ class Reducer:
 
 def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
     """`x` reduced over `axes`, which keep extent 1; narrow floats accumulate in f32."""
+    if not axes:
+        return x
     ufunc = UFUNCS[name]
     if name in IDEMPOTENT:
         # an axis along which memory repeats adds nothing
@@ -82,22 +84,21 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
             for i in range(x.ndim)
         )
         x = x[cut]
-    count = prod(x.shape[axis] for axis in axes)
-    if x.size < LARGE or not count:
+    order = outermost_first(x)
+    outside = next(at for at, dim in enumerate(order) if dim in axes)
+    if x.size < LARGE or not outside:
         return _reduced(ufunc, x, axes)
-    order = (*(dim for dim in outermost_first(x) if dim not in axes), *axes)
-    kept, back = len(order) - len(axes), np.argsort(order)
-    shape = [x.shape[dim] for dim in order[:kept]]
-    whole = empty((*shape, *(1,) * len(axes)), x.dtype).transpose(back)
-    views = x.transpose(order), whole.transpose(order)
+    # cut outside of what is reduced, the order in which NumPy adds stays the same
+    view = x.transpose(order)
+    inside = tuple(at for at, dim in enumerate(order) if dim in axes)
+    whole = empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
 
     def work(part: Stretch) -> None:
-        there = (view[part].transpose(back) for view in views)
-        view, result = there
-        result[...] = _reduced(ufunc, view, axes)
+        whole[part] = _reduced(ufunc, view[part], inside)
 
-    share(work, stretches(shape, max(1, 2 * SIZE // count)))
-    return whole
+    size = SIZE // prod(view.shape[outside:])
+    share(work, stretches(view.shape[:outside], max(1, size)))
+    return whole.transpose(np.argsort(order))
 
 
 def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:
