@@ -245,7 +245,8 @@ def program_text(
     else:
         printer = Printer(stream=stream, print_debuginfo=locations)
     printer.print_op(module)
-    return stream.getvalue() + "\n"
+    stream.write("\n")
+    return stream.getvalue()
 
 
 def form_of(module: ModuleOp) -> Form:

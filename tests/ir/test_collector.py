@@ -19,7 +19,9 @@ from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 from ttxdsl.conversion.ttir_to_ttnn import ConvertTTIRToTTNNPass
 from ttxdsl.ir.collector import (
     discard_block,
+    discard_regions,
     few_collections,
+    forget_uses,
     freeing_old_bodies,
     without_collections,
 )
@@ -119,6 +121,33 @@ def test_others_may_look_at_what_was_replaced():
     assert op.parent is None
     assert [result.type for result in op.results] == [i32]
     assert not outside.results[0].uses
+
+
+def test_an_op_that_is_done_may_be_looked_back_at():
+    """What it read and made stays; who used what, and its regions, do not."""
+    outside, block = nest()
+    first, second = block.ops
+    inner = [ref(op) for region in second.regions for op in region.walk()]
+    with without_collections(), freeing_old_bodies():
+        for op in (first, second):
+            forget_uses(op)
+            discard_regions(op)
+        assert [one() for one in inner if one() is not None] == []
+        assert not outside.results[0].uses and not first.results[0].uses
+        assert tuple(first.operands) == (outside.results[0], block.args[0])
+        assert tuple(second.operands) == (first.results[0], first.results[0])
+        assert first.next_op is second and second.regions == ()
+        discard_block(block)
+
+
+def test_others_keep_uses_and_regions():
+    outside, block = nest()
+    first, second = block.ops
+    for op in (first, second):
+        forget_uses(op)
+        discard_regions(op)
+    assert outside.results[0].has_one_use() and len(list(first.results[0].uses)) == 3
+    assert len(second.regions) == 1 and len(second.regions[0].blocks) == 2
 
 
 @pytest.mark.parametrize("stage", [11, "ttir", "ttnn"])

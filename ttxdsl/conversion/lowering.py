@@ -24,6 +24,7 @@ from ttxdsl.dialects.expressed import on_floats, quantization_of
 from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.collector import discard_regions, forget_uses
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
@@ -213,12 +214,21 @@ class Lowering:
             results.append(value)
         return results
 
-    def lower_ops(self, block: Block) -> Sequence[SSAValue]:
-        """Lower all ops of a block; the values that its terminator hands out."""
+    def lower_ops(self, block: Block, *, once: bool = False) -> Sequence[SSAValue]:
+        """Lower all ops of a block; the values that its terminator hands out.
+
+        Args:
+            block: the ops.
+            once: whether nobody lowers them again, so that of those which are done only
+                what later ones may look back at has to stay.
+        """
         last = block.last_op
         for op in block.ops:
             if op is not last:
                 self.lower_op(op)
+                if once:
+                    forget_uses(op)
+                    discard_regions(op)
         return [] if last is None else self.all(last.operands)
 
     def lower_call(

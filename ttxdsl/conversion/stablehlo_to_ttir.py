@@ -268,7 +268,7 @@ class _ModuleLowering:
         low = self._lowering(host, None)
         old = function.body.block
         low.values.update(zip(old.args, host.block.args, strict=True))
-        return low.lower_ops(old)
+        return low.lower_ops(old, once=True)
 
     def _same_everywhere(
         self, function: FuncOp, host: TTIRBuilder
@@ -292,7 +292,7 @@ class _ModuleLowering:
             low.values[before] = self._replicate(
                 low, given, _is_sharded(_entry(function.arg_attrs, index))
             )
-        results = low.lower_ops(old)
+        results = low.lower_ops(old, once=True)
         return [
             value
             if isinstance(value.type, TokenType)
@@ -337,7 +337,7 @@ class _ModuleLowering:
                 present=_argument_is_sharded(operand),
                 where=op,
             )
-        results = low.lower_ops(block)
+        results = low.lower_ops(block, once=True)
         low.builder.location = op.location
         return [
             self._take_back(

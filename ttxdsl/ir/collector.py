@@ -95,6 +95,29 @@ def discard_block(block: Block) -> None:
         vars(block).clear()
 
 
+def forget_uses(op: Operation) -> None:
+    """Let values forget that an op used them, see `freeing_old_bodies`.
+
+    For an op of an old body that is written anew, whose operands may still be looked at:
+    who its own results' users are is asked before these have their turn. A fifth of what
+    an op takes.
+    """
+    if _freeing.get():
+        uses = op._operand_uses  # pyright: ignore[reportPrivateUsage]
+        for operand, use in zip(op.operands, uses, strict=True):
+            operand.remove_use(use)
+        op._operand_uses = ()  # pyright: ignore[reportPrivateUsage]
+
+
+def discard_regions(op: Operation) -> None:
+    """Erase the regions of an op that was written anew, see `freeing_old_bodies`."""
+    if _freeing.get():
+        regions, op.regions = op.regions, ()
+        for region in regions:
+            for block in region.blocks:
+                discard_block(block)
+
+
 def _empty(op: Operation) -> None:
     op.regions = ()  # whose ops come later
     op.drop_all_references()

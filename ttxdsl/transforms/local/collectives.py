@@ -115,6 +115,24 @@ class CollectiveWriter:
         self._slices = slices
         self._device: SSAValue | None = None
         self._indices: dict[tuple[Mesh, Axes], SSAValue] = {}
+        self._bodies: list[tuple[Region, Combiner, Attribute]] | None = None
+
+    def write_bodies_later(self) -> None:
+        """Leave regions empty until `write_bodies`: they are most of a collective's ops."""
+        self._bodies = []
+
+    def write_bodies(self) -> None:
+        """Write the bodies that were left."""
+        for region, combine, element in self._bodies or ():
+            combine.body(element).move_blocks(region)
+        self._bodies = None
+
+    def _body(self, combine: Combiner, element: Attribute) -> Region:
+        if self._bodies is None:
+            return combine.body(element)
+        region = Region()
+        self._bodies.append((region, combine, element))
+        return region
 
     # The place of a device
 
@@ -264,7 +282,7 @@ class CollectiveWriter:
                 "use_global_device_ids": UnitAttr(),
                 **self._group_properties(mesh, axes),
             },
-            regions=[combine.body(element_of(value))],
+            regions=[self._body(combine, element_of(value))],
         )
 
     def reduce_scatter(
@@ -289,7 +307,7 @@ class CollectiveWriter:
                 "use_global_device_ids": UnitAttr(),
                 **self._group_properties(mesh, (axis,)),
             },
-            regions=[combine.body(element_of(value))],
+            regions=[self._body(combine, element_of(value))],
         )
 
     def _group_properties(self, mesh: Mesh, axes: Axes) -> dict[str, Attribute]:

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.collector import forget_uses
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
@@ -403,6 +404,7 @@ class Localizer:
         for op in ops:
             self.emitter.location = op.location
             self._table(op)(self, op)
+            forget_uses(op)
 
     # Moving data between devices
 

@@ -107,6 +107,8 @@ def localize_wrapper(
     writer = CollectiveWriter(
         emitter, Emitter(prefix, UNKNOWN_LOC), slices, first_channel
     )
+    # as long as the old body is there, memory is scarce
+    writer.write_bodies_later()
     ctx = Localizer(localizer_of, meshes, mesh, emitter, writer, strict=strict)
 
     for argument, sharding in zip(old.args, wrapper.in_shardings.data, strict=True):
@@ -149,6 +151,7 @@ def localize_wrapper(
         new.insert_op_before(op, first)
     wrapper.body.detach_block(old)
     discard_block(old)
+    writer.write_bodies()
     wrapper.body.add_block(new)
     wrapper.properties["manual_axes"] = sdy.ManualAxesAttr(mesh.axis_names)
     return writer.next_channel
