@@ -38,8 +38,14 @@ def _matrix(x: Array) -> Array:
     return np.ascontiguousarray(x)
 
 
-def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
-    """Products […, B, M, K] x […, B, K, N] in the type that `dtype` computes in.
+def _product(x: Array, y: Array, dtype: elements.DType, count: int) -> Array:
+    """Products […, M, K] x […, K, N] in the type that `dtype` computes in.
+
+    Args:
+        x: the left sides.
+        y: the right sides.
+        dtype: of the result.
+        count: how many of the products are those of one device.
 
     Raises:
         ValueError: complex numbers are to become real ones, which nobody defines.
@@ -62,7 +68,7 @@ def _product(x: Array, y: Array, dtype: elements.DType) -> Array:
     common = np.result_type(
         elements.compute_dtype(x.dtype), elements.compute_dtype(y.dtype), accumulator
     )
-    if common.kind == "c" and prod(x.shape[-3:-1]) * prod(y.shape[-3:]) <= _FEW:
+    if common.kind == "c" and count * x.shape[-2] * prod(y.shape[-2:]) <= _FEW:
         # one product after the other, as XLA does: BLAS fuses parts of complex ones
         products = x.astype(common)[..., None] * y.astype(common)[..., None, :, :]
         return np.add.reduce(products, axis=-2)
@@ -133,7 +139,7 @@ class _Side:
     sizes: tuple[int, ...]
 
     def matrices(self, x: Array) -> Array:
-        """The operand [stay…, B, M, K] or [stay…, B, K, N]."""
+        """The operand [stay…, batch…, M, K] or [stay…, batch…, K, N]."""
         return x.reshape(self.lifted).transpose(self.order).reshape(self.sizes)
 
 
@@ -145,6 +151,7 @@ class _Layout:
     right: _Side
     sizes: tuple[int, ...]
     order: tuple[int, ...]
+    batch: int
 
 
 def _layout(
@@ -177,11 +184,19 @@ def _layout(
         for x, batch, sums in ((lhs, lhs_batch, lhs_sum), (rhs, rhs_batch, rhs_sum))
     )
 
-    def side(x: tuple[int, ...], gone: Sequence[int], *parts: Sequence[int]) -> _Side:
-        """Matrices, each of `parts` one dimension; those in `gone` are of extent 1."""
-        order = (*stay, *(dim for part in parts for dim in part), *gone)
-        sizes = (prod(x[dim] for dim in part) for part in parts)
-        return _Side(x, order, (*(x[i] for i in stay), *sizes))
+    def side(
+        x: tuple[int, ...],
+        gone: Sequence[int],
+        batch: Sequence[int],
+        *sides: Sequence[int],
+    ) -> _Side:
+        """Matrices, each of `sides` one dimension; those in `gone` are of extent 1.
+
+        Batching dimensions stay as they are: to merge them might take a copy.
+        """
+        order = (*stay, *batch, *(dim for one in sides for dim in one), *gone)
+        around = (x[dim] for dim in (*stay, *batch))
+        return _Side(x, order, (*around, *(prod(x[d] for d in one) for one in sides)))
 
     own = [lhs[i] for i in (*lhs_batch, *left, *lhs_free)]
     others = [rhs[i] for i in (*right, *rhs_free)]
@@ -197,6 +212,7 @@ def _layout(
         side(rhs, left, rhs_batch, rhs_sum, [*right, *rhs_free]),
         (*around, *own, *others),
         (*front, *back),
+        prod(lhs[dim] for dim in lhs_batch),
     )
 
 
@@ -219,7 +235,7 @@ def product_of(
                 key[:2], batching, contracting, ranks, apart=key[2]
             )
         x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
-        result = _product(x, y, dtype)
+        result = _product(x, y, dtype, layout.batch)
         if result.dtype != dtype:
             result = result.astype(dtype)
         return result.reshape(layout.sizes).transpose(layout.order)
