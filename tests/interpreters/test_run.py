@@ -265,17 +265,17 @@ def test_a_runner_runs_again_and_overwrites_nothing_of_others():
 def test_a_result_goes_where_an_operand_dies():
     """Five large values one after the other need the memory of two, and no more."""
     steps = "\n".join(
-        f'%{at + 1} = "ttnn.add"(%{at}, %a) : (tensor<2048x512xf32>, tensor<2048x512xf32>)'
-        " -> tensor<2048x512xf32>"
+        f'%{at + 1} = "ttnn.add"(%{at}, %a) : (tensor<4096x512xf32>, tensor<4096x512xf32>)'
+        " -> tensor<4096x512xf32>"
         for at in range(5)
     )
-    text = f"""func.func @main(%a: tensor<2048x512xf32>) -> tensor<2048x512xf32> {{
-      %0 = "ttnn.multiply"(%a, %a) : (tensor<2048x512xf32>, tensor<2048x512xf32>)
-        -> tensor<2048x512xf32>
+    text = f"""func.func @main(%a: tensor<4096x512xf32>) -> tensor<4096x512xf32> {{
+      %0 = "ttnn.multiply"(%a, %a) : (tensor<4096x512xf32>, tensor<4096x512xf32>)
+        -> tensor<4096x512xf32>
       {steps}
-      return %5 : tensor<2048x512xf32>
+      return %5 : tensor<4096x512xf32>
     }}"""
-    runner, x = Runner(parse_program(text)), np.ones((2048, 512), np.float32)
+    runner, x = Runner(parse_program(text)), np.ones((4096, 512), np.float32)
     runner.run([x])
     tracemalloc.start()
     (found,) = runner.run([x])

@@ -5,7 +5,7 @@ Source: StableHLO specification, sections dot_general and convolution.
 
 import re
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from math import prod
@@ -98,8 +98,9 @@ def _multiplied(x: Array, y: Array) -> Array:
     rows, columns = x.shape[-2], y.shape[-1]
     one = rows * x.shape[-1] * columns
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    if one <= _SMALL and one * prod(lead) < 2 * _SHARE:
-        return np.matmul(x, y)
+    if one * prod(lead) < 2 * _SHARE:
+        with nullcontext() if one <= _SMALL else blas_alone():
+            return np.matmul(x, y)
     out = empty((*lead, rows, columns), x.dtype)
     x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
     y = np.broadcast_to(y, (*lead, *y.shape[-2:]))

@@ -30,6 +30,7 @@ from xdsl.interpreter import (
 )
 from xdsl.ir import Operation
 
+from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.prepared import PREPARES, Kernel, Prepared, elementwise
 from ttxdsl.interpreters.regions import Values, prepared_of, session
 
@@ -98,11 +99,11 @@ def _run_prepared(otherwise: Run | None) -> Run:
 def implement_by_kernels(kernels: Mapping[type[Operation], Kernel]) -> None:
     """Ops of these classes do the same with every element of their operands."""
     for op_class, kernel in kernels.items():
-        prepares(op_class)(_always(elementwise(kernel)))
+        prepares(op_class)(_elementwise(kernel))
 
 
-def _always(prepared: Prepared) -> Callable[[Operation], Prepared]:
-    return lambda _: prepared
+def _elementwise(kernel: Kernel) -> Callable[[Operation], Prepared]:
+    return lambda op: elementwise(kernel, rank_of(op.results[0].type))
 
 
 def implement_returns(*op_classes: type[Operation]) -> None:

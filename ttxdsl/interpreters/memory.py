@@ -1,8 +1,7 @@
 """Memory of large arrays that died, for results of the same size.
 
 The system gives new memory away page by page and full of zeros, which takes as long as
-an elementwise op. What a run keeps here is less than what it gave back: before it asks
-for new memory it lets go of as much.
+an elementwise op. What a run keeps is little beside what large programs need.
 """
 
 from collections.abc import Generator, Sequence
@@ -20,38 +19,39 @@ Array = NDArray[Any]
 LEAST = 1 << 20
 """Bytes of an array whose memory is kept."""
 
-MOST = 1 << 26
+MOST = 5 << 23
 """Bytes that are kept in all."""
 
 
 class Spare:
-    """Arrays that own memory which nobody looks at any more, by their bytes."""
+    """Arrays that own memory which nobody looks at any more, the latest last."""
 
     def __init__(self) -> None:
-        self.kept: dict[int, list[Array]] = {}
+        self.kept: list[Array] = []
         self.bytes = 0
 
     def take(self, size: int) -> Array | None:
-        """One of `size` bytes; else room is made for as many."""
-        if found := self.kept.get(size):
-            self.bytes -= size
-            return found.pop()
-        self.drop(size)
+        """One of `size` bytes; else room is made for it."""
+        for at in range(len(self.kept) - 1, -1, -1):
+            if self.kept[at].nbytes == size:
+                self.bytes -= size
+                return self.kept.pop(at)
+        self._drop(self.bytes + size - MOST)
         return None
 
-    def drop(self, size: int) -> None:
-        """Let go of at least `size` bytes, if there are."""
-        for each in sorted(self.kept, reverse=True):
-            while size > 0 and self.kept[each]:
-                self.kept[each].pop()
-                self.bytes -= each
-                size -= each
+    def _drop(self, size: int) -> None:
+        """Let go of at least `size` bytes, if there are: small ones are soon made anew."""
+        while size > 0 and self.kept:
+            least = min(range(len(self.kept)), key=lambda at: self.kept[at].nbytes)
+            owner = self.kept.pop(least)
+            self.bytes -= owner.nbytes
+            size -= owner.nbytes
 
     def keep(self, owner: Array) -> None:
-        """Keep an array's memory, if there is not too much already."""
-        if self.bytes + owner.nbytes <= MOST:
-            self.kept.setdefault(owner.nbytes, []).append(owner)
-            self.bytes += owner.nbytes
+        """Keep an array's memory, and not too much in all."""
+        self.kept.append(owner)
+        self.bytes += owner.nbytes
+        self._drop(self.bytes - MOST)
 
 
 _SPARE: ContextVar[Spare | None] = ContextVar("spare", default=None)

@@ -5,7 +5,7 @@ pass; what follows from constants alone is known from the first pass on.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.interpreters.elements import DType, rank_of
 from ttxdsl.interpreters.prepared import Prepared
+from ttxdsl.interpreters.threads import SIZE
 
 Array = NDArray[Any]
 
@@ -49,52 +50,148 @@ class PlannedOp:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Elementwise ops that follow each other, or one op of another kind.
+    """Ops that work row by row on the same rows, or one op of another kind.
 
     Attributes:
         steps: the ops.
-        inputs: places in the frame of what they read and none of them makes; none of
-            another kind.
+        keeps: leading dimensions that all their tensors have in common: what is computed
+            at one place of them follows from what is there.
+        inputs: places in the frame, and ranks, of what they read and none of them makes;
+            none of another kind.
         outputs: those that make what is used after them.
     """
 
     steps: tuple[PlannedOp, ...]
-    inputs: tuple[int, ...] = ()
+    keeps: int = 0
+    inputs: tuple[tuple[int, int], ...] = ()
     outputs: tuple[PlannedOp, ...] = ()
 
 
-def _is_elementwise(step: PlannedOp) -> bool:
-    if step.prepared is None or step.prepared.each is None:
-        return False
+class _Run:
+    """Ops that may be computed together, as they are found."""
+
+    def __init__(self) -> None:
+        self.steps: list[PlannedOp] = []
+        self.keeps = 0
+        self.made: set[int] = set()
+        self.used: set[int] = set()
+        self.waiting: list[int] = []
+        """What is to die with an op that was moved ahead, and is read here, too."""
+
+    def joins(self, step: PlannedOp) -> bool:
+        """Add an op, if it works on the same rows."""
+        keeps = _keeps(step)
+        if keeps is None or (self.steps and not self._fits(step, keeps)):
+            return False
+        self.keeps = min(keeps, self.keeps) if self.steps else keeps
+        self.steps.append(step)
+        self.made.update(step.makes)
+        self.used.update(step.uses)
+        return True
+
+    def _fits(self, step: PlannedOp, keeps: int) -> bool:
+        common = min(keeps, self.keeps)
+        # where fewer dimensions are common the rows of all are longer
+        longer = [step] if common == self.keeps else [*self.steps, step]
+        shapes = [one.results[0][1] for one in longer]
+        first, last = self.steps[0].results[0][1], shapes[-1]
+        if not common and (first or last):
+            return False
+        return first[:common] == last[:common] and all(
+            prod(shape[common:]) <= SIZE for shape in shapes
+        )
+
+    def moves_ahead(self, step: PlannedOp) -> PlannedOp | None:
+        """An op that needs nothing from here, as it is ahead of the run."""
+        prepared = step.prepared
+        if prepared is None or prepared.rows is None or self.made & {*step.uses}:
+            return None
+        staying = [at for at in step.frees if at in self.used]
+        if not staying:
+            return step
+        self.waiting += staying
+        frees = tuple(at for at in step.frees if at not in staying)
+        return replace(step, frees=frees, last_use=())
+
+    def done(self) -> list[Together]:
+        """What was found, and start again.
+
+        Views that nobody here looks at come after it: here they would be copies.
+        """
+        steps, keeps, waiting = self.steps, self.keeps, self.waiting
+        self.__init__()
+        inside, after = list[PlannedOp](), list[PlannedOp]()
+        needed: set[int] = set()
+        for step in reversed(steps):
+            (at,) = step.makes
+            if _is_view(step) and at not in needed and at not in step.frees:
+                after.append(step)
+            else:
+                inside.append(step)
+                needed.update(step.uses)
+        looked_at = {at for step in after for at in step.uses}
+        for at, step in enumerate(inside):
+            if early := looked_at & {*step.frees}:
+                frees = tuple(one for one in step.frees if one not in early)
+                inside[at] = replace(step, frees=frees, last_use=())
+                waiting += early
+        ordered = [*reversed(inside), *reversed(after)]
+        if waiting:
+            last = ordered[-1]
+            ordered[-1] = replace(last, frees=(*last.frees, *waiting), last_use=())
+        together = 0 if all(map(_is_view, inside)) else len(inside)
+        found = [Together((step,)) for step in ordered[together:]]
+        return [_together(ordered[:together], keeps), *found] if together else found
+
+
+def _together(steps: Sequence[PlannedOp], keeps: int) -> Together:
+    made = {step.makes[0] for step in steps}
+    read = {
+        at: rank_of(value.type)
+        for step in steps
+        for at, value in zip(step.uses, step.op.operands, strict=True)
+        if at not in made
+    }
+    dead = {at for step in steps for at in step.frees}
+    outputs = tuple(step for step in steps if step.makes[0] not in dead)
+    return Together(tuple(steps), keeps, tuple(read.items()), outputs)
+
+
+def _is_view(step: PlannedOp) -> bool:
+    rows = None if step.prepared is None else step.prepared.rows
+    return rows is not None and rows.view
+
+
+def _keeps(step: PlannedOp) -> int | None:
+    """Dimensions that an op works along row by row; None of one that does not."""
+    if step.prepared is None or step.prepared.rows is None:
+        return None
     _, shape, dtype = step.results[0]
-    operands = step.op.operands[: len(step.uses)]
-    return dtype is not None and all(rank_of(x.type) == len(shape) for x in operands)
+    ranks = {rank_of(value.type) for value in step.op.operands}
+    if dtype is None or (len(step.uses) > 1 and ranks != {len(shape)}):
+        return None
+    keeps = step.prepared.rows.keeps
+    return keeps if keeps or not shape else None
 
 
 def runs_of(steps: Sequence[PlannedOp]) -> list[Together]:
-    """Steps, in their order, those that may be computed together as one."""
+    """Steps, those that may be computed together as one.
+
+    Views and the like that come between them and need none of them go ahead.
+    """
     found: list[Together] = []
-    run: list[PlannedOp] = []
+    run = _Run()
     for step in steps:
-        if _is_elementwise(step):
-            if run and step.results[0][1] != run[0].results[0][1]:
-                found.append(_together(run))
-                run = []
-            run.append(step)
+        if run.joins(step):
             continue
-        if run:
-            found.append(_together(run))
-            run = []
-        found.append(Together((step,)))
-    return found + ([_together(run)] if run else [])
-
-
-def _together(steps: list[PlannedOp]) -> Together:
-    made = {step.makes[0] for step in steps}
-    read = dict.fromkeys(at for step in steps for at in step.uses if at not in made)
-    dead = {at for step in steps for at in step.frees}
-    outputs = tuple(step for step in steps if step.makes[0] not in dead)
-    return Together(tuple(steps), tuple(read), outputs)
+        ahead = run.moves_ahead(step) if run.steps else None
+        if ahead is not None:
+            found.append(Together((ahead,)))
+            continue
+        found += run.done()
+        if not run.joins(step):
+            found.append(Together((step,)))
+    return found + run.done()
 
 
 @dataclass(slots=True)
@@ -110,8 +207,9 @@ class RegionPlan:
         frame: what is known of its values before it starts.
         fixed: values that follow from constants, by their place, as the first pass finds
             them.
-        first: the steps of the first pass; where many follow all alone, since what follows
-            from constants is looked for.
+        alone: the steps one by one.
+        first: those of the first pass; `alone` where many follow, since what follows from
+            constants is looked for.
         rest: what is left of them once that is known.
         loops: whether what follows from constants is kept for other passes.
         once: whether a run takes one pass.
@@ -126,6 +224,7 @@ class RegionPlan:
     once: bool
     fixed: dict[int, Any] = field(default_factory=dict[int, Any])
     kept: int = 0
+    alone: list[Together] = field(default_factory=list[Together])
     first: list[Together] | None = None
     rest: list[Together] | None = None
 
@@ -139,8 +238,8 @@ class RegionPlan:
             for step in self.steps:
                 if step.shadow is None and not step.captured:
                     step.prepared = prepared_of(step.op)
-        alone = [Together((step,)) for step in self.steps]
-        self.first = runs_of(self.steps) if self.once else alone
+        self.alone = [Together((step,)) for step in self.steps]
+        self.first = runs_of(self.steps) if self.once else self.alone
 
     def fix(self, step: PlannedOp, value: Array) -> None:
         """Keep the result of a step that has it from constants alone."""

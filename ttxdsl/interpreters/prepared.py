@@ -6,7 +6,7 @@ region then calls the kernel and nothing else (`regions.run_region`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation
@@ -22,24 +22,57 @@ where none of them fits, and nothing was written.
 """
 
 
+class Rows(NamedTuple):
+    """How an op that works row by row makes some of its rows.
+
+    Attributes:
+        keeps: leading dimensions of its tensors in which an element of the result follows
+            from those of the operands that are at the same place.
+        kernel: takes operands of which the mesh's dimensions and these are any part.
+        view: whether the result is another look at the operand.
+    """
+
+    keeps: int
+    kernel: Kernel
+    view: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """How an op's arrays become its only result."""
 
     kernel: Kernel
     into: Into | None = None
-    each: Kernel | None = None
-    """Of an elementwise op: of any parts of its operands, which broadcast, the result's."""
+    rows: Rows | None = None
 
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 """Types that a ufunc computes in as they are."""
 
 
-def elementwise(kernel: Kernel) -> Prepared:
-    """An op that does the same with every element, of operands that broadcast."""
+def elementwise(kernel: Kernel, rank: int) -> Prepared:
+    """An op that does the same with every element, of operands that broadcast.
+
+    Args:
+        kernel: what it does.
+        rank: of its result.
+    """
     ufunc = UFUNCS.get(kernel)
-    return Prepared(kernel, None if ufunc is None else _by_ufunc(ufunc), kernel)
+    into = None if ufunc is None else _by_ufunc(ufunc)
+    return Prepared(kernel, into, Rows(rank, kernel))
+
+
+def same_dims(before: Sequence[int], after: Sequence[int]) -> int:
+    """How many leading dimensions two shapes have in common."""
+    pairs = zip(before, after, strict=False)
+    return next(
+        (at for at, (x, y) in enumerate(pairs) if x != y), min(len(before), len(after))
+    )
+
+
+def row_of(x: Array, rank: int, keeps: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a result, of which `x` says the mesh's dimensions and the first ones."""
+    return (*x.shape[: x.ndim - rank + keeps], *shape[keeps:])
 
 
 def _by_ufunc(ufunc: np.ufunc) -> Into:
@@ -82,6 +115,7 @@ COMPUTING = (
     MemoryError,
 )
 """What a function that computes an op may raise."""
+
 
 Prepare = Callable[[Any], Kernel | Prepared | None]
 PREPARES: dict[type[Operation], Prepare] = {}

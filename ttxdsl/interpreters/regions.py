@@ -285,7 +285,7 @@ def _pass(
     if plan.first is None:
         plan.begin((lambda op: prepared_of(state, op)) if state.alone else None)
     settled = plan.rest is not None and not watched
-    runs = plan.rest if settled else plan.first
+    runs = plan.alone if watched else plan.rest if settled else plan.first
     assert runs is not None
     for run in runs:
         if run.inputs and not watched and compute(run, frame, _located):

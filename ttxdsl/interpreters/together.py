@@ -1,18 +1,20 @@
-"""Elementwise ops that follow each other, computed together on large arrays.
+"""Ops that work row by row and follow each other, computed together on large arrays.
 
-What they make for each other is never whole: a stretch of the operands goes through all
-of them while it is in a core's cache, and threads share the stretches. New memory is
-taken for what is used later alone, or that of an operand which nobody else looks at.
+What they make for each other is never whole: a stretch of the rows goes through all of
+them (a softmax, a norm, an activation) while it is in a core's cache, and threads share
+the stretches. New memory is taken for what is used later alone, or that of an operand
+which nobody else looks at.
 """
 
 from collections.abc import Callable, Sequence
+from math import prod
 from sys import getrefcount
 from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Operation
 
-from ttxdsl.interpreters.kernels import UFUNCS, Array, Kernel
+from ttxdsl.interpreters.kernels import UFUNCS, Array
 from ttxdsl.interpreters.memory import empty, release
 from ttxdsl.interpreters.planned import PlannedOp, Together
 from ttxdsl.interpreters.prepared import COMPUTING, PLAIN
@@ -54,7 +56,7 @@ Located = Callable[[Exception, Operation, Sequence[Any]], Exception]
 
 
 def compute(run: Together, frame: list[Any], located: Located) -> bool:
-    """Compute a run of elementwise ops into the frame of a pass.
+    """Compute a run of ops into the frame of a pass.
 
     Returns:
         Whether it was worth it; nothing happened otherwise.
@@ -62,20 +64,27 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     Raises:
         Exception: what `located` makes of an error in an op.
     """
-    inputs = [frame[at] for at in run.inputs]
+    inputs = [frame[at] for at, _ in run.inputs]
     if all(x.size < LARGE for x in inputs):
         return False
-    shape = _common_shape(run, inputs)
-    if shape is None:
+    lead = _common_lead(run, inputs)
+    if lead is None:
         return False
+    rows = (*lead, *run.steps[0].results[0][1][: run.keeps])
     # results lie in memory as the operands do
-    order = outermost_first(next(x for x in inputs if x.shape == shape))
-    outs = _room_for(run, inputs, shape, order)
+    largest = max(range(len(inputs)), key=[x.size for x in inputs].__getitem__)
+    order = outermost_first(_lifted(inputs[largest], run.inputs[largest][1], rows, run))
+    order = tuple(dim for dim in order if dim < len(rows))
+    outs = _room_for(run, inputs, rows, order)
+
+    def in_order(x: Array) -> Array:
+        return x.transpose((*order, *range(len(rows), x.ndim)))
+
     reads = {
-        at: np.broadcast_to(x, shape).transpose(order)
-        for at, x in zip(run.inputs, inputs, strict=True)
+        at: in_order(_lifted(x, rank, rows, run))
+        for (at, rank), x in zip(run.inputs, inputs, strict=True)
     }
-    writes = {at: out.transpose(order) for at, out in outs.items()}
+    writes = {at: in_order(out) for at, out in outs.items()}
     last = run.steps[-1] if run.steps[-1] in run.outputs else None
     steps = [(step, _ufunc_of(step) if step is last else None) for step in run.steps]
 
@@ -85,12 +94,12 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
             args = [values[at] for at in step.uses]
             (at,), (_, _, dtype) = step.makes, step.results[0]
             prepared = step.prepared
-            assert prepared is not None and prepared.each is not None
+            assert prepared is not None and prepared.rows is not None
             try:
                 if ufunc is not None and args[0].dtype == dtype:
                     ufunc(*args, out=writes[at][part])  # nobody reads from here on
                     continue
-                values[at] = prepared.each(*args)
+                values[at] = prepared.rows.kernel(*args)
                 if values[at].dtype != dtype:
                     raise TypeError(f"gives values of type {values[at].dtype}")
             except COMPUTING as error:
@@ -102,9 +111,11 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
             if at in values:
                 out[part] = values[at]
 
-    share(work, stretches([shape[dim] for dim in order], SIZE))
+    arrays = (*reads.values(), *writes.values())
+    widest = max(prod(x.shape[len(rows) :]) for x in arrays)
+    share(work, stretches([rows[dim] for dim in order], max(1, SIZE // max(widest, 1))))
     reads.clear()
-    del inputs
+    del inputs, arrays
     for step in run.steps:
         for at in step.frees:
             release(frame, at)
@@ -113,46 +124,55 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     return True
 
 
-def _common_shape(run: Together, inputs: Sequence[Array]) -> tuple[int, ...] | None:
-    """The shape of all results, if they have one and an operand is as large.
+def _common_lead(run: Together, inputs: Sequence[Array]) -> tuple[int, ...] | None:
+    """The devices' dimensions of all results, if they have the same.
 
-    A result that is the same on more devices than another one is smaller.
+    A result that is the same on more devices than another one has smaller ones.
     """
-    shapes = {at: x.shape for at, x in zip(run.inputs, inputs, strict=True)}
+    leads = {
+        at: x.shape[: x.ndim - rank]
+        for (at, rank), x in zip(run.inputs, inputs, strict=True)
+    }
     found: set[tuple[int, ...]] = set()
     for step in run.steps:
-        shape = np.broadcast_shapes(*(shapes[at] for at in step.uses))
-        shapes[step.makes[0]] = shape
-        found.add(shape)
-    shape = found.pop()
-    local = run.steps[0].results[0][1]
-    fits = shape[len(shape) - len(local) :] == local
-    if found or not fits or all(x.shape != shape for x in inputs):
-        return None
-    return shape
+        lead = np.broadcast_shapes(*(leads[at] for at in step.uses))
+        leads[step.makes[0]] = lead
+        found.add(lead)
+    return None if len(found) > 1 else found.pop()
+
+
+def _lifted(x: Array, rank: int, rows: tuple[int, ...], run: Together) -> Array:
+    """An operand with all of the rows in front, repeated if need be (a view)."""
+    more = len(rows) - run.keeps + rank - x.ndim
+    x = x.reshape((*(1,) * more, *x.shape))
+    return np.broadcast_to(x, (*rows, *x.shape[len(rows) :]))
 
 
 def _room_for(
-    run: Together, inputs: list[Array], shape: tuple[int, ...], order: Sequence[int]
+    run: Together, inputs: list[Array], rows: tuple[int, ...], order: Sequence[int]
 ) -> dict[int, Array]:
-    """Memory for what is used later: an operand's that dies, or some that is new."""
-    dying = {at for step in run.steps for at in step.frees}
-    places = [at for at, place in enumerate(run.inputs) if place in dying]
-    room = [x for x in free(inputs, places) if x.shape == shape]
+    """Memory for what is used later: new, or for a lone result an operand's that dies."""
+    room: list[Array] = []
+    if len(run.outputs) == 1:
+        dying = {at for step in run.steps for at in step.frees}
+        places = [at for at, (place, _) in enumerate(run.inputs) if place in dying]
+        room = free(inputs, places)
     found: dict[int, Array] = {}
     for step in run.outputs:
-        dtype = step.results[0][2]
-        fits = next((x for x in room if x.dtype == dtype), None)
-        if fits is None:
-            made = empty([shape[dim] for dim in order], dtype)
-            fits = made.transpose(np.argsort(order))
-        room = [x for x in room if x is not fits]
-        found[step.makes[0]] = fits
+        _, local, dtype = step.results[0]
+        shape = (*rows, *local[run.keeps :])
+        fits = (x for x in room if x.shape == shape and x.dtype == dtype)
+        if (out := next(fits, None)) is None:
+            turned = (*order, *range(len(rows), len(shape)))
+            out = empty([shape[dim] for dim in turned], dtype)
+            out = out.transpose(np.argsort(turned))
+        found[step.makes[0]] = out
     return found
 
 
 def _ufunc_of(step: PlannedOp) -> np.ufunc | None:
     """The ufunc that the op is on plain types."""
-    if step.prepared is None or step.results[0][2] not in PLAIN:
+    prepared = step.prepared
+    if prepared is None or prepared.rows is None or step.results[0][2] not in PLAIN:
         return None
-    return UFUNCS.get(cast(Kernel, step.prepared.each))
+    return UFUNCS.get(prepared.rows.kernel)

@@ -28,7 +28,14 @@ from ttxdsl.interpreters.elements import (
     widen,
 )
 from ttxdsl.interpreters.kernels import BINARY, Array, Kernel
-from ttxdsl.interpreters.prepared import Prepared, elementwise, selecting
+from ttxdsl.interpreters.prepared import (
+    Prepared,
+    Rows,
+    elementwise,
+    row_of,
+    same_dims,
+    selecting,
+)
 from ttxdsl.interpreters.reduction import Reducer, reduce_named
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_fused import activated_by, matmul_of
@@ -50,7 +57,7 @@ def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
     write = selecting if name == "where" else None
     if has_layout(op.results[0].type):
         kernel, write = partial(_of_tt_mlir, kernel, op), None
-    plain = elementwise(kernel)
+    plain = elementwise(kernel, rank)
     write = write or plain.into
     scalars = [at for at, one in enumerate(op.reads) if rank and not rank_of(one.type)]
 
@@ -73,7 +80,7 @@ def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
     def run_into(room: Sequence[Array], *args: Array) -> Array | None:
         return None if write is None else write(room, *expanded(args))
 
-    return Prepared(run, write and run_into, plain.each)
+    return Prepared(run, write and run_into, plain.rows)
 
 
 _TRUTH = (Typing.LOGICAL, Typing.SELECT)
@@ -95,11 +102,20 @@ def _of_tt_mlir(kernel: Kernel, op: Any, *args: Array) -> Array:
     return result if result.dtype == dtype else kernels.convert(result, dtype)
 
 
-def _converted(kernel: Callable[[Array, DType], Array], op: Any) -> Kernel:
+def _typecast(op: Any) -> Prepared:
     shape, dtype = tensor_of(op.results[0].type)
 
     def run(x: Array) -> Array:
-        return _stretched(kernel(x, dtype), shape)
+        return _stretched(kernels.convert(x, dtype), shape)
+
+    return Prepared(run, rows=Rows(len(shape), partial(kernels.convert, dtype=dtype)))
+
+
+def _bitcast_convert(op: Any) -> Kernel:
+    shape, dtype = tensor_of(op.results[0].type)
+
+    def run(x: Array) -> Array:
+        return _stretched(kernels.bitcast_convert(x, dtype), shape)
 
     return run
 
@@ -126,11 +142,12 @@ _REDUCTIONS: Mapping[str, str] = {
 }
 
 
-def _reduction(mnemonic: str, op: Any) -> Kernel:
+def _reduction(mnemonic: str, op: Any) -> Prepared:
     rank = rank_of(op.input.type)
     dims = [dim % rank for dim in op.reduced_dims()]
     shape, _ = tensor_of(op.results[0].type)
     name = _REDUCTIONS.get(mnemonic)
+    keeps = min(dims, default=0)
 
     def run(x: Array) -> Array:
         lead = x.ndim - rank
@@ -139,28 +156,32 @@ def _reduction(mnemonic: str, op: Any) -> Kernel:
             reduced = _mean(x, axes)
         else:
             reduced = reduce_named(name, x, axes) if axes else x
-        return reduced.reshape((*x.shape[:lead], *shape))
+        return reduced.reshape(row_of(x, rank, keeps, shape))
 
-    return run
+    return Prepared(run, rows=Rows(keeps, run))
 
 
 # data movement
 
 
-def _reshape(op: Any) -> Kernel:
-    shape, rank = tensor_of(op.results[0].type)[0], rank_of(op.input.type)
-    return partial(kernels.reshape, rank=rank, shape=shape)
-
-
-def _repeat(op: Any) -> Kernel:
-    factors = op.repeat_dims.values()
-    shape, count = tensor_of(op.results[0].type)[0], len(factors)
+def _reshape(op: Any) -> Prepared:
+    before, shape = (tensor_of(one.type)[0] for one in (op.input, op.results[0]))
+    keeps, rank = same_dims(before, shape), len(before)
 
     def run(x: Array) -> Array:
-        sizes = x.shape[x.ndim - count :]
-        if all(n == 1 or k == 1 for n, k in zip(sizes, factors, strict=True)):
-            return _stretched(x, shape)
-        return np.tile(x, (*(1,) * (x.ndim - count), *factors))
+        return x.reshape(row_of(x, rank, keeps, shape))
+
+    return Prepared(run, rows=Rows(keeps, run, view=True))
+
+
+def _repeat(op: Any) -> Kernel | Prepared:
+    factors = op.repeat_dims.values()
+    sizes, _ = tensor_of(op.input.type)
+    if all(n == 1 or k == 1 for n, k in zip(sizes, factors, strict=True)):
+        return _broadcast(op)
+
+    def run(x: Array) -> Array:
+        return np.tile(x, (*(1,) * (x.ndim - len(factors)), *factors))
 
     return run
 
@@ -244,9 +265,16 @@ def _scatter(op: Any) -> Prepared:
     return Prepared(run, into if how is None else None)
 
 
-def _broadcast(op: Any) -> Kernel:
-    shape, _ = tensor_of(op.results[0].type)
-    return partial(_stretched, shape=shape)
+def _broadcast(op: Any) -> Prepared:
+    before, shape = (tensor_of(one.type)[0] for one in (op.input, op.results[0]))
+    keeps, rank = same_dims(before, shape), len(before)
+    if rank != len(shape):
+        return Prepared(partial(_stretched, shape=shape))
+
+    def run(x: Array) -> Array:
+        return np.broadcast_to(x, row_of(x, rank, keeps, shape))
+
+    return Prepared(run, rows=Rows(keeps, run, view=True))
 
 
 # creation
@@ -286,7 +314,7 @@ PREPARES: dict[str, Callable[[Any], Kernel | Prepared]] = {
     },
     **{name: partial(_reduction, name) for name in ("mean", *_REDUCTIONS)},
     "arange": _arange,
-    "bitcast_convert": partial(_converted, kernels.bitcast_convert),
+    "bitcast_convert": _bitcast_convert,
     "broadcast": _broadcast,
     "concat": _concat,
     "constant": _constant,
@@ -302,7 +330,7 @@ PREPARES: dict[str, Callable[[Any], Kernel | Prepared]] = {
     "scatter": _scatter,
     "slice_dynamic": _slice_dynamic,
     "slice_static": _slice_static,
-    "typecast": partial(_converted, kernels.convert),
+    "typecast": _typecast,
     "zeros": partial(_filled, 0),
 }
 """What is made of each op, by its declaration's name (`repeat` is ttnn's alone)."""

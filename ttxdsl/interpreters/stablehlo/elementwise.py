@@ -18,7 +18,7 @@ from ttxdsl.interpreters.implementing import (
     prepares,
 )
 from ttxdsl.interpreters.kernels import Array, Kernel
-from ttxdsl.interpreters.prepared import Prepared, elementwise, selecting
+from ttxdsl.interpreters.prepared import Prepared, Rows, elementwise, selecting
 from ttxdsl.interpreters.regions import Values
 
 
@@ -37,7 +37,8 @@ def _compare(op: hlo.CompareOp) -> Prepared:
     """Six directions; TOTALORDER also orders zeros by sign and NaNs."""
     total = op.compare_type is not None and op.compare_type.data == "TOTALORDER"
     direction = op.comparison_direction.data.value
-    return elementwise(partial(kernels.compare, direction=direction, total_order=total))
+    kernel = partial(kernels.compare, direction=direction, total_order=total)
+    return elementwise(kernel, rank_of(op.result.type))
 
 
 @prepares(hlo.SelectOp)
@@ -48,7 +49,8 @@ def _select(op: hlo.SelectOp) -> Prepared:
     def run(pred: Array, on_true: Array, on_false: Array) -> Array:
         return kernels.select(kernels.expand_scalar(pred, rank), on_true, on_false)
 
-    return Prepared(run, None if rank else selecting, kernels.select)
+    rows = Rows(rank_of(op.on_true.type), run)
+    return Prepared(run, None if rank else selecting, rows)
 
 
 @prepares(hlo.ClampOp)
@@ -62,13 +64,14 @@ def _clamp(op: hlo.ClampOp) -> Prepared:
             x, kernels.expand_scalar(low, lower), kernels.expand_scalar(high, upper)
         )
 
-    return Prepared(run, each=run)
+    return Prepared(run, rows=Rows(rank, run))
 
 
 @prepares(hlo.ConvertOp)
 def _convert(op: hlo.ConvertOp) -> Prepared:
     """To the result's element type."""
-    return elementwise(partial(kernels.convert, dtype=tensor_of(op.result.type)[1]))
+    shape, dtype = tensor_of(op.result.type)
+    return elementwise(partial(kernels.convert, dtype=dtype), len(shape))
 
 
 @implements(hlo.UniformQuantizeOp)
