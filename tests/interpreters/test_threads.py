@@ -122,8 +122,9 @@ def test_products_in_stretches(
     x, y = rng.standard_normal(left), rng.standard_normal(right)
     found = contraction._multiplied(x, y)  # pyright: ignore[reportPrivateUsage]
     np.testing.assert_allclose(found, np.matmul(x, y), rtol=1e-12, atol=1e-12)
-    monkeypatch.setattr(threads, "threads", lambda: 1)
-    alone = contraction._multiplied(x, y)  # pyright: ignore[reportPrivateUsage]
+    with monkeypatch.context() as patch:
+        patch.setattr(threads, "threads", lambda: 1)
+        alone = contraction._multiplied(x, y)  # pyright: ignore[reportPrivateUsage]
     np.testing.assert_array_equal(alone, found)
 
 
