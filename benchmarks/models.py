@@ -15,6 +15,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,9 @@ SCHEMES = {"data and model": (2, 4), "data": (8, 1), "model": (1, 8), "fsdp": (8
 FSDP splits every weight along its first dimension too, by the axis of the batch.
 """
 
+LARGE = "data and model, 16 x 16"
+"""The first of these on 256 devices."""
+
 
 def lower(
     layers: int,
@@ -69,18 +73,18 @@ def lower(
     *,
     scanned: bool = False,
 ) -> Any:
-    """The same as JAX holds it (a `jax.stages.Lowered`), on eight host devices.
+    """The same as JAX holds it (a `jax.stages.Lowered`), on host devices.
 
     JAX reads the number of devices once: call this before anything else uses JAX.
     """
-    os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+    shape = (16, 16) if scheme == LARGE else SCHEMES[scheme]
+    flag = f"--xla_force_host_platform_device_count={prod(shape)}"
+    os.environ.setdefault("XLA_FLAGS", flag)
     import jax
     import jax.numpy as jnp
     from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
-    mesh = jax.make_mesh(
-        SCHEMES[scheme], ("data", "model"), axis_types=(AxisType.Auto,) * 2
-    )
+    mesh = jax.make_mesh(shape, ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 
     def array(shape: tuple[int, ...], *axes: str | None, dtype: Any = jnp.float32):
         sharding = NamedSharding(mesh, P(*axes))
