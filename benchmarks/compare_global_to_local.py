@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from compare_xla_corpus import sharded_texts  # noqa: E402
+from xdsl.dialects.builtin import ModuleOp  # noqa: E402
 from xdsl.utils.exceptions import VerifyException  # noqa: E402
 
 from tests.differential.equal_text import run_ours  # noqa: E402
@@ -55,26 +58,20 @@ def sent(text: str) -> int:
 
 def is_right(made: str, whole: str) -> bool:
     """Whether all devices together compute what the whole program does."""
-    module = parse_program(whole)
-    arguments = arguments_of(module, 0, tagged=False)
-    try:
-        wanted = run_module(module, arguments)
-        for one, other in zip(
-            run_everywhere(made, module, arguments), wanted, strict=True
-        ):
-            assert_same(one, other)
-    except (CompileError, AssertionError):
-        return False
-    return True
+    return _computes(whole, lambda module, inputs: run_everywhere(made, module, inputs))
 
 
 def computes_alike(made: str, whole: str) -> bool:
     """Whether what the stages made computes what the whole program does."""
+    return _computes(whole, lambda _, inputs: run_module(parse_program(made), inputs))
+
+
+def _computes(whole: str, run: Callable[[ModuleOp, list[Any]], Iterable[Any]]) -> bool:
     module = parse_program(whole)
     arguments = arguments_of(module, 0, tagged=False)
-    results = (run_module(one, arguments) for one in (parse_program(made), module))
     try:
-        for one, other in zip(*results, strict=True):
+        wanted = run_module(module, arguments)
+        for one, other in zip(run(module, arguments), wanted, strict=True):
             assert_same(one, other)
     except (CompileError, AssertionError):
         return False

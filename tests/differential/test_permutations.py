@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -20,39 +21,51 @@ PAIRS = re.compile(r"source_target_pairs = dense<.*?> : tensor<\d+x2xi64>")
 
 def check_permutations(oracle: Oracle, seed: int) -> list[Outcome]:
     """The same text, but for the devices of an exchange, and the same numbers."""
-    text = oracle.run(padded_program(seed, MOVING_OPS))
-    outcomes: list[Outcome] = []
-    for pipeline in (NAME, f"{NAME}{{enable-halo-exchange=false}}"):
-        (theirs,) = oracle.run_all([(text, pipeline)])
-        ours = oracle.run(run_ours(text, pipeline))
-        assert same_numbers(text, ours, seed), ours
-        if theirs is None:
-            outcome = "C++ refuses or crashes"
-        elif ours == theirs:
-            outcome = "equal" if ours != text else "equal, nothing to do"
-        else:
-            assert PAIRS.sub("", ours) == PAIRS.sub("", theirs), ours
-            outcome = "C++ numbers devices along the manual axes only"
-        outcomes.append((pipeline, outcome))
-    return outcomes
+
+    def otherwise(ours: str, theirs: str) -> str:
+        assert PAIRS.sub("", ours) == PAIRS.sub("", theirs), ours
+        return "C++ numbers devices along the manual axes only"
+
+    without = f"{NAME}{{enable-halo-exchange=false}}"
+    return _checked(oracle, seed, {NAME: NAME, without: without}, otherwise)
 
 
 def check_newest_permutations(newest: Oracle, seed: int) -> list[Outcome]:
     """The same text, and the same numbers."""
-    text = newest.run(padded_program(seed, MOVING_OPS))
+    pipelines = {
+        f"{NAME}{{enable-halo-exchange={on}}}": (
+            f"{NAME}{{enable-halo-exchange={on} newest=true}}"
+        )
+        for on in ("true", "false")
+    }
+    # C++ leaves pads that grow shards in place
+    found = _checked(newest, seed, pipelines, lambda ours, theirs: "in other words")
+    return [(f"newest {pipeline}", outcome) for pipeline, outcome in found]
+
+
+def _checked(
+    oracle: Oracle,
+    seed: int,
+    pipelines: dict[str, str],
+    otherwise: Callable[[str, str], str],
+) -> list[Outcome]:
+    """What comes of a random program by each pipeline, theirs and ours.
+
+    `otherwise` says what it is where the texts differ.
+    """
+    text = oracle.run(padded_program(seed, MOVING_OPS))
     outcomes: list[Outcome] = []
-    for option in ("enable-halo-exchange=true", "enable-halo-exchange=false"):
-        pipeline = f"{NAME}{{{option}}}"
-        (theirs,) = newest.run_all([(text, pipeline)])
-        ours = newest.run(run_ours(text, f"{NAME}{{{option} newest=true}}"))
+    for pipeline, own in pipelines.items():
+        (theirs,) = oracle.run_all([(text, pipeline)])
+        ours = oracle.run(run_ours(text, own))
         assert same_numbers(text, ours, seed), ours
         if theirs is None:
             outcome = "C++ refuses or crashes"
         elif ours == theirs:
             outcome = "equal" if ours != text else "equal, nothing to do"
         else:
-            outcome = "in other words"  # C++ leaves pads that grow shards in place
-        outcomes.append((f"newest {pipeline}", outcome))
+            outcome = otherwise(ours, theirs)
+        outcomes.append((pipeline, outcome))
     return outcomes
 
 
