@@ -127,6 +127,11 @@ def _magnitude(x: Array) -> int:
     return max(abs(int(x.max())), abs(int(x.min())))
 
 
+_OWN_LINES = 256
+"""Rows (or columns) of a device for which BLAS is about as fast as for more of them."""
+
+_Shapes = tuple[tuple[int, ...], tuple[int, ...]]
+
 Dims = tuple[Sequence[int], Sequence[int]]
 """Dimensions of the left side and of the right one."""
 
@@ -143,6 +148,15 @@ class _Side:
         """The operand [stay…, batch…, M, K] or [stay…, batch…, K, N]."""
         return x.reshape(self.lifted).transpose(self.order).reshape(self.sizes)
 
+    def is_view(self, x: Array) -> bool:
+        """Whether these are the operand's own memory."""
+        turned = x.reshape(self.lifted).transpose(self.order)
+        try:
+            turned.reshape(self.sizes, copy=False)
+        except ValueError:
+            return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
@@ -153,15 +167,16 @@ class _Layout:
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     batch: int
+    enough: tuple[bool, bool]
+    """Whether each device's rows, or columns, are enough for a product of their own."""
 
 
 def _layout(
-    shapes: tuple[tuple[int, ...], tuple[int, ...]],
+    shapes: _Shapes,
     batching: Dims,
     contracting: Dims,
     ranks: tuple[int, int],
-    *,
-    apart: bool,
+    apart: tuple[bool, bool],
 ) -> _Layout:
     lead = max(len(shape) - rank for shape, rank in zip(shapes, ranks, strict=True))
     lhs, rhs = (
@@ -169,8 +184,9 @@ def _layout(
         for shape, rank in zip(shapes, ranks, strict=True)
     )
     left, right = list[int](), list[int]()
-    if not apart:
+    if not apart[0]:
         left = [i for i in range(lead) if lhs[i] > 1 and rhs[i] == 1]
+    if not apart[1]:
         right = [i for i in range(lead) if rhs[i] > 1 and lhs[i] == 1]
     stay = [i for i in range(lead) if i not in left and i not in right]
 
@@ -214,6 +230,10 @@ def _layout(
         (*around, *own, *others),
         (*front, *back),
         prod(lhs[dim] for dim in lhs_batch),
+        (
+            bool(left) and prod(lhs[dim] for dim in lhs_free) >= _OWN_LINES,
+            bool(right) and prod(rhs[dim] for dim in rhs_free) >= _OWN_LINES,
+        ),
     )
 
 
@@ -224,17 +244,27 @@ def product_of(
 
     The result has the batching dimensions, then what is left of the left side, then of
     the right one. A leading dimension that only one side has counts as one of its free
-    dimensions, except inside of `apart`: the devices' products become one large one,
-    whose result is handed out as a view.
+    dimensions: the devices' products become one large one, whose result is handed out as
+    a view. Not so inside of `apart`, nor where that takes a copy of the operand and the
+    devices' own products are large enough.
     """
-    layouts: dict[tuple[tuple[int, ...], tuple[int, ...], bool], _Layout] = {}
+    layouts: dict[tuple[_Shapes, tuple[bool, bool]], _Layout] = {}
+
+    def layout_of(shapes: _Shapes, apart: tuple[bool, bool]) -> _Layout:
+        if (layout := layouts.get((shapes, apart))) is None:
+            layout = _layout(shapes, batching, contracting, ranks, apart)
+            layouts[shapes, apart] = layout
+        return layout
 
     def run(lhs: Array, rhs: Array) -> Array:
-        key = lhs.shape, rhs.shape, _APART.get()
-        if (layout := layouts.get(key)) is None:
-            layout = layouts[key] = _layout(
-                key[:2], batching, contracting, ranks, apart=key[2]
-            )
+        shapes = lhs.shape, rhs.shape
+        alone = _APART.get()
+        layout = layout_of(shapes, (alone, alone))
+        if not alone and any(layout.enough):
+            copied = not layout.left.is_view(lhs), not layout.right.is_view(rhs)
+            apart = copied[0] and layout.enough[0], copied[1] and layout.enough[1]
+            if any(apart):
+                layout = layout_of(shapes, apart)
         x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
         result = _product(x, y, dtype, layout.batch)
         if result.dtype != dtype:
