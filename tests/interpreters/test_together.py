@@ -166,41 +166,50 @@ def test_what_is_made_on_the_way_is_never_whole(monkeypatch: pytest.MonkeyPatch)
     assert [len(run.steps) for run in plan.rest or ()] == [4, 1]
 
 
-SOFTMAX = f"""func.func @main(%x: {of(*SHAPE)}, %w: {of(SHAPE[1])}) -> {of(*SHAPE)} {{
-  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
-  %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum
-    across dimensions = [1] : ({of(*SHAPE)}, tensor<f32>) -> {of(SHAPE[0])}
-  %mb = stablehlo.broadcast_in_dim %m, dims = [0] : ({of(SHAPE[0])}) -> {of(*SHAPE)}
-  %d = stablehlo.subtract %x, %mb : {of(*SHAPE)}
-  %e = stablehlo.exponential %d : {of(*SHAPE)}
-  %wb = stablehlo.broadcast_in_dim %w, dims = [1] : ({of(SHAPE[1])}) -> {of(*SHAPE)}
-  %s = stablehlo.reduce(%e init: %zero) applies stablehlo.add
-    across dimensions = [1] : ({of(*SHAPE)}, tensor<f32>) -> {of(SHAPE[0])}
-  %sb = stablehlo.broadcast_in_dim %s, dims = [0] : ({of(SHAPE[0])}) -> {of(*SHAPE)}
-  %y = stablehlo.divide %e, %sb : {of(*SHAPE)}
-  %z = stablehlo.multiply %y, %wb : {of(*SHAPE)}
-  return %z : {of(*SHAPE)}
-}}"""
+def softmax(*shape: int) -> str:
+    """Of the last dimension, times a weight an element of it."""
+    whole, rows, dims = of(*shape), of(*shape[:-1]), [*range(len(shape) - 1)]
+    last = len(shape) - 1
+    return f"""func.func @main(%x: {whole}, %w: {of(shape[-1])}) -> {whole} {{
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %m = stablehlo.reduce(%x init: %low) applies stablehlo.maximum
+        across dimensions = [{last}] : ({whole}, tensor<f32>) -> {rows}
+      %mb = stablehlo.broadcast_in_dim %m, dims = {dims} : ({rows}) -> {whole}
+      %d = stablehlo.subtract %x, %mb : {whole}
+      %e = stablehlo.exponential %d : {whole}
+      %wb = stablehlo.broadcast_in_dim %w, dims = [{last}]
+        : ({of(shape[-1])}) -> {whole}
+      %s = stablehlo.reduce(%e init: %zero) applies stablehlo.add
+        across dimensions = [{last}] : ({whole}, tensor<f32>) -> {rows}
+      %sb = stablehlo.broadcast_in_dim %s, dims = {dims} : ({rows}) -> {whole}
+      %y = stablehlo.divide %e, %sb : {whole}
+      %z = stablehlo.multiply %y, %wb : {whole}
+      return %z : {whole}
+    }}"""
 
 
-def test_a_softmax_goes_row_by_row(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("shape", [(6, 5), (1, 6, 5), (2, 3, 5)])
+def test_a_softmax_goes_row_by_row(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+):
     """In ttnn all of it is one run; views of the weights go ahead of it."""
     make_small_large(monkeypatch)
-    module = parse(SOFTMAX)
+    module = parse(softmax(*shape))
     in_ttnn(module)
     runner = Runner(module)
-    x, w = np.random.default_rng(0).standard_normal((2, *SHAPE)).astype(np.float32)
-    (found,) = runner.run([x, w[0]])
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal(one).astype(np.float32) for one in (shape, shape[-1]))
+    (found,) = runner.run([x, w])
     (plan,) = session(runner.interpreter).plans.values()
     (run,) = (one for one in plan.rest or () if len(one.steps) > 1)
     names = [step.op.name.removeprefix("ttnn.") for step in run.steps]
     assert [name for name in names if name not in ("reshape", "repeat")] == [
         *("max", "subtract", "exp", "sum", "divide", "multiply")
     ]
-    assert run.keeps == 1 and len(run.outputs) == 1
-    e = np.exp(x - x.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(found, e / e.sum(axis=1, keepdims=True) * w[0], 1e-6)
+    assert run.keeps == len(shape) - 1 and len(run.outputs) == 1
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    np.testing.assert_allclose(found, e / e.sum(axis=-1, keepdims=True) * w, 1e-6)
 
 
 @pytest.mark.usefixtures("small_is_large")

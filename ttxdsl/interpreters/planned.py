@@ -79,9 +79,11 @@ class _Run:
         """What is to die with an op that was moved ahead, and is read here, too."""
 
     def joins(self, step: PlannedOp) -> bool:
-        """Add an op, if it works on the same rows."""
+        """Add an op, if it works on the same rows; a view only of what is made here."""
         keeps = _keeps(step)
         if keeps is None or (self.steps and not self._fits(step, keeps)):
+            return False
+        if _is_view(step) and not self.made & {*step.uses}:
             return False
         self.keeps = min(keeps, self.keeps) if self.steps else keeps
         self.steps.append(step)
