@@ -213,6 +213,22 @@ def test_a_softmax_goes_row_by_row(
 
 
 @pytest.mark.usefixtures("small_is_large")
+def test_a_number_is_no_row():
+    """A sum of all elements, and one more number, on one device."""
+    module = parse(f"""func.func @main(%x: {of(*SHAPE)}, %n: tensor<f32>) -> tensor<f32> {{
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add
+        across dimensions = [0, 1] : ({of(*SHAPE)}, tensor<f32>) -> tensor<f32>
+      %t = stablehlo.add %s, %n : tensor<f32>
+      return %t : tensor<f32>
+    }}""")
+    in_ttnn(module)
+    x, n = np.ones(SHAPE, np.float32), np.float32(2)
+    (found,) = Runner(module).run([x, n])
+    assert found == 32
+
+
+@pytest.mark.usefixtures("small_is_large")
 def test_an_operand_that_dies_is_written():
     """Each pass but the first op's: the argument is the caller's, `%a` is nobody's."""
     text = f"""func.func @main(%x: {of(*SHAPE)}) -> {of(*SHAPE)} {{

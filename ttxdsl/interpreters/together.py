@@ -68,8 +68,8 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     if all(x.size < LARGE for x in inputs):
         return False
     lead = _common_lead(run, inputs)
-    if lead is None:
-        return False
+    if lead is None or not (lead or run.keeps):
+        return False  # no rows
     rows = (*lead, *run.steps[0].results[0][1][: run.keeps])
     # results lie in memory as the operands do
     largest = max(range(len(inputs)), key=[x.size for x in inputs].__getitem__)
