@@ -312,6 +312,23 @@ def test_a_stretch_is_a_part_of_the_whole(name: str, dtype: Any):
         np.testing.assert_array_equal(out, whole)
 
 
+@given(st.integers(0, 1 << 20))
+@settings(max_examples=200, deadline=None)
+def test_results_lie_as_those_of_a_ufunc(seed: int):
+    """Sums and products that come next then add in the same order."""
+    rng = random.Random(seed)
+    shape = [rng.randrange(2, 5) for _ in range(rng.randrange(1, 5))]
+    arrays: list[Any] = []
+    for _ in range(2):
+        order = rng.sample(range(len(shape)), len(shape))
+        there = [shape[dim] if rng.random() < 0.8 else 1 for dim in order]
+        x = np.zeros(there, np.float32).transpose(np.argsort(order))
+        arrays.append(np.broadcast_to(x, shape))
+    made = np.add(*arrays)
+    found = together._order_of(arrays, len(shape))  # pyright: ignore[reportPrivateUsage]
+    assert [made.strides[dim] for dim in found] == sorted(made.strides, reverse=True)
+
+
 INTEGERS = {
     *("and", "count_leading_zeros", "not", "or", "popcnt", "xor"),
     *("shift_left", "shift_right_arithmetic", "shift_right_logical"),

@@ -85,20 +85,21 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
         )
         x = x[cut]
     order = outermost_first(x)
-    outside = next(at for at, dim in enumerate(order) if dim in axes)
+    outside = order[: next(at for at, dim in enumerate(order) if dim in axes)]
     if x.size < LARGE or not outside:
         return _reduced(ufunc, x, axes)
     # cut outside of what is reduced, the order in which NumPy adds stays the same
-    view = x.transpose(order)
-    inside = tuple(at for at, dim in enumerate(order) if dim in axes)
     whole = empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
+    whole = whole.transpose(np.argsort(order))
 
     def work(part: Stretch) -> None:
-        whole[part] = _reduced(ufunc, view[part], inside)
+        cuts = dict(zip(outside, part, strict=False))
+        here = tuple(cuts.get(dim, slice(None)) for dim in range(x.ndim))
+        whole[here] = _reduced(ufunc, x[here], axes)
 
-    size = SIZE // prod(view.shape[outside:])
-    share(work, stretches(view.shape[:outside], max(1, size)))
-    return whole.transpose(np.argsort(order))
+    shape = [x.shape[dim] for dim in outside]
+    share(work, stretches(shape, max(1, SIZE * prod(shape) // x.size)))
+    return whole
 
 
 def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:

@@ -22,7 +22,6 @@ from ttxdsl.interpreters.threads import (
     LARGE,
     SIZE,
     Stretch,
-    outermost_first,
     share,
     stretches,
 )
@@ -71,19 +70,17 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     if lead is None or not (lead or run.keeps):
         return False  # no rows
     rows = (*lead, *run.steps[0].results[0][1][: run.keeps])
-    # results lie in memory as the operands do
-    largest = max(range(len(inputs)), key=[x.size for x in inputs].__getitem__)
-    order = outermost_first(_lifted(inputs[largest], run.inputs[largest][1], rows, run))
-    order = tuple(dim for dim in order if dim < len(rows))
+    lifted = [
+        _lifted(x, rank, rows, run)
+        for (_, rank), x in zip(run.inputs, inputs, strict=True)
+    ]
+    order = _order_of(lifted, len(rows))
     outs = _room_for(run, inputs, rows, order)
 
     def in_order(x: Array) -> Array:
         return x.transpose((*order, *range(len(rows), x.ndim)))
 
-    reads = {
-        at: in_order(_lifted(x, rank, rows, run))
-        for (at, rank), x in zip(run.inputs, inputs, strict=True)
-    }
+    reads = {at: in_order(x) for (at, _), x in zip(run.inputs, lifted, strict=True)}
     writes = {at: in_order(out) for at, out in outs.items()}
     last = run.steps[-1] if run.steps[-1] in run.outputs else None
     steps = [(step, _ufunc_of(step) if step is last else None) for step in run.steps]
@@ -115,7 +112,7 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     widest = max(prod(x.shape[len(rows) :]) for x in arrays)
     share(work, stretches([rows[dim] for dim in order], max(1, SIZE // max(widest, 1))))
     reads.clear()
-    del inputs, arrays
+    del inputs, lifted, arrays
     for step in run.steps:
         for at in step.frees:
             release(frame, at)
@@ -146,6 +143,29 @@ def _lifted(x: Array, rank: int, rows: tuple[int, ...], run: Together) -> Array:
     more = len(rows) - run.keeps + rank - x.ndim
     x = x.reshape((*(1,) * more, *x.shape))
     return np.broadcast_to(x, (*rows, *x.shape[len(rows) :]))
+
+
+def _order_of(arrays: Sequence[Array], count: int) -> tuple[int, ...]:
+    """In which order the first dimensions of results lie in memory, outermost first.
+
+    As NumPy decides for a ufunc: as those of the operands do, as written where these
+    differ. What reads the results next then adds in the same order.
+    """
+    inside: list[int] = []
+    for dim in reversed(range(count)):
+        place = len(inside)
+        for at in reversed(range(place)):
+            pairs = [
+                (abs(x.strides[dim]), abs(x.strides[inside[at]]))
+                for x in arrays
+                if x.strides[dim] and x.strides[inside[at]]
+            ]
+            if pairs and not all(own < other for own, other in pairs):
+                break
+            if pairs:
+                place = at
+        inside.insert(place, dim)
+    return tuple(reversed(inside))
 
 
 def _room_for(
