@@ -243,6 +243,29 @@ def test_an_operand_that_dies_is_written():
     np.testing.assert_array_equal(x, np.ones(SHAPE))
 
 
+def test_memory_of_an_operand_that_dies_is_taken(monkeypatch: pytest.MonkeyPatch):
+    """The first run asks for new memory; `%t` is a view of it that dies in the second."""
+    make_small_large(monkeypatch)
+    asked: list[tuple[int, ...]] = []
+
+    def spy(shape: Any, dtype: Any) -> Any:
+        asked.append(tuple(shape))
+        return empty(shape, dtype)
+
+    monkeypatch.setattr(together, "empty", spy)
+    flat = of(SHAPE[0] * SHAPE[1])
+    text = f"""func.func @main(%x: {of(*SHAPE)}) -> {flat} {{
+      %a = stablehlo.add %x, %x : {of(*SHAPE)}
+      %t = stablehlo.reshape %a : ({of(*SHAPE)}) -> {flat}
+      %b = stablehlo.add %t, %t : {flat}
+      %c = stablehlo.multiply %b, %t : {flat}
+      return %c : {flat}
+    }}"""
+    (found,) = Runner(parse(text)).run([np.ones(SHAPE, np.float32)])
+    np.testing.assert_array_equal(found, np.full(SHAPE[0] * SHAPE[1], 8))
+    assert asked == [SHAPE]
+
+
 @pytest.mark.usefixtures("small_is_large")
 def test_an_error_names_its_op(monkeypatch: pytest.MonkeyPatch):
     def broken(*_: Any) -> Any:

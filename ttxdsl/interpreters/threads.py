@@ -43,8 +43,9 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads() - 1, thread_name_prefix="ttxdsl-stretch")
 
 
-# threads are not there any more after a fork
-os.register_at_fork(after_in_child=_pool.cache_clear)
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no forks
+    # threads are not there any more after one
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 class _Alone:
@@ -103,10 +104,11 @@ def share(work: Callable[[Stretch], object], parts: Sequence[Stretch]) -> None:
         Exception: what `work` raised.
     """
     left = iter(parts)  # its `next` is one step under the interpreter's lock
+    task = [work]  # emptied at the end: a thread may hold on to it for a moment
 
     def take(parts: Iterable[Stretch]) -> None:
         for part in parts:
-            work(part)
+            task[0](part)
 
     helpers = min(threads(), len(parts)) - 1
     started = [_pool().submit(copy_context().run, take, left) for _ in range(helpers)]
@@ -118,6 +120,7 @@ def share(work: Callable[[Stretch], object], parts: Sequence[Stretch]) -> None:
         for helper in started:
             if not helper.cancel():
                 helper.result()
+        task.clear()
 
 
 SIZE = 1 << 17

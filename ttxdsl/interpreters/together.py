@@ -70,17 +70,20 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     if lead is None or not (lead or run.keeps):
         return False  # no rows
     rows = (*lead, *run.steps[0].results[0][1][: run.keeps])
-    lifted = [
-        _lifted(x, rank, rows, run)
-        for (_, rank), x in zip(run.inputs, inputs, strict=True)
-    ]
-    order = _order_of(lifted, len(rows))
+    ranks = [rank for _, rank in run.inputs]
+
+    def lifted() -> list[Array]:
+        pairs = zip(inputs, ranks, strict=True)
+        return [_lifted(x, rank, rows, run) for x, rank in pairs]
+
+    order = _order_of(lifted(), len(rows))
+    # while nobody here looks at the operands
     outs = _room_for(run, inputs, rows, order)
 
     def in_order(x: Array) -> Array:
         return x.transpose((*order, *range(len(rows), x.ndim)))
 
-    reads = {at: in_order(x) for (at, _), x in zip(run.inputs, lifted, strict=True)}
+    reads = {at: in_order(x) for (at, _), x in zip(run.inputs, lifted(), strict=True)}
     writes = {at: in_order(out) for at, out in outs.items()}
     last = run.steps[-1] if run.steps[-1] in run.outputs else None
     steps = [(step, _ufunc_of(step) if step is last else None) for step in run.steps]
@@ -111,8 +114,10 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
     arrays = (*reads.values(), *writes.values())
     widest = max(prod(x.shape[len(rows) :]) for x in arrays)
     share(work, stretches([rows[dim] for dim in order], max(1, SIZE // max(widest, 1))))
-    reads.clear()
-    del inputs, lifted, arrays
+    for looks in (reads, writes):
+        looks.clear()
+    inputs.clear()
+    del arrays
     for step in run.steps:
         for at in step.frees:
             release(frame, at)
