@@ -143,3 +143,14 @@ def test_reductions_in_stretches(
         np.testing.assert_array_equal(reduce_named(name, one, axes), wanted)
         over = all_reducer(Reducer.named(name))
         np.testing.assert_array_equal(over(one, axes), wanted)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_reductions_add_in_the_order_of_the_whole(monkeypatch: pytest.MonkeyPatch):
+    """Also along a dimension that repeats, which lies nowhere in memory."""
+    monkeypatch.setattr(reduction, "SIZE", 8)
+    monkeypatch.setattr(reduction, "LARGE", 16)
+    x = np.random.default_rng(0).standard_normal((32, 1, 4)).astype(np.float32)
+    whole = np.broadcast_to(x, (32, 3, 4))
+    wanted = np.add.reduce(whole, axis=(1, 2), keepdims=True)
+    np.testing.assert_array_equal(reduce_named("add", whole, (1, 2)), wanted)

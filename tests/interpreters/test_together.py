@@ -18,7 +18,7 @@ from ttxdsl.interpreters import memory, threads, together
 from ttxdsl.interpreters.elements import tensor_of, widen
 from ttxdsl.interpreters.kernels import BINARY, UFUNCS, UNARY
 from ttxdsl.interpreters.memory import Spare, empty, release, reusing
-from ttxdsl.interpreters.prepared import Prepared, Rows
+from ttxdsl.interpreters.prepared import PREPARES, Prepared, Rows
 from ttxdsl.interpreters.regions import LocatedError, session
 from ttxdsl.interpreters.run import Runner
 
@@ -214,17 +214,15 @@ def test_a_softmax_goes_row_by_row(
 
 @pytest.mark.usefixtures("small_is_large")
 def test_a_number_is_no_row():
-    """A sum of all elements, and one more number, on one device."""
-    module = parse(f"""func.func @main(%x: {of(*SHAPE)}, %n: tensor<f32>) -> tensor<f32> {{
-      %zero = stablehlo.constant dense<0.0> : tensor<f32>
-      %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add
-        across dimensions = [0, 1] : ({of(*SHAPE)}, tensor<f32>) -> tensor<f32>
-      %t = stablehlo.add %s, %n : tensor<f32>
+    """A sum of all elements, and one more number, where there is no mesh."""
+    text = f"""func.func @main(%x: {of(*SHAPE)}, %n: tensor<f32>) -> tensor<f32> {{
+      %s = "ttnn.sum"(%x) <{{keep_dim = false, dim_arg = [0 : i32, 1 : i32]}}> :
+        ({of(*SHAPE)}) -> tensor<f32>
+      %t = "ttnn.add"(%s, %n) : (tensor<f32>, tensor<f32>) -> tensor<f32>
       return %t : tensor<f32>
-    }}""")
-    in_ttnn(module)
+    }}"""
     x, n = np.ones(SHAPE, np.float32), np.float32(2)
-    (found,) = Runner(module).run([x, n])
+    (found,) = Runner(parse(text)).run([x, n])
     assert found == 32
 
 
@@ -278,6 +276,30 @@ def test_an_error_names_its_op(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tanh, "prepared", Prepared(broken, rows=Rows(2, broken)))
     with pytest.raises(LocatedError, match=r"'stablehlo.tanh'.*\n?.*no such function"):
         runner.run([np.ones(SHAPE, np.float32)])
+
+
+def test_what_cannot_be_prepared_is_an_error_of_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The op is named, and what comes before it has run."""
+    module = parse(GELU)
+    tanh, first = (
+        next(type(op) for op in module.walk() if op.name == f"stablehlo.{name}")
+        for name in ("tanh", "multiply")
+    )
+    ran: list[str] = []
+
+    def broken(op: Any) -> Any:
+        raise ValueError("no such function")
+
+    def watched(op: Any) -> Any:
+        return lambda x, y: ran.append("multiply") or x * y
+
+    monkeypatch.setitem(PREPARES, tanh, broken)
+    monkeypatch.setitem(PREPARES, first, watched)
+    with pytest.raises(LocatedError, match=r"'stablehlo.tanh'.*\n?.*no such function"):
+        Runner(module).run([np.ones(SHAPE, np.float32)])
+    assert len(ran) == 2
 
 
 def test_what_is_the_same_on_more_devices_is_computed_once_there(

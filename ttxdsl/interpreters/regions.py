@@ -131,6 +131,14 @@ def prepared_of(state: Session, op: Operation) -> Prepared | None:
     return state.kernels[op]
 
 
+def _prepared_ahead(state: Session, op: Operation) -> Prepared | None:
+    """The same before the op runs; where that fails its turn will say why."""
+    try:
+        return prepared_of(state, op)
+    except (CompileError, *COMPUTING):
+        return None
+
+
 def find_symbol(interpreter: Interpreter, name: str) -> Operation:
     """The op of the module with that symbol name."""
     symbols = session(interpreter).symbols
@@ -283,7 +291,7 @@ def _pass(
     """One pass through a region, in whose frame are its arguments."""
     state = session(interpreter)
     if plan.first is None:
-        plan.begin((lambda op: prepared_of(state, op)) if state.alone else None)
+        plan.begin((lambda op: _prepared_ahead(state, op)) if state.alone else None)
     settled = plan.rest is not None and not watched
     runs = plan.alone if watched else plan.rest if settled else plan.first
     assert runs is not None
