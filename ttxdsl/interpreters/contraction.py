@@ -258,7 +258,7 @@ def product_of(
 
     def run(lhs: Array, rhs: Array) -> Array:
         shapes = lhs.shape, rhs.shape
-        alone = _APART.get()
+        alone = is_apart()
         layout = layout_of(shapes, (alone, alone))
         if not alone and any(layout.enough):
             copied = not layout.left.is_view(lhs), not layout.right.is_view(rhs)
@@ -300,6 +300,11 @@ def apart(wanted: bool = True) -> Generator[None]:
         yield
     finally:
         _APART.reset(before)
+
+
+def is_apart() -> bool:
+    """Whether numbers are to be those of a device alone."""
+    return _APART.get()
 
 
 def rounded(x: Array, precision: Attribute) -> Array:

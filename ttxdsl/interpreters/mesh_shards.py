@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.interpreters.contraction import is_apart
 from ttxdsl.interpreters.mesh_axes import (
     Array,
     AxisAtoms,
@@ -118,7 +119,9 @@ class MeshShards(MeshAxes):
                 here = np.arange(atoms[atom]) == 0
                 here = here.reshape((-1,) + (1,) * (y.ndim - atom - 1))
                 y = np.where(here, y, np.zeros((), y.dtype))
-        return settled(self._merge(y, layout), self.rank)
+        y = self._merge(y, layout)
+        # a view is what products take best: they become one for all devices
+        return settled(y, self.rank) if is_apart() else y
 
     def _merge(self, y: Array, layout: AxisAtoms) -> Array:
         """Leading atoms back to leading axes."""
