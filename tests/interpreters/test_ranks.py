@@ -16,13 +16,13 @@ from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.ranks import RankRunner
-from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.run import Runner
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.program import parse_program
 from ttxdsl.sharding.axes import AxisRef
 
-ADD = all_reducer(Reducer.named("add"))
+ADD = AllReducer(Reducer.named("add"))
 EXAMPLE = Path(__file__).parents[2] / "examples/mlp_train_step.mlir"
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ttxdsl.interpreters import contraction, reduction, threads
-from ttxdsl.interpreters.reduction import Reducer, all_reducer, reduce_named
+from ttxdsl.interpreters import matrices, reduction, threads
+from ttxdsl.interpreters.reduction import AllReducer, Reducer, reduce_named
 from ttxdsl.interpreters.threads import blas_alone, share, stretches
 
 
@@ -115,16 +115,16 @@ SHAPES = [
 def test_products_in_stretches(
     left: tuple[int, ...], right: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(contraction, "_SMALL", 0)
-    monkeypatch.setattr(contraction, "_SHARE", 200)
-    monkeypatch.setattr(contraction, "_LINES", 16)
+    monkeypatch.setattr(matrices, "_SMALL", 0)
+    monkeypatch.setattr(matrices, "_SHARE", 200)
+    monkeypatch.setattr(matrices, "_LINES", 16)
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal(left), rng.standard_normal(right)
-    found = contraction._multiplied(x, y)  # pyright: ignore[reportPrivateUsage]
+    found = matrices.multiplied(x, y)
     np.testing.assert_allclose(found, np.matmul(x, y), rtol=1e-12, atol=1e-12)
     with monkeypatch.context() as patch:
         patch.setattr(threads, "threads", lambda: 1)
-        alone = contraction._multiplied(x, y)  # pyright: ignore[reportPrivateUsage]
+        alone = matrices.multiplied(x, y)
     np.testing.assert_array_equal(alone, found)
 
 
@@ -141,7 +141,7 @@ def test_reductions_in_stretches(
     for one in (x, x.transpose(2, 0, 3, 1), np.broadcast_to(x[:, :1], x.shape)):
         wanted = reduction.UFUNCS[name].reduce(one, axis=axes, keepdims=True)
         np.testing.assert_array_equal(reduce_named(name, one, axes), wanted)
-        over = all_reducer(Reducer.named(name))
+        over = AllReducer(Reducer.named(name))
         np.testing.assert_array_equal(over(one, axes), wanted)
 
 

@@ -269,11 +269,12 @@ def test_an_error_names_its_op(monkeypatch: pytest.MonkeyPatch):
     def broken(*_: Any) -> Any:
         raise ValueError("no such function")
 
-    runner = Runner(parse(GELU))
-    runner.run([np.ones(SHAPE, np.float32)])
-    (plan,) = session(runner.interpreter).plans.values()
-    (tanh,) = (one for one in plan.steps if one.op.name == "stablehlo.tanh")
-    monkeypatch.setattr(tanh, "prepared", Prepared(broken, rows=Rows(2, broken)))
+    module = parse(GELU)
+    (tanh,) = (type(op) for op in module.walk() if op.name == "stablehlo.tanh")
+    monkeypatch.setitem(
+        PREPARES, tanh, lambda _: Prepared(broken, rows=Rows(2, broken))
+    )
+    runner = Runner(module)
     with pytest.raises(LocatedError, match=r"'stablehlo.tanh'.*\n?.*no such function"):
         runner.run([np.ones(SHAPE, np.float32)])
 

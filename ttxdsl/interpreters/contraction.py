@@ -1,11 +1,11 @@
-"""Products of tensors: dot_general and convolution, as matrix products of BLAS.
+"""Products of tensors: dot_general and convolution, as products of matrices.
 
 Source: StableHLO specification, sections dot_general and convolution.
 """
 
 import re
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from math import prod
@@ -19,112 +19,11 @@ from xdsl.ir import Attribute
 from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
-from ttxdsl.interpreters.kernels import Kernel, pad, reverse, transpose
-from ttxdsl.interpreters.memory import empty
-from ttxdsl.interpreters.threads import Stretch, blas_alone, share, stretches
+from ttxdsl.interpreters.kernels import pad, reverse, transpose
+from ttxdsl.interpreters.matrices import Summands, matrix, product
+from ttxdsl.interpreters.prepared import PLAIN
 
 Array = NDArray[Any]
-
-
-def _matrix(x: Array) -> Array:
-    """`x` such that BLAS takes its last two dimensions as they lie in memory."""
-    item = x.itemsize
-    rows, columns = x.strides[-2:]
-    height, width = x.shape[-2:]
-    if columns == item and rows >= width * item:
-        return x
-    if rows == item and columns >= height * item:
-        return x
-    return np.ascontiguousarray(x)
-
-
-def _product(x: Array, y: Array, dtype: elements.DType, count: int) -> Array:
-    """Products […, M, K] x […, K, N] in the type that `dtype` computes in.
-
-    Args:
-        x: the left sides.
-        y: the right sides.
-        dtype: of the result.
-        count: how many of the products are those of one device.
-
-    Raises:
-        ValueError: complex numbers are to become real ones, which nobody defines.
-    """
-    if not elements.is_complex(dtype) and (
-        elements.is_complex(x.dtype) or elements.is_complex(y.dtype)
-    ):
-        raise ValueError(f"a product of complex numbers is no {dtype}")
-    accumulator = elements.compute_dtype(dtype)
-    if elements.is_integer(dtype):
-        # BLAS has no integers, but f64 is exact while the sums stay below 2**53
-        x, y = elements.widen(x), elements.widen(y)
-        bound = _magnitude(x) * _magnitude(y) * x.shape[-1]
-        if bound < 1 << 53:
-            exact = np.matmul(x.astype(np.float64), y.astype(np.float64))
-            return exact.astype(np.int64).astype(accumulator)
-        return np.matmul(x.astype(accumulator), y.astype(accumulator))
-    if dtype.kind == "b":
-        return np.matmul(x, y)
-    common = np.result_type(
-        elements.compute_dtype(x.dtype), elements.compute_dtype(y.dtype), accumulator
-    )
-    if common.kind == "c" and count * x.shape[-2] * prod(y.shape[-2:]) <= _FEW:
-        # one product after the other, as XLA does: BLAS fuses parts of complex ones
-        products = x.astype(common)[..., None] * y.astype(common)[..., None, :, :]
-        return np.add.reduce(products, axis=-2)
-    x = _matrix(x.astype(common, copy=False))
-    y = _matrix(y.astype(common, copy=False))
-    return _multiplied(x, y)
-
-
-_FEW = 1 << 14
-"""Complex products that are added in order."""
-
-_SMALL = 1 << 18
-"""Multiplications of a product for which BLAS takes one thread anyway."""
-
-_SHARE = 1 << 24
-"""Multiplications that are worth a turn of their own: a fraction of a millisecond."""
-
-_TURNS = 4
-"""Stretches of a product, if they are worth it: enough that threads end together."""
-
-_LINES = 512
-"""Rows (or columns) of a large product at a time, which reads the other side again."""
-
-
-def _multiplied(x: Array, y: Array) -> Array:
-    """Products […, M, K] x […, K, N] of one type, by all threads if they are large."""
-    rows, columns = x.shape[-2], y.shape[-1]
-    one = rows * x.shape[-1] * columns
-    lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    if one * prod(lead) < 2 * _SHARE:
-        with nullcontext() if one <= _SMALL else blas_alone():
-            return np.matmul(x, y)
-    out = empty((*lead, rows, columns), x.dtype)
-    x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
-    y = np.broadcast_to(y, (*lead, *y.shape[-2:]))
-    by_rows = rows >= columns
-    lines = max(rows, columns)
-    turn = max(_SHARE, one * prod(lead) // _TURNS)
-    size = max(min(-(-lines // 2), _LINES), turn * lines // max(one, 1))
-
-    def work(part: Stretch) -> None:
-        head, line = part[: len(lead)], part[len(lead) :]
-        mine, theirs = (line, ()) if by_rows else ((), (slice(None), *line))
-        here = line if by_rows else theirs
-        np.matmul(x[(*head, *mine)], y[(*head, *theirs)], out=out[(*head, *here)])
-
-    with blas_alone():
-        share(work, stretches((*lead, lines), size))
-    return out
-
-
-def _magnitude(x: Array) -> int:
-    """The greatest absolute value, as a Python integer."""
-    if not x.size:
-        return 0
-    return max(abs(int(x.max())), abs(int(x.min())))
 
 
 _OWN_LINES = 256
@@ -237,9 +136,7 @@ def _layout(
     )
 
 
-def product_of(
-    batching: Dims, contracting: Dims, ranks: tuple[int, int], dtype: elements.DType
-) -> Kernel:
+class Product:
     """Sums of products over the contracting dimensions, for each batch, of two arrays.
 
     The result has the batching dimensions, then what is left of the left side, then of
@@ -248,30 +145,53 @@ def product_of(
     a view. Not so inside of `apart`, nor where that takes a copy of the operand and the
     devices' own products are large enough.
     """
-    layouts: dict[tuple[_Shapes, tuple[bool, bool]], _Layout] = {}
 
-    def layout_of(shapes: _Shapes, apart: tuple[bool, bool]) -> _Layout:
-        if (layout := layouts.get((shapes, apart))) is None:
-            layout = _layout(shapes, batching, contracting, ranks, apart)
-            layouts[shapes, apart] = layout
-        return layout
+    def __init__(
+        self,
+        batching: Dims,
+        contracting: Dims,
+        ranks: tuple[int, int],
+        dtype: elements.DType,
+    ) -> None:
+        self._dims = batching, contracting, ranks
+        self._dtype = dtype
+        self._layouts: dict[tuple[_Shapes, tuple[bool, bool]], _Layout] = {}
 
-    def run(lhs: Array, rhs: Array) -> Array:
-        shapes = lhs.shape, rhs.shape
-        alone = is_apart()
-        layout = layout_of(shapes, (alone, alone))
-        if not alone and any(layout.enough):
-            copied = not layout.left.is_view(lhs), not layout.right.is_view(rhs)
-            apart = copied[0] and layout.enough[0], copied[1] and layout.enough[1]
-            if any(apart):
-                layout = layout_of(shapes, apart)
+    def __call__(self, lhs: Array, rhs: Array) -> Array:
+        """The product of two arrays."""
+        layout = self._layout_of(lhs, rhs)
         x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
-        result = _product(x, y, dtype, layout.batch)
-        if result.dtype != dtype:
-            result = result.astype(dtype)
+        result = product(x, y, self._dtype, layout.batch)
+        if result.dtype != self._dtype:
+            result = result.astype(self._dtype)
         return result.reshape(layout.sizes).transpose(layout.order)
 
-    return run
+    def later(self, lhs: Array, rhs: Array) -> Array | Summands:
+        """The same for a collective, not computed yet where that saves memory."""
+        plain = lhs.dtype == rhs.dtype == self._dtype and self._dtype in PLAIN
+        if is_apart() or not plain:
+            return self(lhs, rhs)
+        layout = self._layout_of(lhs, rhs)
+        x, y = layout.left.matrices(lhs), layout.right.matrices(rhs)
+        shape = tuple(layout.sizes[at] for at in layout.order)
+        found = Summands(matrix(x), matrix(y), layout.sizes, layout.order, shape)
+        return found if found.is_large else np.asarray(found)
+
+    def _layout_of(self, lhs: Array, rhs: Array) -> _Layout:
+        shapes = lhs.shape, rhs.shape
+        alone = is_apart()
+        layout = self._known(shapes, (alone, alone))
+        if alone or not any(layout.enough):
+            return layout
+        copied = not layout.left.is_view(lhs), not layout.right.is_view(rhs)
+        apart = copied[0] and layout.enough[0], copied[1] and layout.enough[1]
+        return self._known(shapes, apart) if any(apart) else layout
+
+    def _known(self, shapes: _Shapes, apart: tuple[bool, bool]) -> _Layout:
+        if (layout := self._layouts.get((shapes, apart))) is None:
+            layout = _layout(shapes, *self._dims, apart)
+            self._layouts[shapes, apart] = layout
+        return layout
 
 
 def dot_general(
@@ -282,8 +202,8 @@ def dot_general(
     ranks: tuple[int, int],
     dtype: elements.DType,
 ) -> Array:
-    """The product of two arrays, as `product_of` says."""
-    return product_of(batching, contracting, ranks, dtype)(lhs, rhs)
+    """The product of two arrays, as `Product` says."""
+    return Product(batching, contracting, ranks, dtype)(lhs, rhs)
 
 
 _APART: ContextVar[bool] = ContextVar("apart", default=False)

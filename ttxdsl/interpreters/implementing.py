@@ -31,7 +31,13 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation
 
 from ttxdsl.interpreters.elements import rank_of
-from ttxdsl.interpreters.prepared import PREPARES, Kernel, Prepared, elementwise
+from ttxdsl.interpreters.prepared import (
+    COMBINES,
+    PREPARES,
+    Kernel,
+    Prepared,
+    elementwise,
+)
 from ttxdsl.interpreters.regions import Values, prepared_of, session
 
 Run = Callable[[Interpreter, Any, Values], Values]
@@ -43,14 +49,20 @@ _RETURNS: list[type[Operation]] = []
 
 
 def implements(
-    *op_classes: type[_OpT],
+    *op_classes: type[_OpT], combines: bool = False
 ) -> Callable[[Callable[[Interpreter, _OpT, Values], Values]], Run]:
-    """Decorator: the function runs ops of these classes."""
+    """Decorator: the function runs ops of these classes.
+
+    Args:
+        op_classes: what it runs.
+        combines: whether it takes products that are not computed yet (`Summands`).
+    """
 
     def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
         _RUNS.update(dict.fromkeys(op_classes, run))
         for op_class in op_classes:
             PREPARES.pop(op_class, None)
+        (COMBINES.update if combines else COMBINES.difference_update)(op_classes)
         implementations.cache_clear()
         return run
 

@@ -21,6 +21,7 @@ from math import prod
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.mesh_axes import (
     Array as Array,
     Groups as Groups,
@@ -29,6 +30,7 @@ from ttxdsl.interpreters.mesh_axes import (
 )
 from ttxdsl.interpreters.mesh_shards import MeshShards
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError as ReplicaMismatchError
+from ttxdsl.interpreters.reduction import AllReducer
 from ttxdsl.sharding.axes import AxisRef
 
 Reduce = Callable[[Array, tuple[int, ...]], Array]
@@ -77,9 +79,16 @@ class DeviceMesh(MeshShards):
 
     # collectives: `groups` are positions, each group in its order
 
-    def all_reduce(self, x: Array, rank: int, groups: Groups, reduce: Reduce) -> Array:
+    def all_reduce(
+        self, x: Array | Summands, rank: int, groups: Groups, reduce: Reduce
+    ) -> Array:
         """Every device's value reduced over its group."""
         axes = whole_axes(self.sizes, tuple(tuple(sorted(g)) for g in groups))
+        if isinstance(x, Summands):
+            apart = [x.shape[axis] == self.sizes[axis] for axis in axes or ()]
+            if axes is not None and all(apart) and isinstance(reduce, AllReducer):
+                return reduce(x, axes)
+            x = np.asarray(x)
         if axes is not None:
             axes = tuple(sorted(axes))
             return reduce(self.spread(x, rank, axes), axes)
@@ -152,7 +161,12 @@ class DeviceMesh(MeshShards):
         return y.reshape((*y.shape[:at], parts, size // parts, *y.shape[at + 1 :]))
 
     def reduce_scatter(
-        self, x: Array, rank: int, dim: int, groups: Groups, reduce: Reduce
+        self,
+        x: Array | Summands,
+        rank: int,
+        dim: int,
+        groups: Groups,
+        reduce: Reduce,
     ) -> Array:
         """The group's reduced value, each device keeping its part along `dim`."""
         reduced = self.all_reduce(x, rank, groups, reduce)

@@ -25,14 +25,14 @@ from ttxdsl.interpreters.mesh_axes import (
     same_values,
 )
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh, mesh_positions
 from ttxdsl.sharding.spec import DimSharding, ReductionKind, TensorSharding
 
 _COMBINE = {
-    kind: all_reducer(Reducer.named(name))
+    kind: AllReducer(Reducer.named(name))
     for kind, name in (
         (ReductionKind.SUM, "add"),
         (ReductionKind.MAX, "maximum"),

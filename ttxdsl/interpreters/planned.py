@@ -4,16 +4,18 @@ Each op's operands, results and what dies with it are places in a list, the fram
 pass; what follows from constants alone is known from the first pass on.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
-from ttxdsl.interpreters.elements import DType, rank_of
-from ttxdsl.interpreters.prepared import Prepared
+from ttxdsl.interpreters.elements import DType, rank_of, tensor_of
+from ttxdsl.interpreters.kernels import UFUNCS, Kernel
+from ttxdsl.interpreters.prepared import COMBINES, PLAIN, Prepared
 from ttxdsl.interpreters.threads import SIZE
 
 Array = NDArray[Any]
@@ -46,6 +48,32 @@ class PlannedOp:
     """What the regions of the op use, and where that is."""
     prepared: Prepared | None = None
     """How arrays become the only result, once it is known that nothing else matters."""
+    later: bool = False
+    """Whether only a collective reads the product that this is, which combines it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What is done for an op with some of the rows.
+
+    Attributes:
+        op: the op.
+        uses, makes, frees: places of operands, of the result, and of what dies here.
+        kernel: what it does.
+        dtype: of the result.
+        ufunc: what the kernel is on these types, if it is one ufunc.
+        over: the operand that this may write over: another one made it, it dies here, and
+            no view looks at it.
+    """
+
+    op: Operation
+    uses: tuple[int, ...]
+    makes: int
+    frees: tuple[int, ...]
+    kernel: Kernel
+    dtype: DType | None
+    ufunc: np.ufunc | None = None
+    over: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +82,7 @@ class Together:
 
     Attributes:
         steps: the ops.
+        moves: what they do with some of the rows; none of another kind.
         keeps: leading dimensions that all their tensors have in common: what is computed
             at one place of them follows from what is there.
         inputs: places in the frame, and ranks, of what they read and none of them makes;
@@ -62,6 +91,7 @@ class Together:
     """
 
     steps: tuple[PlannedOp, ...]
+    moves: tuple[Move, ...] = ()
     keeps: int = 0
     inputs: tuple[tuple[int, int], ...] = ()
     outputs: tuple[PlannedOp, ...] = ()
@@ -156,7 +186,35 @@ def _together(steps: Sequence[PlannedOp], keeps: int) -> Together:
     }
     dead = {at for step in steps for at in step.frees}
     outputs = tuple(step for step in steps if step.makes[0] not in dead)
-    return Together(tuple(steps), keeps, tuple(read.items()), outputs)
+    return Together(
+        tuple(steps), tuple(_moves_of(steps)), keeps, tuple(read.items()), outputs
+    )
+
+
+def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
+    shapes: dict[int, tuple[int, ...]] = {}
+    """Of what may be written over."""
+    for step in steps:
+        _, shape, dtype = step.results[0]
+        assert step.prepared is not None and step.prepared.rows is not None
+        kernel = step.prepared.rows.kernel
+        move = Move(step.op, step.uses, step.makes[0], step.frees, kernel, dtype)
+        ufunc = UFUNCS.get(kernel)
+        if ufunc is None or {dtype, *map(_dtype_of, step.op.operands)} not in _PLAIN:
+            for at in step.uses:
+                shapes.pop(at, None)
+            yield move
+            continue
+        dying = (at for at in step.uses if at in step.frees and shapes.get(at) == shape)
+        yield replace(move, ufunc=ufunc, over=next(dying, None))
+        shapes[move.makes] = shape
+
+
+_PLAIN = [{dtype} for dtype in PLAIN]
+
+
+def _dtype_of(value: SSAValue) -> DType:
+    return tensor_of(value.type)[1]
 
 
 def _is_view(step: PlannedOp) -> bool:
@@ -194,6 +252,28 @@ def runs_of(steps: Sequence[PlannedOp]) -> list[Together]:
         if not run.joins(step):
             found.append(Together((step,)))
     return found + run.done()
+
+
+def _find_summands(steps: Sequence[PlannedOp]) -> None:
+    """Mark the products that only a collective reads, if need be in another shape."""
+    readers: dict[int, list[PlannedOp]] = {}
+    for step in steps:
+        for at in (*step.uses, *(at for _, at in step.captured)):
+            readers.setdefault(at, []).append(step)
+
+    def only_reader(step: PlannedOp) -> PlannedOp | None:
+        found = readers.get(step.makes[0], ())
+        return found[0] if len(found) == 1 else None
+
+    for step in steps:
+        if step.prepared is None or step.prepared.later is None:
+            continue
+        reader = only_reader(step)
+        while reader is not None and _is_view(reader):
+            reader = only_reader(reader)
+        step.later = (
+            reader is not None and reader.shadow is None and type(reader.op) in COMBINES
+        )
 
 
 @dataclass(slots=True)
@@ -240,6 +320,7 @@ class RegionPlan:
             for step in self.steps:
                 if step.shadow is None and not step.captured:
                     step.prepared = prepared_of(step.op)
+            _find_summands(self.steps)
         self.alone = [Together((step,)) for step in self.steps]
         self.first = runs_of(self.steps) if self.once else self.alone
 

@@ -44,6 +44,8 @@ class Prepared:
     kernel: Kernel
     into: Into | None = None
     rows: Rows | None = None
+    later: Callable[..., Any] | None = None
+    """The kernel of a product that only a collective reads (`matrices.Summands`)."""
 
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
@@ -73,6 +75,16 @@ def same_dims(before: Sequence[int], after: Sequence[int]) -> int:
 def row_of(x: Array, rank: int, keeps: int, shape: Sequence[int]) -> tuple[int, ...]:
     """The shape of a result, of which `x` says the mesh's dimensions and the first ones."""
     return (*x.shape[: x.ndim - rank + keeps], *shape[keeps:])
+
+
+def reshaping(before: Sequence[int], shape: Sequence[int]) -> Prepared:
+    """An op that gives its operand another shape."""
+    keeps, rank = same_dims(before, shape), len(before)
+
+    def run(x: Array) -> Array:
+        return x.reshape(row_of(x, rank, keeps, shape))
+
+    return Prepared(run, rows=Rows(keeps, run, view=True))
 
 
 def _by_ufunc(ufunc: np.ufunc) -> Into:
@@ -120,3 +132,6 @@ COMPUTING = (
 Prepare = Callable[[Any], Kernel | Prepared | None]
 PREPARES: dict[type[Operation], Prepare] = {}
 """What says of ops of a class how they are computed, once; None where it does not know."""
+
+COMBINES: set[type[Operation]] = set()
+"""Collectives that combine devices' values, also of products not computed yet."""

@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
+from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.mesh import DeviceMesh, Reduce
 from ttxdsl.interpreters.mesh_axes import Array, Dims, Groups, whole_axes
 from ttxdsl.interpreters.scattered import Scattered
@@ -433,12 +434,14 @@ class RankMesh(DeviceMesh):
             )
         ]
 
-    def all_reduce(self, x: Array, rank: int, groups: Groups, reduce: Reduce) -> Array:
+    def all_reduce(
+        self, x: Array | Summands, rank: int, groups: Groups, reduce: Reduce
+    ) -> Array:
         """Every device's value reduced over its group."""
         if sum(map(len, groups)) != self.num_devices:
             self._covering(groups)
         groups, extents = self._folding(groups)
-        rows = self.linear(x, rank)
+        rows = self.linear(np.asarray(x), rank)
         local = rows.shape[1:]
         size = len(groups[0])
         even = all(len(group) == size for group in groups)
@@ -474,7 +477,7 @@ class RankMesh(DeviceMesh):
     def all_slice(self, x: Array, rank: int, dim: int, groups: Groups) -> Array:
         """Of its own value, each device's part along `dim`: local, no communication."""
         self._covering(groups)
-        rows = self.linear(x, rank)
+        rows = self.linear(np.asarray(x), rank)
         parts = self._parts(rows, dim + 1, len(groups[0]))
         routes = self._routes(groups)
         own = [
@@ -484,11 +487,16 @@ class RankMesh(DeviceMesh):
         return self.gridded(np.stack(own))
 
     def reduce_scatter(
-        self, x: Array, rank: int, dim: int, groups: Groups, reduce: Reduce
+        self,
+        x: Array | Summands,
+        rank: int,
+        dim: int,
+        groups: Groups,
+        reduce: Reduce,
     ) -> Array:
         """The group's reduced value, each device keeping its part along `dim`."""
         self._covering(groups)
-        rows = self.linear(x, rank)
+        rows = self.linear(np.asarray(x), rank)
         parts = self._parts(rows, dim + 1, len(groups[0]))
         parts = self._routed(np.moveaxis(parts, dim + 1, 1), groups)
         folded, extents = self._folding(groups)

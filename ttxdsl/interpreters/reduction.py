@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ttxdsl.interpreters.contraction import windows
 from ttxdsl.interpreters.elements import compute_dtype, is_complex, widen
 from ttxdsl.interpreters.kernels import BINARY, expand_scalar, lead_shape, pad
+from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.memory import empty
 from ttxdsl.interpreters.threads import (
     LARGE,
@@ -75,7 +76,7 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
     if not axes:
         return x
     ufunc = UFUNCS[name]
-    if name in IDEMPOTENT:
+    if name in IDEMPOTENT and 0 in x.strides:
         # an axis along which memory repeats adds nothing
         cut = tuple(
             slice(0, 1)
@@ -84,9 +85,11 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
             for i in range(x.ndim)
         )
         x = x[cut]
+    if x.size < LARGE:
+        return _reduced(ufunc, x, axes)
     order = outermost_first(x)
     outside = order[: next(at for at, dim in enumerate(order) if dim in axes)]
-    if x.size < LARGE or not outside:
+    if not outside:
         return _reduced(ufunc, x, axes)
     # cut outside of what is reduced, the order in which NumPy adds stays the same
     whole = empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
@@ -259,22 +262,27 @@ def reduce_window(
     return reducer.combine(starts, reduced)
 
 
-def all_reducer(reducer: Reducer) -> Callable[[Array, tuple[int, ...]], Array]:
+@dataclass(frozen=True, slots=True)
+class AllReducer:
     """The reduction of a collective's one operand over axes of devices.
 
     By halving, also where NumPy could add by itself: the order in which that adds depends
     on how an array lies in memory, and engines keep devices' values differently.
     """
 
-    def run(x: Array, axes: tuple[int, ...]) -> Array:
-        named = reducer.names is not None
-        reduced = x.astype(compute_dtype(x.dtype), copy=False) if named else x
+    reducer: Reducer
+
+    def __call__(self, x: Array | Summands, axes: tuple[int, ...]) -> Array:
+        """Reduced over `axes`, which keep extent 1."""
+        names = self.reducer.names
+        if isinstance(x, Summands):
+            found = None if names is None else x.combined(axes, UFUNCS[names[0]])
+            return self(np.asarray(x), axes) if found is None else found
+        reduced = x if names is None else x.astype(compute_dtype(x.dtype), copy=False)
         # the last axis first: that is row-major order
         for axis in sorted(axes, reverse=True):
-            reduced = _fold_in_parts(reduced, axis, reducer.combine)
-        return reduced.astype(x.dtype, copy=False) if named else reduced
-
-    return run
+            reduced = _fold_in_parts(reduced, axis, self.reducer.combine)
+        return reduced if names is None else reduced.astype(x.dtype, copy=False)
 
 
 def _fold_in_parts(x: Array, axis: int, combine: Combine) -> Array:

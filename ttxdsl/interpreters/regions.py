@@ -27,6 +27,7 @@ from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, is_integer, tensor_of
 from ttxdsl.interpreters.engine import Devices, VirtualDevices
+from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.memory import Spare, release
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
@@ -317,7 +318,7 @@ def _pass(
             else:
                 value = _prepared_result(state, step, step.prepared, inputs)
                 frame[step.makes[0]] = value
-                if not settled:
+                if not settled and not step.later:
                     plan.fix(step, value)
                 value = None
             inputs = ()
@@ -338,7 +339,8 @@ def _prepared_result(
                 value = prepared.into(room, *inputs)
             del room
         if value is None:
-            value = prepared.kernel(*inputs)
+            later = prepared.later if step.later else None
+            value = (later or prepared.kernel)(*inputs)
     except (CompileError, ReplicaMismatchError):
         raise
     except COMPUTING as error:
@@ -417,7 +419,7 @@ def _typed(
     """A result as its type wants it, rounded as the run rounds."""
     if dtype is None:
         return value
-    array = value if type(value) is np.ndarray else np.asarray(value)
+    array = value if type(value) in (np.ndarray, Summands) else np.asarray(value)
     rank = len(shape)
     if array.dtype != dtype or array.shape[array.ndim - rank :] != shape:
         raise LocatedError(
@@ -427,7 +429,7 @@ def _typed(
         )
     if state.rounding is not None:
         array = state.rounding(op, array)
-    if array.ndim > rank and 1 < array.size <= _SMALL and is_integer(dtype):
+    if array.ndim > rank and is_integer(dtype) and 1 < array.size <= _SMALL:
         array = _compressed(state.mesh, array, rank)
     return array
 

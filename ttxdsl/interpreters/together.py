@@ -14,10 +14,10 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from ttxdsl.interpreters.kernels import UFUNCS, Array
+from ttxdsl.interpreters.kernels import Array
 from ttxdsl.interpreters.memory import empty, release
-from ttxdsl.interpreters.planned import PlannedOp, Together
-from ttxdsl.interpreters.prepared import COMPUTING, PLAIN
+from ttxdsl.interpreters.planned import Together
+from ttxdsl.interpreters.prepared import COMPUTING
 from ttxdsl.interpreters.threads import (
     LARGE,
     SIZE,
@@ -85,27 +85,28 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
 
     reads = {at: in_order(x) for (at, _), x in zip(run.inputs, lifted(), strict=True)}
     writes = {at: in_order(out) for at, out in outs.items()}
-    last = run.steps[-1] if run.steps[-1] in run.outputs else None
-    steps = [(step, _ufunc_of(step) if step is last else None) for step in run.steps]
+    last = run.moves[-1] if run.steps[-1] in run.outputs else None
 
     def work(part: Stretch) -> None:
         values = {at: x[part] for at, x in reads.items()}
-        for step, ufunc in steps:
-            args = [values[at] for at in step.uses]
-            (at,), (_, _, dtype) = step.makes, step.results[0]
-            prepared = step.prepared
-            assert prepared is not None and prepared.rows is not None
+        for move in run.moves:
+            args = [values[at] for at in move.uses]
             try:
-                if ufunc is not None and args[0].dtype == dtype:
-                    ufunc(*args, out=writes[at][part])  # nobody reads from here on
-                    continue
-                values[at] = prepared.rows.kernel(*args)
-                if values[at].dtype != dtype:
-                    raise TypeError(f"gives values of type {values[at].dtype}")
+                if move.ufunc is None:
+                    values[move.makes] = move.kernel(*args)
+                    if (found := values[move.makes].dtype) != move.dtype:
+                        raise TypeError(f"gives values of type {found}")
+                elif move is last:
+                    # nobody reads it from here on
+                    move.ufunc(*args, out=writes[move.makes][part])
+                else:
+                    room = None if move.over is None else values[move.over]
+                    values[move.makes] = move.ufunc(*args, out=room)
+                    del room
             except COMPUTING as error:
-                raise located(error, step.op, args) from error
+                raise located(error, move.op, args) from error
             del args
-            for dead in step.frees:
+            for dead in move.frees:
                 values.pop(dead, None)
         for at, out in writes.items():
             if at in values:
@@ -193,11 +194,3 @@ def _room_for(
             out = out.transpose(np.argsort(turned))
         found[step.makes[0]] = out
     return found
-
-
-def _ufunc_of(step: PlannedOp) -> np.ufunc | None:
-    """The ufunc that the op is on plain types."""
-    prepared = step.prepared
-    if prepared is None or prepared.rows is None or step.results[0][2] not in PLAIN:
-        return None
-    return UFUNCS.get(prepared.rows.kernel)

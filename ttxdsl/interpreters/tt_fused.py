@@ -26,6 +26,7 @@ from ttxdsl.interpreters.elements import (
 )
 from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.kernels import Array, Kernel, UnaryKernel
+from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_today import UNARY_TODAY, number, reshaped, result_of
@@ -116,7 +117,7 @@ def _product(op: Any) -> Kernel:
         if mine == theirs:
             left = ranks[0] - (2 if turned[0] else 1)
             right = ranks[1] - (1 if turned[1] else 2)
-            return contraction.product_of(
+            return contraction.Product(
                 (batch, batch), ((left,), (right,)), ranks, dtype
             )
     # vectors and broadcast batches, as torch.matmul has them
@@ -152,16 +153,17 @@ def _linear(_: Interpreter, op: Any, args: Values) -> Values:
     return (_activation(op, y),)
 
 
-def matmul_of(op: Any) -> Kernel:
+def matmul_of(op: Any) -> Prepared:
     """`matmul` of both dialects; ttnn's may end with an activation."""
     product = _product(op)
     if op.DIALECT != "ttnn" or op.activation is None:
-        return product
+        later = product.later if isinstance(product, contraction.Product) else None
+        return Prepared(product, later=later)
 
     def run(a: Array, b: Array) -> Array:
         return _activation(op, product(a, b))
 
-    return run
+    return Prepared(run)
 
 
 # norms

@@ -29,7 +29,7 @@ from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.mesh import Array, DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.mesh_axes import Dims
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
-from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.regions import Values, session
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
@@ -135,7 +135,7 @@ _NAMED = {
 def _statistic(kind: ReduceType) -> Reduce:
     """Mean, variance or standard deviation over devices (of the population)."""
 
-    add = all_reducer(Reducer.named("add"))
+    add = AllReducer(Reducer.named("add"))
 
     def run(x: Array, axes: tuple[int, ...]) -> Array:
         wide = widen(x)
@@ -155,7 +155,7 @@ def _statistic(kind: ReduceType) -> Reduce:
 def _reducer(op: Any) -> Reduce:
     kind: ReduceType = op.reduce_type.data
     if (name := _NAMED.get(kind)) is not None:
-        return all_reducer(Reducer.named(name))
+        return AllReducer(Reducer.named(name))
     if kind == ReduceType.INVALID:
         raise CompileError("a collective cannot reduce by `invalid`", op)
     return _statistic(kind)
@@ -296,3 +296,6 @@ MESH_RUNS: dict[str, Run] = {
     "reduce_scatter": _reduce_scatter,
 }
 """How mesh_shard and the collectives are computed, by mnemonic."""
+
+COMBINING = frozenset({"all_reduce", "reduce_scatter"})
+"""Those that take products which are not computed yet."""

@@ -24,7 +24,7 @@ from ttxdsl.interpreters.kernels import Array, Kernel
 from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.regions import Values
 from ttxdsl.interpreters.tt import RUNS
-from ttxdsl.interpreters.tt_mesh import MESH_RUNS
+from ttxdsl.interpreters.tt_mesh import COMBINING, MESH_RUNS
 from ttxdsl.interpreters.tt_prepared import PREPARES
 from ttxdsl.interpreters.tt_today import TTIR_REPEAT
 
@@ -64,8 +64,8 @@ def _implement() -> None:
             implement_returns(op_class)
         elif (prepare := PREPARES.get(op_class.mnemonic())) is not None:
             prepares(op_class)(_of_inputs(prepare))
-        elif (run := known.get(op_class.mnemonic())) is not None:
-            implements(op_class)(_on_inputs(run))
+        elif (run := known.get(name := op_class.mnemonic())) is not None:
+            implements(op_class, combines=name in COMBINING)(_on_inputs(run))
 
 
 @implements(ttnn.GetDeviceOp)

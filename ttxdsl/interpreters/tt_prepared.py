@@ -32,6 +32,7 @@ from ttxdsl.interpreters.prepared import (
     Prepared,
     Rows,
     elementwise,
+    reshaping,
     row_of,
     same_dims,
     selecting,
@@ -165,13 +166,7 @@ def _reduction(mnemonic: str, op: Any) -> Prepared:
 
 
 def _reshape(op: Any) -> Prepared:
-    before, shape = (tensor_of(one.type)[0] for one in (op.input, op.results[0]))
-    keeps, rank = same_dims(before, shape), len(before)
-
-    def run(x: Array) -> Array:
-        return x.reshape(row_of(x, rank, keeps, shape))
-
-    return Prepared(run, rows=Rows(keeps, run, view=True))
+    return reshaping(tensor_of(op.input.type)[0], tensor_of(op.results[0].type)[0])
 
 
 def _repeat(op: Any) -> Kernel | Prepared:

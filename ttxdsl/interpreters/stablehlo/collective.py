@@ -21,7 +21,7 @@ from ttxdsl.interpreters.implementing import (
 )
 from ttxdsl.interpreters.kernels import Array, convert
 from ttxdsl.interpreters.mesh import Groups, Reduce
-from ttxdsl.interpreters.reduction import Reducer, all_reducer
+from ttxdsl.interpreters.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.regions import Values, session
 
 
@@ -40,7 +40,7 @@ def _reduce(
     interpreter: Interpreter,
     op: hlo.AllReduceOp | hlo.ReduceScatterOp | hlo.CollectiveReduceOp,
 ) -> Reduce:
-    return all_reducer(body_reducer(interpreter, op.computation))
+    return AllReducer(body_reducer(interpreter, op.computation))
 
 
 def _rooted(
@@ -72,7 +72,7 @@ def _replica_id(interpreter: Interpreter, op: hlo.ReplicaIdOp, args: Values) -> 
     return (session(interpreter).mesh.replica_id(),)
 
 
-@implements(hlo.AllReduceOp)
+@implements(hlo.AllReduceOp, combines=True)
 def _all_reduce(interpreter: Interpreter, op: hlo.AllReduceOp, args: Values) -> Values:
     """The body over each group."""
     mesh = session(interpreter).mesh
@@ -96,7 +96,7 @@ def _all_gather(interpreter: Interpreter, op: hlo.AllGatherOp, args: Values) -> 
     )
 
 
-@implements(hlo.ReduceScatterOp)
+@implements(hlo.ReduceScatterOp, combines=True)
 def _reduce_scatter(
     interpreter: Interpreter, op: hlo.ReduceScatterOp, args: Values
 ) -> Values:
@@ -182,6 +182,6 @@ def _cross_replica_sum(
 ) -> Values:
     """A sum over each group of replicas."""
     groups = _groups(interpreter, op)
-    reduce = all_reducer(Reducer.named("add"))
+    reduce = AllReducer(Reducer.named("add"))
     rank, mesh = rank_of(op.operand.type), session(interpreter).mesh
     return (mesh.all_reduce(args[0], rank, groups, reduce),)

@@ -14,21 +14,22 @@ from ttxdsl.interpreters.implementing import (
     prepares,
 )
 from ttxdsl.interpreters.kernels import Array, Kernel
+from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.regions import Values
 
 
 @prepares(hlo.DotGeneralOp)
-def _dot_general(op: hlo.DotGeneralOp) -> Kernel:
+def _dot_general(op: hlo.DotGeneralOp) -> Kernel | Prepared:
     """Any product of two tensors; an algorithm rounds the operands first."""
     dims = op.dot_dimension_numbers.data
-    product = contraction.product_of(
+    product = contraction.Product(
         (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
         (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
         (rank_of(op.lhs.type), rank_of(op.rhs.type)),
         tensor_of(op.result.type)[1],
     )
     if (how := op.algorithm) is None or how.data.num_primitive_operations != 1:
-        return product
+        return Prepared(product, later=product.later)
     left, right = how.data.lhs_precision_type, how.data.rhs_precision_type
 
     def run(lhs: Array, rhs: Array) -> Array:

@@ -16,7 +16,7 @@ from ttxdsl.interpreters import indexing, kernels
 from ttxdsl.interpreters.elements import rank_of, read_constant, tensor_of
 from ttxdsl.interpreters.implementing import implements, prepares
 from ttxdsl.interpreters.kernels import Array, Kernel
-from ttxdsl.interpreters.prepared import Prepared
+from ttxdsl.interpreters.prepared import Prepared, reshaping
 from ttxdsl.interpreters.regions import Values
 
 
@@ -76,10 +76,9 @@ def _dynamic_broadcast_in_dim(
 
 
 @prepares(hlo.ReshapeOp)
-def _reshape(op: hlo.ReshapeOp) -> Kernel:
+def _reshape(op: hlo.ReshapeOp) -> Prepared:
     """To the result's shape."""
-    shape, _dtype = tensor_of(op.result.type)
-    return partial(kernels.reshape, rank=rank_of(op.operand.type), shape=shape)
+    return reshaping(tensor_of(op.operand.type)[0], tensor_of(op.result.type)[0])
 
 
 @implements(hlo.DynamicReshapeOp)
