@@ -103,8 +103,12 @@ class _Cut:
     def __init__(self, x: Array, y: Array) -> None:
         rows, columns = x.shape[-2], y.shape[-1]
         self.lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-        self.x = np.broadcast_to(x, (*self.lead, *x.shape[-2:]))
-        self.y = np.broadcast_to(y, (*self.lead, *y.shape[-2:]))
+        self.x, self.y = (
+            one
+            if one.shape[:-2] == self.lead
+            else np.broadcast_to(one, (*self.lead, *one.shape[-2:]))
+            for one in (x, y)
+        )
         self.shape = rows, columns
         self.by_rows = rows >= columns
         self.lines, self.across = max(rows, columns), min(rows, columns)

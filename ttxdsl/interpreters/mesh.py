@@ -16,6 +16,7 @@ Source: DESIGN.md section 7; StableHLO specification, "Collective ops".
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -35,6 +36,15 @@ from ttxdsl.sharding.axes import AxisRef
 
 Reduce = Callable[[Array, tuple[int, ...]], Array]
 """Reduces an array over some of its axes, keeping them with extent 1."""
+
+
+@cache
+def _lines(sizes: tuple[int, ...], axes: tuple[int, ...]) -> Groups:
+    """The positions along some axes of a mesh, the first axis major."""
+    rest = [axis for axis in range(len(sizes)) if axis not in axes]
+    lines = np.arange(prod(sizes)).reshape(sizes).transpose([*rest, *axes])
+    lines = lines.reshape(-1, prod(sizes[axis] for axis in axes))
+    return tuple(tuple(int(at) for at in line) for line in lines)
 
 
 @dataclass(frozen=True)
@@ -59,11 +69,7 @@ class DeviceMesh(MeshShards):
 
     def axis_groups(self, axes: Sequence[int]) -> Groups:
         """The groups of positions along whole axes, the first axis major."""
-        rest = [axis for axis in range(self.rank) if axis not in axes]
-        lines = np.arange(self.num_devices).reshape(self.sizes)
-        lines = lines.transpose([*rest, *axes])
-        lines = lines.reshape(-1, prod(self.sizes[axis] for axis in axes))
-        return tuple(tuple(int(at) for at in line) for line in lines)
+        return _lines(self.sizes, tuple(axes))
 
     def _covering(self, groups: Groups) -> Array:
         """`groups` as a table; every device must be in one."""

@@ -77,6 +77,10 @@ class Session:
     symbols: dict[str, Operation] = field(default_factory=dict[str, Operation])
     groups: dict[Operation, Groups] = field(default_factory=dict[Operation, Groups])
     """Positions of the devices in the groups of each collective."""
+    meshes: dict[Operation, DeviceMesh] = field(
+        default_factory=dict[Operation, DeviceMesh]
+    )
+    """The devices of each op whose tensors say them."""
     kernels: dict[Operation, Prepared | None] = field(
         default_factory=dict[Operation, Prepared | None]
     )

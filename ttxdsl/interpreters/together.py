@@ -147,6 +147,8 @@ def _common_lead(run: Together, inputs: Sequence[Array]) -> tuple[int, ...] | No
 def _lifted(x: Array, rank: int, rows: tuple[int, ...], run: Together) -> Array:
     """An operand with all of the rows in front, repeated if need be (a view)."""
     more = len(rows) - run.keeps + rank - x.ndim
+    if not more and x.shape[: len(rows)] == rows:
+        return x
     x = x.reshape((*(1,) * more, *x.shape))
     return np.broadcast_to(x, (*rows, *x.shape[len(rows) :]))
 

@@ -41,6 +41,13 @@ def device_mesh(interpreter: Interpreter, op: Operation) -> DeviceMesh:
     Raises:
         CompileError: no encoding says which, and the module has not exactly one.
     """
+    known = session(interpreter).meshes
+    if (mesh := known.get(op)) is None:
+        mesh = known[op] = _device_mesh(interpreter, op)
+    return mesh
+
+
+def _device_mesh(interpreter: Interpreter, op: Operation) -> DeviceMesh:
     types = [value.type for value in (*op.results, *op.operands)]
     name = next((n for t in types if (n := device_mesh_name(t)) is not None), None)
     meshes = meshes_of(op)
