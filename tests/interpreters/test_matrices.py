@@ -35,7 +35,7 @@ def small_is_large(monkeypatch: pytest.MonkeyPatch):
 
 def make_small_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrices, "_SHARE", 1)
-    monkeypatch.setattr(matrices, "_FEW_LINES", 2)
+    monkeypatch.setattr(matrices, "_LINES", 2)
     monkeypatch.setattr(matrices, "SIZE", 8)
     monkeypatch.setattr(matrices, "threads", lambda: 2)
     monkeypatch.setattr(threads, "threads", lambda: 2)

@@ -93,9 +93,6 @@ _TURNS = 4
 _LINES = 512
 """Rows (or columns) of a large product at a time, which reads the other side again."""
 
-_FEW_LINES = 64
-"""Rows (or columns) for which BLAS is nearly as fast as for more of them."""
-
 
 class _Cut:
     """Products […, M, K] x […, K, N], cut along M or N, whichever is longer."""
@@ -154,7 +151,9 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
     cut = _Cut(x, y)
     kept = [1 if axis in axes else n for axis, n in enumerate(cut.lead)]
     out = empty((*kept, *cut.shape), x.dtype)
-    size = max(SIZE // max(cut.across, 1), _FEW_LINES)
+    # what waits stays in a core's cache, if that leaves BLAS enough lines
+    lines = prod(kept) * cut.lines
+    size = max(SIZE // max(cut.across, 1), min(-(-lines // _TURNS), _LINES))
     parts = stretches((*kept, cut.lines), size)
     # for each thread memory of those that wait for others
     waiting = sum(cut.lead[axis].bit_length() for axis in axes)
@@ -168,11 +167,11 @@ def _combined(x: Array, y: Array, axes: Sequence[int], ufunc: np.ufunc) -> Array
         summands = (slice(None) if at in axes else one for at, one in enumerate(part))
         left, right, _ = cut.lines_of(tuple(summands))
         target = out[here]
-        lines = rooms.pop()
+        memory = rooms.pop()
         # the first one is combined with all others
-        room = [*(line[: target.size].reshape(target.shape) for line in lines), target]
+        room = [*(one[: target.size].reshape(target.shape) for one in memory), target]
         _combine(cut.x[left], cut.y[right], sorted(axes), ufunc, room)
-        rooms.append(lines)
+        rooms.append(memory)
 
     with blas_alone():
         share(work, parts)
@@ -222,7 +221,7 @@ def _magnitude(x: Array) -> int:
     return max(abs(int(x.max())), abs(int(x.min())))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Summands:
     """Devices' products, of which only a collective wants to know what they are together.
 
