@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
+from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tests.interpreters.reference import run, same_as_jax
+from tests.interpreters.reference import parse, run, same_as_jax
+from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.mesh import ReplicaMismatchError
+from ttxdsl.interpreters.run import Runner
 
 P = PartitionSpec
 
@@ -325,3 +332,40 @@ def test_a_number_of_each_device_on_a_mesh_of_one_axis():
     }"""
     (total,) = run(text, np.arange(4, dtype=np.float32))
     assert total == 6
+
+
+@pytest.mark.parametrize("lowered", [False, True], ids=["stage 13", "ttnn"])
+def test_what_follows_from_device_numbers_is_computed_once_a_row(lowered: bool):
+    """Numbers of rows differ along one axis: all that follows is computed twice, not eight
+    times, also where only types say the mesh."""
+    shape = "tensor<2x3xf32>"
+    module = parse(f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: {shape}) -> tensor<4x3xf32> {{
+  %r = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{}}, {{}}]>]
+      out_shardings=[<@mesh, [{{"x"}}, {{}}]>] manual_axes={{"x", "y"}} (%p: {shape}) {{
+    %i = stablehlo.partition_id : tensor<ui32>
+    %n = stablehlo.convert %i : (tensor<ui32>) -> tensor<i32>
+    %four = stablehlo.constant dense<4> : tensor<i32>
+    %row = stablehlo.divide %n, %four : tensor<i32>
+    %f = stablehlo.convert %row : (tensor<i32>) -> tensor<f32>
+    %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> {shape}
+    %s = stablehlo.add %b, %p : {shape}
+    sdy.return %s : {shape}
+  }} : ({shape}) -> tensor<4x3xf32>
+  return %r : tensor<4x3xf32>
+}}""")
+    if lowered:
+        convert_stablehlo_to_ttir(module)
+        convert_ttir_to_ttnn(module)
+    seen: list[tuple[int, ...]] = []
+
+    class Watch(Interpreter.Listener):
+        def did_interpret_op(self, op: Operation, results: tuple[Any, ...]) -> None:
+            if op.name.endswith(".add"):
+                seen.append(results[0].shape)
+
+    runner = Runner(module)
+    runner.interpreter.listeners = (Watch(),)
+    (found,) = runner.run([np.ones((2, 3), np.float32)])
+    assert found[:, 0].tolist() == [1, 1, 2, 2]
+    assert seen == [(2, 1, 2, 3)]

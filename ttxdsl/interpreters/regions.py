@@ -81,6 +81,8 @@ class Session:
         default_factory=dict[Operation, DeviceMesh]
     )
     """The devices of each op whose tensors say them."""
+    said: DeviceMesh | None = None
+    """Those of all such ops, if they are the same."""
     kernels: dict[Operation, Prepared | None] = field(
         default_factory=dict[Operation, Prepared | None]
     )
@@ -434,7 +436,8 @@ def _typed(
     if state.rounding is not None:
         array = state.rounding(op, array)
     if array.ndim > rank and is_integer(dtype) and 1 < array.size <= _SMALL:
-        array = _compressed(state.mesh, array, rank)
+        mesh = state.mesh if state.mesh.rank else state.said
+        array = array if mesh is None else _compressed(mesh, array, rank)
     return array
 
 

@@ -41,9 +41,11 @@ def device_mesh(interpreter: Interpreter, op: Operation) -> DeviceMesh:
     Raises:
         CompileError: no encoding says which, and the module has not exactly one.
     """
-    known = session(interpreter).meshes
-    if (mesh := known.get(op)) is None:
-        mesh = known[op] = _device_mesh(interpreter, op)
+    state = session(interpreter)
+    if (mesh := state.meshes.get(op)) is None:
+        mesh = _device_mesh(interpreter, op)
+        state.said = mesh if not state.meshes or state.said == mesh else None
+        state.meshes[op] = mesh
     return mesh
 
 
