@@ -105,20 +105,29 @@ class _Run:
         self.keeps = 0
         self.made: set[int] = set()
         self.used: set[int] = set()
+        self.read: set[int] = set()
+        """What is used and is no constant."""
         self.waiting: list[int] = []
         """What is to die with an op that was moved ahead, and is read here, too."""
 
     def joins(self, step: PlannedOp) -> bool:
-        """Add an op, if it works on the same rows; a view only of what is made here."""
+        """Add an op, if it works on the same rows of what is made or read here.
+
+        A view only of what is made. What has nothing to do with the others may be the
+        same on other devices than they are, and would not be computed with them.
+        """
         keeps = _keeps(step)
         if keeps is None or (self.steps and not self._fits(step, keeps)):
             return False
-        if _is_view(step) and not self.made & {*step.uses}:
+        known = self.made if _is_view(step) else self.made | self.read
+        if (self.steps or _is_view(step)) and known.isdisjoint(step.uses):
             return False
         self.keeps = min(keeps, self.keeps) if self.steps else keeps
         self.steps.append(step)
         self.made.update(step.makes)
         self.used.update(step.uses)
+        pairs = zip(step.uses, step.op.operands, strict=True)
+        self.read.update(at for at, value in pairs if not _is_constant(value))
         return True
 
     def _fits(self, step: PlannedOp, keeps: int) -> bool:
@@ -222,6 +231,10 @@ def _is_view(step: PlannedOp) -> bool:
     return rows is not None and rows.view
 
 
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, Operation) and not value.owner.operands
+
+
 def _keeps(step: PlannedOp) -> int | None:
     """Dimensions that an op works along row by row; None of one that does not."""
     if step.prepared is None or step.prepared.rows is None:
@@ -237,21 +250,28 @@ def _keeps(step: PlannedOp) -> int | None:
 def runs_of(steps: Sequence[PlannedOp]) -> list[Together]:
     """Steps, those that may be computed together as one.
 
-    Views and the like that come between them and need none of them go ahead.
+    Others that work row by row, come between them and need none of them go ahead: views
+    alone, what is computed as a run of its own.
     """
     found: list[Together] = []
-    run = _Run()
+    run, before = _Run(), _Run()
     for step in steps:
         if run.joins(step):
             continue
-        ahead = run.moves_ahead(step) if run.steps else None
-        if ahead is not None:
-            found.append(Together((ahead,)))
-            continue
-        found += run.done()
-        if not run.joins(step):
-            found.append(Together((step,)))
-    return found + run.done()
+        ahead = run.moves_ahead(step)
+        if ahead is None:
+            found += (*before.done(), *run.done())
+            if not run.joins(step):
+                found.append(Together((step,)))
+        elif not before.joins(ahead):
+            first = before.moves_ahead(ahead) if _is_view(ahead) else None
+            if first is not None:
+                found.append(Together((first,)))
+                continue
+            found += before.done()
+            if not before.joins(ahead):
+                found.append(Together((ahead,)))
+    return [*found, *before.done(), *run.done()]
 
 
 def _find_summands(steps: Sequence[PlannedOp]) -> None:
