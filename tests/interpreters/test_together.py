@@ -213,6 +213,42 @@ def test_a_softmax_goes_row_by_row(
 
 
 @pytest.mark.usefixtures("small_is_large")
+def test_what_has_nothing_to_do_with_a_run_is_one_of_its_own():
+    """Updates that take turns, of shapes that begin alike, and an op that needs two."""
+    wide, long = of(*SHAPE, 4), of(*SHAPE)
+    text = f"""func.func @main(%a: {wide}, %b: {wide}, %c: {long}, %d: {long})
+        -> ({wide}, {long}, {long}) {{
+      %0 = stablehlo.multiply %a, %a : {wide}
+      %1 = stablehlo.multiply %c, %c : {long}
+      %2 = stablehlo.subtract %b, %0 : {wide}
+      %3 = stablehlo.subtract %d, %1 : {long}
+      %4 = stablehlo.reshape %c : ({long}) -> {long}
+      %5 = stablehlo.add %3, %4 : {long}
+      return %2, %3, %5 : {wide}, {long}, {long}
+    }}"""
+    runner = Runner(parse(text))
+    rng = np.random.default_rng(0)
+    shapes = (*SHAPE, 4), (*SHAPE, 4), SHAPE, SHAPE
+    a, b, c, d = (rng.standard_normal(one).astype(np.float32) for one in shapes)
+    for _ in range(2):
+        found = runner.run([a, b, c, d])
+        for one, wanted in zip(
+            found, (b - a * a, d - c * c, d - c * c + c), strict=True
+        ):
+            np.testing.assert_array_equal(one, wanted)
+    (plan,) = session(runner.interpreter).plans.values()
+    runs = [
+        [step.op.name.split(".")[1] for step in run.steps] for run in plan.rest or ()
+    ]
+    assert runs == [
+        ["reshape"],
+        ["multiply", "subtract", "add"],
+        ["multiply", "subtract"],
+        ["return"],
+    ]
+
+
+@pytest.mark.usefixtures("small_is_large")
 def test_a_number_is_no_row():
     """A sum of all elements, and one more number, where there is no mesh."""
     text = f"""func.func @main(%x: {of(*SHAPE)}, %n: tensor<f32>) -> tensor<f32> {{
