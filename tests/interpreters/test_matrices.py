@@ -20,7 +20,7 @@ from xdsl.interpreter import (
 from tests.interpreters.reference import parse
 from ttxdsl.dialects import stablehlo
 from ttxdsl.interpreters import matrices, threads
-from ttxdsl.interpreters.contraction import Product, apart
+from ttxdsl.interpreters.contraction import Contraction, apart
 from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.reduction import AllReducer, Reducer
@@ -41,7 +41,7 @@ def make_small_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "threads", lambda: 2)
 
 
-MATRICES = Product(((), ()), ((1,), (0,)), (2, 2), np.dtype(np.float32))
+MATRICES = Contraction(((), ()), ((1,), (0,)), (2, 2), np.dtype(np.float32))
 
 
 @settings(max_examples=40)

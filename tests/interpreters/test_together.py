@@ -277,6 +277,30 @@ def test_an_operand_that_dies_is_written():
     np.testing.assert_array_equal(x, np.ones(SHAPE))
 
 
+@pytest.mark.usefixtures("small_is_large")
+def test_what_a_view_looks_at_is_not_written():
+    """An operand that dies is, of the ops of a run; not if a view of it is read later."""
+    type_ = of(*SHAPE)
+    text = f"""func.func @main(%x: {type_}) -> {type_} {{
+      %0 = stablehlo.multiply %x, %x : {type_}
+      %1 = stablehlo.reshape %0 : ({type_}) -> {type_}
+      %2 = stablehlo.add %0, %x : {type_}
+      %3 = stablehlo.multiply %2, %1 : {type_}
+      %4 = stablehlo.add %3, %x : {type_}
+      return %4 : {type_}
+    }}"""
+    runner = Runner(parse(text))
+    x = np.random.default_rng(0).standard_normal(SHAPE).astype(np.float32)
+    for _ in range(2):
+        (found,) = runner.run([x])
+        np.testing.assert_array_equal(found, (x * x + x) * (x * x) + x)
+    (plan,) = session(runner.interpreter).plans.values()
+    run, _ = plan.rest or ()
+    assert [move.over is not None for move in run.moves] == [
+        *(False, False, False, True, True)
+    ]
+
+
 def test_memory_of_an_operand_that_dies_is_taken(monkeypatch: pytest.MonkeyPatch):
     """The first run asks for new memory; `%t` is a view of it that dies in the second."""
     make_small_large(monkeypatch)

@@ -136,7 +136,7 @@ def _layout(
     )
 
 
-class Product:
+class Contraction:
     """Sums of products over the contracting dimensions, for each batch, of two arrays.
 
     The result has the batching dimensions, then what is left of the left side, then of
@@ -202,8 +202,8 @@ def dot_general(
     ranks: tuple[int, int],
     dtype: elements.DType,
 ) -> Array:
-    """The product of two arrays, as `Product` says."""
-    return Product(batching, contracting, ranks, dtype)(lhs, rhs)
+    """The product of two arrays, as `Contraction` says."""
+    return Contraction(batching, contracting, ranks, dtype)(lhs, rhs)
 
 
 _APART: ContextVar[bool] = ContextVar("apart", default=False)

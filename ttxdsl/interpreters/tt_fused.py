@@ -117,7 +117,7 @@ def _product(op: Any) -> Kernel:
         if mine == theirs:
             left = ranks[0] - (2 if turned[0] else 1)
             right = ranks[1] - (1 if turned[1] else 2)
-            return contraction.Product(
+            return contraction.Contraction(
                 (batch, batch), ((left,), (right,)), ranks, dtype
             )
     # vectors and broadcast batches, as torch.matmul has them
@@ -157,7 +157,7 @@ def matmul_of(op: Any) -> Prepared:
     """`matmul` of both dialects; ttnn's may end with an activation."""
     product = _product(op)
     if op.DIALECT != "ttnn" or op.activation is None:
-        later = product.later if isinstance(product, contraction.Product) else None
+        later = product.later if isinstance(product, contraction.Contraction) else None
         return Prepared(product, later=later)
 
     def run(a: Array, b: Array) -> Array:

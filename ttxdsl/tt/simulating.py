@@ -523,8 +523,7 @@ def _is_part(
         lead = wanted.shape[: wanted.ndim - len(shape)]
         if prod(lead) != mesh.num_devices or wanted.shape[len(lead) :] != shape:
             return True
-        if value.ndim == len(shape):
-            value = np.broadcast_to(value, wanted.shape)
+        value = mesh.spread(value, len(shape), range(mesh.rank))
         return (
             _difference(value.reshape(wanted.shape), wanted, rounding, summed, False)[1]
             is None

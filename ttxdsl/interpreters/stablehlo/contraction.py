@@ -22,7 +22,7 @@ from ttxdsl.interpreters.regions import Values
 def _dot_general(op: hlo.DotGeneralOp) -> Kernel | Prepared:
     """Any product of two tensors; an algorithm rounds the operands first."""
     dims = op.dot_dimension_numbers.data
-    product = contraction.Product(
+    product = contraction.Contraction(
         (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions),
         (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions),
         (rank_of(op.lhs.type), rank_of(op.rhs.type)),
