@@ -180,6 +180,11 @@ def _power(x: Array, y: Array) -> Array:
 def _shift(op: np.ufunc, fill: Callable[[Array], Array], logical: bool) -> Kernel:
     def run(x: Array, y: Array) -> Array:
         dtype, bits = x.dtype, BITS[x.dtype]
+        if bits == 8 * dtype.itemsize and y.dtype == dtype:
+            # NumPy shifts out all bits where StableHLO does, a negative amount being large
+            if not logical:
+                return op(x, y)
+            return op(unsigned_view(x), unsigned_view(y)).view(dtype)
         mask = (1 << bits) - 1
         x, y = widen(x), widen(y)
         amount = unsigned_view(y)

@@ -142,6 +142,15 @@ def same_values(a: Array, b: Array) -> Array:
     return np.asarray((a == b) | ((a != a) & (b != b)))
 
 
+def _ends_alike(x: Array, axis: int) -> bool:
+    """Whether two elements at the ends of an axis are equal, which is soon known."""
+    if not x.size:
+        return True
+    first, last = [0] * x.ndim, [0] * x.ndim
+    last[axis] = -1
+    return bool(same_values(x[tuple(first)], x[tuple(last)]))
+
+
 @dataclass(frozen=True)
 class MeshAxes:
     """Named axes of devices, and the leading dimensions of values on them.
@@ -247,7 +256,7 @@ class MeshAxes:
         """
         x = self.lift(x, rank)
         for axis in range(self.rank):
-            if x.shape[axis] > 1:
+            if x.shape[axis] > 1 and _ends_alike(x, axis):
                 first = x[(slice(None),) * axis + (slice(0, 1),)]
                 if bool(same_values(x, first).all()):
                     x = first
