@@ -471,14 +471,29 @@ def iota(shape: Sequence[int], dim: int, dtype: DType) -> Array:
 
 def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Array:
     """Dimension i of `x` becomes dimension `dims[i]` of `shape` (a view)."""
-    order = sorted(range(len(dims)), key=lambda i: dims[i])
-    if list(order) != list(range(len(dims))):
-        x = transpose(x, order)
-    lead = x.shape[: x.ndim - len(dims)]
+    return broadcasting(x.shape[x.ndim - len(dims) :], shape, dims)(x)
+
+
+def broadcasting(
+    before: Sequence[int], shape: Sequence[int], dims: Sequence[int]
+) -> UnaryKernel:
+    """The same for tensors of shape `before`."""
+    order = sorted(range(len(dims)), key=dims.__getitem__)
+    turned = order != [*range(len(dims))]
     local = [1] * len(shape)
-    for extent, dim in zip(x.shape[len(lead) :], sorted(dims), strict=True):
+    for extent, dim in zip(before, dims, strict=True):
         local[dim] = extent
-    return np.broadcast_to(x.reshape((*lead, *local)), (*lead, *shape))
+    stretched = local != [*shape]
+
+    def run(x: Array) -> Array:
+        if turned:
+            x = transpose(x, order)
+        lead = x.shape[: x.ndim - len(order)]
+        x = x.reshape((*lead, *local))
+        return np.broadcast_to(x, (*lead, *shape)) if stretched else x
+
+    shape = list(shape)
+    return run
 
 
 def transpose(x: Array, permutation: Sequence[int]) -> Array:

@@ -142,6 +142,12 @@ def same_values(a: Array, b: Array) -> Array:
     return np.asarray((a == b) | ((a != a) & (b != b)))
 
 
+@cache
+def _fits(lead: tuple[int, ...], extents: tuple[int, ...]) -> bool:
+    pairs = zip(lead, extents, strict=False)
+    return len(lead) == len(extents) and all(n in (1, size) for n, size in pairs)
+
+
 def _ends_alike(x: Array, axis: int) -> bool:
     """Whether two elements at the ends of an axis are equal, which is soon known."""
     if not x.size:
@@ -229,16 +235,16 @@ class MeshAxes:
         """`x` with its leading dimensions, of extent 1 where it had none."""
         if x.ndim == rank and self.rank:
             return x.reshape((1,) * self.rank + x.shape)
-        lead = x.shape[: x.ndim - rank]
-        if len(lead) != self.rank or any(
-            extent not in (1, size)
-            for extent, size in zip(lead, self.extents, strict=True)
-        ):
+        if not self.holds(x, rank):
             raise InterpretationError(
-                f"a value with leading extents {lead} is not one on the mesh"
-                f" {self.extents}"
+                f"a value with leading extents {x.shape[: x.ndim - rank]} is not one on"
+                f" the mesh {self.extents}"
             )
         return x
+
+    def holds(self, x: Array, rank: int) -> bool:
+        """Whether `x` has its leading dimensions."""
+        return _fits(x.shape[: x.ndim - rank], self.extents)
 
     def spread(self, x: Array, rank: int, axes: Iterable[int]) -> Array:
         """`x`, lifted, with full extent on the given axes (a view)."""
@@ -254,7 +260,8 @@ class MeshAxes:
         For small values, such as the start indices that `partition_id` leads to,
         which would make everything computed from them differ by device.
         """
-        x = self.lift(x, rank)
+        if not self.holds(x, rank):
+            x = self.lift(x, rank)
         for axis in range(self.rank):
             if x.shape[axis] > 1 and _ends_alike(x, axis):
                 first = x[(slice(None),) * axis + (slice(0, 1),)]

@@ -448,11 +448,7 @@ def _compressed(mesh: DeviceMesh, x: Array, rank: int) -> Array:
     often along one only: without this all that follows would be done per device. The
     leading extents of a body's numbers are elements', and may be as many as the mesh's.
     """
-    if x.ndim != mesh.rank + rank:
-        return x
-    if any(n not in (1, size) for n, size in zip(x.shape, mesh.extents, strict=False)):
-        return x
-    return mesh.compress(x, rank)
+    return mesh.compress(x, rank) if mesh.holds(x, rank) else x
 
 
 def captures_of(interpreter: Interpreter, region: Region) -> tuple[SSAValue, ...]:

@@ -60,9 +60,11 @@ def _broadcast(op: hlo.BroadcastOp) -> Kernel:
 @prepares(hlo.BroadcastInDimOp)
 def _broadcast_in_dim(op: hlo.BroadcastInDimOp) -> Kernel:
     """Each dimension goes where the attribute says."""
-    shape, _dtype = tensor_of(op.result.type)
+    before, shape = (tensor_of(one.type)[0] for one in (op.operand, op.result))
     dims = op.broadcast_dimensions.get_values()
-    return partial(kernels.broadcast_in_dim, shape=shape, dims=dims)
+    if -1 in before:
+        return partial(kernels.broadcast_in_dim, shape=shape, dims=dims)
+    return kernels.broadcasting(before, shape, dims)
 
 
 @implements(hlo.DynamicBroadcastInDimOp)
