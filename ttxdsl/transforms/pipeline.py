@@ -487,6 +487,8 @@ class TTStableHLOPipelinePass(ModulePass):
                     check_reshards(module)
             seconds = time.perf_counter() - start
             if self.verify_each:
+                if number == FIRST_SHARDING_STAGE:
+                    check_collectives(module)  # what the verifier says, and of what
                 module.verify()
                 verify_stage(module, number)
             if dump:

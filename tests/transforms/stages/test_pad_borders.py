@@ -163,6 +163,20 @@ def test_quantized_elements_are_refused_still():
         program_of_text(text, "quantized").partition()
 
 
+def test_what_a_collective_takes_is_not_padded():
+    """The collective says how the argument itself is split."""
+    text = f"""{MESH}
+    func.func @main(%x: tensor<7xf32> {_sharded('[{"x"}]')}) -> tensor<7xf32> {{
+      %0 = sdy.all_gather [{{"x"}}] %x out_sharding=<@mesh, [{{}}]> : tensor<7xf32>
+      return %0 : tensor<7xf32>
+    }}"""
+    for options in ("pad-borders=true", "pad-borders=true verify-each=true"):
+        with pytest.raises(
+            CompileError, match=r"argument 0 has size 7, .* divisible by 4"
+        ):
+            run_passes(text, f"tt-stablehlo-pipeline{{{options}}}")
+
+
 def test_the_bare_pipeline_refuses():
     with pytest.raises(UnsupportedError, match="not divisible by 4"):
         run_passes(GRADIENT, "tt-stablehlo-pipeline")

@@ -16,7 +16,7 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -58,6 +58,11 @@ def _grown(
     return None if shape == tensor.get_shape() else TensorType(element, list(shape))
 
 
+def _is_moved(value: SSAValue) -> bool:
+    """Whether an explicit collective says how the value itself is split."""
+    return any(isinstance(use.operation, sdy.CollectiveOp) for use in value.uses)
+
+
 def _said(
     entries: list[dict[str, Attribute]], types: Sequence[Attribute], at: int
 ) -> None:
@@ -88,7 +93,7 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
     head = Emitter(Block(), function.location)
     for at, sharding in enumerate(shardings):
         new = _grown(inputs[at], sharding, mesh_of)
-        if new is None:
+        if new is None or _is_moved(block.args[at]):
             continue
         _warn(function, f"argument {at}", inputs[at], new)
         _said(entries, inputs, at)
@@ -129,7 +134,8 @@ def pad_function(function: FuncOp, mesh_of: MeshOf) -> None:
 class PadBordersPass(ModulePass):
     """Let arguments and results of the program grow to what their axes divide.
 
-    What cannot be padded, such as quantized elements, stays as it is.
+    What cannot be padded, such as quantized elements or what an explicit collective
+    takes, stays as it is.
     """
 
     name = "pad-borders"

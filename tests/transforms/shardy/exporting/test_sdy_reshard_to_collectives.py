@@ -42,6 +42,23 @@ def test_a_collective_that_propagation_unsettles_is_refused():
         program.partition()
 
 
+@pytest.mark.parametrize("verify_each", [False, True])
+def test_a_collective_that_a_constraint_unsettles_is_refused(verify_each: bool):
+    """Its place is said, also where every stage's program is verified."""
+    program = parse_program("""
+        sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%a: tensor<8xf32>) {
+          %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+          %1 = sdy.sharding_constraint %a <@mesh, [{"x"}p3]> : tensor<8xf32>
+          return
+        }""")
+    pipeline = TTStableHLOPipelinePass(verify_each=verify_each)
+    with pytest.raises(
+        UnsupportedError, match=r"'sdy.all_reduce' op: .*operand is now"
+    ):
+        pipeline.apply(make_context(), program)
+
+
 def test_a_collective_whose_operand_has_changed_is_refused():
     module = parse_program("""
         sdy.mesh @mesh = <["d"=1]>
