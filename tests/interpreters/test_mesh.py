@@ -242,9 +242,10 @@ def test_collective_permute(data):
     count = data.draw(st.integers(0, n))
     sources = data.draw(st.permutations(range(n)))[:count]
     targets = data.draw(st.permutations(range(n)))[:count]
-    x = random_value(np.random.default_rng(count), mesh, (2, 3))
+    shape = data.draw(st.sampled_from([(2, 3), (2, 0)]))  # also of no elements
+    x = random_value(np.random.default_rng(count), mesh, shape)
     each = per_device(mesh, x, 2)
-    wanted = [np.zeros((2, 3), np.float32) for _ in range(n)]
+    wanted = [np.zeros(shape, np.float32) for _ in range(n)]
     pairs = list(zip(sources, targets, strict=True))
     for source, target in pairs:
         wanted[target] = each[source]

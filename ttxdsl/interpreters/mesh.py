@@ -234,7 +234,7 @@ class DeviceMesh(MeshShards):
         rows = np.ravel_multi_index([places[axis] for axis in axes], sizes)
         front = np.moveaxis(y, axes, range(len(axes)))
         rest = front.shape[len(axes) :]
-        taken = front.reshape((-1, *rest))[rows]
+        taken = front.reshape((prod(sizes), *rest))[rows]
         taken[picked < 0] = 0
         return np.moveaxis(taken.reshape((*sizes, *rest)), range(len(axes)), axes)
 

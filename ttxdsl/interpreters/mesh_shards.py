@@ -321,7 +321,7 @@ class MeshShards(MeshAxes):
                 self.coordinates(other),
             )
         if summands > 1:
-            parts = parts.reshape((-1, summands, *parts.shape[1:]))
+            parts = parts.reshape((len(parts) // summands, summands, *parts.shape[1:]))
             parts = _COMBINE[ReductionKind.SUM](parts, (1,))[:, 0]
         local = parts.shape[1:]
         spread = parts.reshape((*counts, *local))

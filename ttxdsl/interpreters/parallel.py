@@ -63,8 +63,7 @@ def _run_alike(
         if isinstance(type_, TokenType):
             rows.append([None] * grid.num_devices)
             continue
-        full = grid.spread(value, rank_of(type_), range(grid.rank))
-        rows.append(list(full.reshape((-1, *full.shape[grid.rank :]))))
+        rows.append(list(grid.linear(value, rank_of(type_))))
     return [value for own in zip(*rows, strict=True) for value in own]
 
 
@@ -171,9 +170,8 @@ def _print(interpreter: Interpreter, op: interp.PrintOp, args: Values) -> Values
     """To the interpreter's file, once a process, as StableHLO's own prints it."""
     type_ = op.operand.type
     mesh, rank = session(interpreter).mesh, rank_of(type_)
-    full = mesh.spread(np.asarray(args[0]), rank, range(mesh.rank))
     name = _printed_name(op.operand)
-    for value in full.reshape((-1, *full.shape[full.ndim - rank :])):
+    for value in mesh.linear(np.asarray(args[0]), rank):
         interpreter.print(f"{name} = {tensor_text(value, type_)}")
     return ()
 

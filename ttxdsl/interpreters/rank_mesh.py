@@ -400,7 +400,7 @@ class RankMesh(DeviceMesh):
     def _routed(self, parts: Array, groups: Groups) -> Array:
         """Part j of each own device at member j: `[own device, member, …]` both ways."""
         exchange, routes = self._exchange(groups), self._routes(groups)
-        rows = parts.reshape((-1, *parts.shape[2:]))
+        rows = parts.reshape((prod(parts.shape[:2]), *parts.shape[2:]))
         found = self.world.routed(
             routes.ranks,
             rows[exchange.outgoing],
