@@ -477,7 +477,7 @@ def broadcast_in_dim(x: Array, shape: Sequence[int], dims: Sequence[int]) -> Arr
 def broadcasting(
     before: Sequence[int], shape: Sequence[int], dims: Sequence[int]
 ) -> UnaryKernel:
-    """The same for tensors of shape `before`."""
+    """What makes `broadcast_in_dim` of tensors of shape `before`, which `shape` becomes."""
     order = sorted(range(len(dims)), key=dims.__getitem__)
     turned = order != [*range(len(dims))]
     local = [1] * len(shape)
@@ -492,7 +492,6 @@ def broadcasting(
         x = x.reshape((*lead, *local))
         return np.broadcast_to(x, (*lead, *shape)) if stretched else x
 
-    shape = list(shape)
     return run
 
 

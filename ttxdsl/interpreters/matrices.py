@@ -277,3 +277,7 @@ class Summands:
         found = multiplied(self.x, self.y).reshape(self.sizes)
         found = found.transpose(self.order).reshape(self.shape)
         return found if dtype is None else found.astype(dtype, copy=False)
+
+
+Operand = Array | Summands
+"""What a collective that combines takes."""

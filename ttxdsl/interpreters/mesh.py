@@ -22,7 +22,7 @@ from math import prod
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from ttxdsl.interpreters.matrices import Summands
+from ttxdsl.interpreters.matrices import Operand, Summands
 from ttxdsl.interpreters.mesh_axes import (
     Array as Array,
     Groups as Groups,
@@ -86,7 +86,7 @@ class DeviceMesh(MeshShards):
     # collectives: `groups` are positions, each group in its order
 
     def all_reduce(
-        self, x: Array | Summands, rank: int, groups: Groups, reduce: Reduce
+        self, x: Operand, rank: int, groups: Groups, reduce: Reduce
     ) -> Array:
         """Every device's value reduced over its group."""
         axes = whole_axes(self.sizes, tuple(tuple(sorted(g)) for g in groups))
@@ -167,12 +167,7 @@ class DeviceMesh(MeshShards):
         return y.reshape((*y.shape[:at], parts, size // parts, *y.shape[at + 1 :]))
 
     def reduce_scatter(
-        self,
-        x: Array | Summands,
-        rank: int,
-        dim: int,
-        groups: Groups,
-        reduce: Reduce,
+        self, x: Operand, rank: int, dim: int, groups: Groups, reduce: Reduce
     ) -> Array:
         """The group's reduced value, each device keeping its part along `dim`."""
         reduced = self.all_reduce(x, rank, groups, reduce)

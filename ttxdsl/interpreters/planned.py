@@ -119,8 +119,11 @@ class _Run:
         keeps = _keeps(step)
         if keeps is None or (self.steps and not self._fits(step, keeps)):
             return False
-        known = self.made if _is_view(step) else self.made | self.read
-        if (self.steps or _is_view(step)) and known.isdisjoint(step.uses):
+        is_view = _is_view(step)
+        related = not self.made.isdisjoint(step.uses) or not (
+            is_view or self.read.isdisjoint(step.uses)
+        )
+        if (self.steps or is_view) and not related:
             return False
         self.keeps = min(keeps, self.keeps) if self.steps else keeps
         self.steps.append(step)
@@ -209,7 +212,7 @@ def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
         kernel = step.prepared.rows.kernel
         move = Move(step.op, step.uses, step.makes[0], step.frees, kernel, dtype)
         ufunc = UFUNCS.get(kernel)
-        if ufunc is None or {dtype, *map(_dtype_of, step.op.operands)} not in _PLAIN:
+        if ufunc is None or not _is_plain(step):
             for at in step.uses:
                 shapes.pop(at, None)
             yield move
@@ -219,11 +222,11 @@ def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
         shapes[move.makes] = shape
 
 
-_PLAIN = [{dtype} for dtype in PLAIN]
-
-
-def _dtype_of(value: SSAValue) -> DType:
-    return tensor_of(value.type)[1]
+def _is_plain(step: PlannedOp) -> bool:
+    """Whether operands and result are of one type, which ufuncs compute in."""
+    dtype = step.results[0][2]
+    operands = step.op.operands
+    return dtype in PLAIN and all(tensor_of(x.type)[1] == dtype for x in operands)
 
 
 def _is_view(step: PlannedOp) -> bool:

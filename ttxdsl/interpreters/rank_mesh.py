@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from ttxdsl.interpreters.matrices import Summands
+from ttxdsl.interpreters.matrices import Operand
 from ttxdsl.interpreters.mesh import DeviceMesh, Reduce
 from ttxdsl.interpreters.mesh_axes import Array, Dims, Groups, whole_axes
 from ttxdsl.interpreters.scattered import Scattered
@@ -435,7 +435,7 @@ class RankMesh(DeviceMesh):
         ]
 
     def all_reduce(
-        self, x: Array | Summands, rank: int, groups: Groups, reduce: Reduce
+        self, x: Operand, rank: int, groups: Groups, reduce: Reduce
     ) -> Array:
         """Every device's value reduced over its group."""
         if sum(map(len, groups)) != self.num_devices:
@@ -487,12 +487,7 @@ class RankMesh(DeviceMesh):
         return self.gridded(np.stack(own))
 
     def reduce_scatter(
-        self,
-        x: Array | Summands,
-        rank: int,
-        dim: int,
-        groups: Groups,
-        reduce: Reduce,
+        self, x: Operand, rank: int, dim: int, groups: Groups, reduce: Reduce
     ) -> Array:
         """The group's reduced value, each device keeping its part along `dim`."""
         self._covering(groups)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ttxdsl.interpreters.contraction import windows
 from ttxdsl.interpreters.elements import compute_dtype, is_complex, widen
 from ttxdsl.interpreters.kernels import BINARY, expand_scalar, lead_shape, pad
-from ttxdsl.interpreters.matrices import Summands
+from ttxdsl.interpreters.matrices import Operand, Summands
 from ttxdsl.interpreters.memory import empty
 from ttxdsl.interpreters.threads import (
     LARGE,
@@ -272,7 +272,7 @@ class AllReducer:
 
     reducer: Reducer
 
-    def __call__(self, x: Array | Summands, axes: tuple[int, ...]) -> Array:
+    def __call__(self, x: Operand, axes: tuple[int, ...]) -> Array:
         """Reduced over `axes`, which keep extent 1."""
         names = self.reducer.names
         if isinstance(x, Summands):

@@ -81,8 +81,8 @@ class Session:
         default_factory=dict[Operation, DeviceMesh]
     )
     """The devices of each op whose tensors say them."""
-    said: DeviceMesh | None = None
-    """Those of all such ops, if they are the same."""
+    common_mesh: DeviceMesh | None = None
+    """The devices of all such ops, if they are the same."""
     kernels: dict[Operation, Prepared | None] = field(
         default_factory=dict[Operation, Prepared | None]
     )
@@ -436,7 +436,7 @@ def _typed(
     if state.rounding is not None:
         array = state.rounding(op, array)
     if array.ndim > rank and is_integer(dtype) and 1 < array.size <= _SMALL:
-        mesh = state.mesh if state.mesh.rank else state.said
+        mesh = state.mesh if state.mesh.rank else state.common_mesh
         array = array if mesh is None else _compressed(mesh, array, rank)
     return array
 

@@ -44,7 +44,8 @@ def device_mesh(interpreter: Interpreter, op: Operation) -> DeviceMesh:
     state = session(interpreter)
     if (mesh := state.meshes.get(op)) is None:
         mesh = _device_mesh(interpreter, op)
-        state.said = mesh if not state.meshes or state.said == mesh else None
+        same = not state.meshes or state.common_mesh == mesh
+        state.common_mesh = mesh if same else None
         state.meshes[op] = mesh
     return mesh
 
