@@ -277,8 +277,9 @@ def test_stages(report: Report):
 
 
 def bytes_shown(page: Page) -> list[int]:
-    rows = page.locator("#view-collectives .table .row[data-bytes]").all()
-    return [int(row.get_attribute("data-bytes") or -1) for row in rows]
+    rows = page.locator("#view-collectives .table .row[data-bytes]")
+    rows.first.wait_for()  # `all` does not, and a busy machine draws later
+    return [int(row.get_attribute("data-bytes") or -1) for row in rows.all()]
 
 
 def test_collectives_are_sorted(report: Report):
