@@ -28,10 +28,10 @@ from ttxdsl.tools.main import main
 
 FILE = "mutant.mlir"
 
-_DIAGNOSTIC = re.compile(r"^(?:\S.*?[:\s]| :\d.*?: )?error: ", re.MULTILINE)
-"""The start of a diagnostic; the lines that it quotes are indented.
+_DIAGNOSTIC = re.compile(r"^(?: ?\S.*?[:\s])?error: ", re.MULTILINE)
+"""The start of a diagnostic; the lines that it quotes are indented by two spaces.
 
-A file may be called " ".
+A file's name may start with one.
 """
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys: everything but line ends and tabs."""

@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
+from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -44,7 +45,8 @@ def _value(rng: random.Random, kind: Any) -> Any:
         return rng.choice(get_args(kind))
     if get_origin(kind) is tuple:
         return rng.choice(((), (1, 2), (2, 4), (1,), (0,), (1, 1), (8,), (-1, 2)))
-    return rng.choice(_TEXTS)
+    text = rng.choice(_TEXTS)
+    return text if text is not None or NoneType in get_args(kind) else ""
 
 
 def random_pass(rng: random.Random) -> ModulePass:
