@@ -441,6 +441,25 @@ func.func public @main(%x: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, 
     ] == [2, 2]
 
 
+def test_shardings_in_the_body_of_a_custom_call_mean_nothing():
+    module = localized(
+        MESH
+        + """func.func @gt(%a: tensor<4xf32>, %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<4xi1> {
+  %0 = stablehlo.negate %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<4xf32>
+  %2 = stablehlo.compare GT, %a, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  stablehlo.return %2 : tensor<4xi1>
+}
+func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x2xf32> {
+  %0 = stablehlo.custom_call @sort(%x) {called_computations = [@gt]} : (tensor<4x4xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}"""
+    )
+    body = next(op for op in module.ops if isinstance(op, FuncOp))
+    assert "sdy" not in str(body)
+    assert "tensor<4xi1>" in str(body)
+
+
 def test_what_a_reshape_cannot_keep_is_not_sliced_to_be_gathered():
     """Shardy splits its operand along a dimension that the reshape takes apart."""
     text = (

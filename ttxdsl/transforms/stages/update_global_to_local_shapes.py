@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.function_attributes import (
     argument_attributes,
@@ -49,6 +50,15 @@ def drop_boundary_shardings(function: FuncOp) -> None:
     set_result_attributes(
         function, [sdy.without_sdy(e) for e in result_attributes(function)]
     )
+
+
+def _forget_shardings(function: FuncOp) -> None:
+    """Every device runs the body of a custom call as it is: shardings mean nothing there."""
+    drop_boundary_shardings(function)
+    for op in list(function.body.walk()):
+        op.attributes = sdy.without_sdy(op.attributes)
+        if op.name.startswith("sdy.") and op.operand_types == op.result_types:
+            Rewriter.replace_op(op, (), op.operands)
 
 
 def _mesh_of_wrapper(wrapper: sdy.ManualComputationOp, meshes: dict[str, Mesh]) -> Mesh:
@@ -184,7 +194,11 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
         names = {f.sym_name.data for f in op.ops if isinstance(f, FuncOp)}
         slices = SliceFunctions(names)
         channel = first_free_channel(op)
-        for function in entry_functions(op):
+        entries = dict.fromkeys(entry_functions(op))
+        for function in op.ops:
+            if isinstance(function, FuncOp) and function not in entries:
+                _forget_shardings(function)
+        for function in entries:
             wrapper = wrapper_of(function)
             if wrapper is not None:
                 channel = localize_wrapper(
