@@ -47,21 +47,23 @@ def gather_repeated(program: DeviceProgram, block: Block, name: str) -> None:
         split, concat = op.split_dimension.value.data, op.concat_dimension.value.data
         if axes is None or split == concat:
             continue
-        made_of = _made_of((op.operands[0], split), block)
+        size = program.size(axes)
+        made_of = _made_of((op.operands[0], split), block, size)
         if made_of is None:
             continue
-        part = _part(program, made_of, program.size(axes), op)
+        part = _part(program, made_of, size, op)
         gathered = program.all_gather(part, op, axes, concat, name)
         op.results[0].replace_all_uses_with(gathered)
         erase_unused(op.results)
 
 
 def _made_of(
-    start: _Place, block: Block
+    start: _Place, block: Block, size: int
 ) -> dict[_Place, Sequence[_Place | None]] | None:
     """All that a repeated value is made of that is repeated, too; None if it is not.
 
     The dimensions of its operands that hold a value's dimension, None where one has none.
+    Each has `size` parts.
     """
     found: dict[_Place, Sequence[_Place | None]] = {}
     waiting = [start]
@@ -70,6 +72,8 @@ def _made_of(
         if place in found:
             continue
         if not isinstance(value, OpResult) or value.op.parent is not block:
+            return None
+        if shape_of(value)[dim] % size:
             return None
         op = value.op
         if not is_elementwise(op) and not isinstance(op, _RESIZED):
