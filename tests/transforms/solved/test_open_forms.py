@@ -58,11 +58,19 @@ def test_bits_of_another_width(one: str, other: str, given: np.ndarray):
     assert_numbers_stay(function(types[0], types[1], op), "open-forms", given)
 
 
-def test_a_convolution_of_three_dimensions():
-    types = "tensor<1x2x4x4x4xf32>, tensor<3x2x2x2x2xf32>"
-    made = "tensor<1x3x4x4x4xf32>"
+@pytest.mark.parametrize(
+    ("window", "made"),
+    [
+        ("pad = [[0, 1], [1, 0], [0, 1]]", "1x3x4x4x4"),
+        # what is spread is padded afterwards: sizes would not tell
+        ("pad = [[1, -1], [0, 0], [0, 0]], lhs_dilate = [2, 3, 1]", "1x3x6x9x3"),
+        ("lhs_dilate = [2, 1, 1]", "1x3x6x3x3"),
+    ],
+)
+def test_a_convolution_of_three_dimensions(window: str, made: str):
+    types, made = "tensor<1x2x4x4x4xf32>, tensor<3x2x2x2x2xf32>", f"tensor<{made}xf32>"
     op = f"""stablehlo.convolution(%0, %1) dim_numbers = [b, f, 0, 1, 2]x[o, i, 0, 1, 2]->[b, f, 0, 1, 2],
-      window = {{pad = [[0, 1], [1, 0], [0, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+      window = {{{window}}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
       : ({types}) -> {made}"""
     given = [RNG.normal(size=s).astype(np.float32) for s in ((1, 2, 4, 4, 4), (3, 2, 2, 2, 2))]  # fmt: skip
     new = assert_numbers_stay(

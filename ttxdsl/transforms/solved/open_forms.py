@@ -33,6 +33,7 @@ from xdsl.pattern_rewriter import (
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.facts import Collective
 from ttxdsl.dialects.stablehlo.attributes import RngDistribution
+from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.rewriting import rewrite, rewrite_type
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.ir.traversal import ops_of_type
@@ -166,7 +167,7 @@ def _stretched(op: stablehlo.RngOp, w: Writer) -> list[SSAValue]:
 
 
 class PadConvolution(RewritePattern):
-    """A convolution of three dimensions of what is padded before."""
+    """A convolution of three dimensions of what is spread and padded before."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
@@ -174,33 +175,34 @@ class PadConvolution(RewritePattern):
     ) -> None:
         """Replace one convolution."""
         del rewriter
-        given = op.padding
-        if given is None or len(shape_of(op.lhs)) != 5:
+        rank = len(shape_of(op.lhs))
+        spatial = op.dimension_numbers.data.input_spatial_dimensions
+        if len(spatial) != 3:
             return
-        if any(given.get_values()):
-            write_instead(op, partial(_padded, op, list(given.get_values())))
+        low, high, spread = [0] * rank, [0] * rank, [0] * rank
+        padding = padding_pairs(op.padding, len(spatial))
+        dilation = window_values(op.lhs_dilation, len(spatial))
+        for dim, (before, after), step in zip(spatial, padding, dilation, strict=True):
+            low[dim], high[dim], spread[dim] = before, after, step - 1
+        if any((*low, *high, *spread)):
+            write_instead(op, partial(_padded, op, low, high, spread))
 
 
 def _padded(
-    op: stablehlo.ConvolutionOp, padding: list[int], w: Writer
+    op: stablehlo.ConvolutionOp,
+    low: list[int],
+    high: list[int],
+    spread: list[int],
+    w: Writer,
 ) -> list[SSAValue]:
-    rank = len(shape_of(op.lhs))
-    low, high = [0] * rank, [0] * rank
-    for i, dim in enumerate(op.dimension_numbers.data.input_spatial_dimensions):
-        low[dim], high[dim] = padding[2 * i], padding[2 * i + 1]
-    value = w.pad(op.lhs, w.number(0, element_of(op.lhs)), low, high)
-    assert op.padding is not None
-    none = DenseIntOrFPElementsAttr.from_list(
-        cast("TensorType[IntegerType]", op.padding.type), [0] * len(padding)
-    )
-    return [
-        w.one(
-            stablehlo.ConvolutionOp,
-            [value, op.rhs],
-            op.result.type,
-            {**op.properties, "padding": none},
-        )
-    ]
+    value = w.pad(op.lhs, w.number(0, element_of(op.lhs)), low, high, spread)
+    left = {
+        name: one
+        for name, one in op.properties.items()
+        if name not in ("padding", "lhs_dilation")
+    }
+    operands = [value, op.rhs]
+    return [w.one(stablehlo.ConvolutionOp, operands, op.result.type, left)]
 
 
 class OneReplica(RewritePattern):
