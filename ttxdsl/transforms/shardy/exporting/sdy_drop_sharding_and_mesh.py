@@ -67,6 +67,8 @@ class DropShardingAndMeshPass(ModulePass):
         for inner in list(op.walk()):
             inner.attributes.pop(sdy.SHARDING, None)
             inner.attributes.pop(sdy.BLOCK_ARGUMENT_SHARDING, None)
+            # which of an op may only speak of its shardings
+            inner.attributes.pop(sdy.PROPAGATION_EDGES, None)
             if isinstance(inner, FuncOp):
                 sdy.set_func_shardings(
                     inner,
