@@ -188,6 +188,39 @@ SMALL_IN_LOOPS = _function(
 )
 """What a turn sends is an eighth of what the loop carries on."""
 
+REDUCED_IN_LOOPS = _function(
+    [_t("8x8", "y", ""), WHOLE],
+    WHOLE,
+    *_loop(
+        "%i = stablehlo.constant dense<0.0> : tensor<f32>",
+        "%row = stablehlo.reduce(%a init: %i) applies stablehlo.add across"
+        f" dimensions = [1] : ({S}, tensor<f32>) -> tensor<8xf32>",
+        "%whole = sdy.sharding_constraint %row <@mesh, [{}]> : tensor<8xf32>",
+        f"%rows = stablehlo.broadcast_in_dim %whole, dims = [1] : (tensor<8xf32>) -> {S}",
+        f"%sum = stablehlo.add %c, %rows : {S}",
+    ),
+)
+"""What a turn sends is made by an op that has a region."""
+
+IN_BRANCHES = _function(
+    [_t("8x8", "y", ""), WHOLE],
+    WHOLE,
+    *_loop(
+        *TURN,
+        f"%whole = sdy.sharding_constraint %now <@mesh, [{{}}, {{}}]> : {S}",
+        '%chosen = "stablehlo.case"(%n) ({',
+        f"  stablehlo.return %c : {S}",
+        "}, {",
+        f"  %again = stablehlo.multiply %a, %turns : {S}",
+        f"  %0 = sdy.sharding_constraint %again <@mesh, [{{}}, {{}}]> : {S}",
+        f"  %1 = stablehlo.maximum %0, %c : {S}",
+        f"  stablehlo.return %1 : {S}",
+        f"}}) : (tensor<i32>) -> {S}",
+        f"%sum = stablehlo.add %whole, %chosen : {S}",
+    ),
+)
+"""A branch sends what is sent ahead of it."""
+
 OUT_OF_BRANCHES = _function(
     [_t("8x8", "y", ""), WHOLE, _t("8x8", "", "y"), _t("8x8", "y", ""), "tensor<i1>"],
     WHOLE,

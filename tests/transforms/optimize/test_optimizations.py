@@ -10,7 +10,9 @@ from tests.differential.partitioning import EQUAL, arguments_of, partition_and_c
 from tests.transforms.optimize.programs import (
     BEFORE,
     CHEAPER,
+    IN_BRANCHES,
     PROGRAMS,
+    REDUCED_IN_LOOPS,
     SMALL_IN_LOOPS,
     gradient,
 )
@@ -108,6 +110,32 @@ def test_a_loop_sends_once_what_each_turn_sends_alike(name: str):
     module = local(PROGRAMS[name])
     assert in_loops(module) == 1
     assert in_loops(optimized(module, name)) == 0
+
+
+def test_what_a_reduction_makes_alike_is_sent_once():
+    module = local(REDUCED_IN_LOOPS)
+    assert in_loops(module) == 1
+    assert in_loops(optimized(module, "ahead-of-loops")) == 0
+    computes_the_same(module, REDUCED_IN_LOOPS)
+
+
+def test_a_branch_does_not_send_what_was_sent_ahead_of_it():
+    module = local(IN_BRANCHES)
+    assert in_loops(module) == 2
+    assert in_loops(optimized(module, "same-values")) == 1
+    computes_the_same(module, IN_BRANCHES)
+
+
+def test_a_branch_sends_what_is_made_behind_it():
+    lines = IN_BRANCHES.splitlines()
+    behind = [line for line in lines if "%now =" in line or "%whole =" in line]
+    for line in behind:
+        lines.remove(line)
+    at = next(i for i, line in enumerate(lines) if "%sum =" in line)
+    text = "\n".join([*lines[:at], *behind, *lines[at:]])
+    module = local(text)
+    assert in_loops(optimized(module, "same-values")) == 2
+    computes_the_same(module, text)
 
 
 @pytest.mark.parametrize(

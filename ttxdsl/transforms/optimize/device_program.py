@@ -135,6 +135,7 @@ class DeviceProgram:
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
         self._sending: dict[Block, list[Operation]] = {}
+        self._inner: dict[Block, dict[Block, Operation]] = {}
         self._looked_at: dict[tuple[str, Block], set[Operation]] = {}
         self._named: dict[object, tuple[Axes | None, object]] = {}
         self._split: dict[SSAValue, frozenset[str]] = {}
@@ -175,6 +176,24 @@ class DeviceProgram:
                 op for op in block.ops if type(op) in _SENDING
             ]
         return [op for op in known if op.parent is block]
+
+    def inner_blocks(self, block: Block) -> dict[Block, Operation]:
+        """Those of loops and branches in a block, at any depth, outer ones first.
+
+        With each the op of the block that it is in.
+        """
+        known = self._inner.get(block)
+        if known is None:
+            known = self._inner[block] = {
+                one: op
+                for op in block.ops
+                if type(op) in _BLOCKS
+                for inner in op.walk()
+                if type(inner) in _BLOCKS
+                for region in inner.regions
+                for one in region.blocks
+            }
+        return {one: op for one, op in known.items() if op.parent is block}
 
     def looked_at(self, name: str, block: Block) -> set[Operation]:
         """The collectives of a block that an optimization looked at; it takes note."""

@@ -99,10 +99,7 @@ class Unchanged:
                 # a region of the body has values of its own, which nobody asks for
                 self._holds[one] = True
                 continue
-            if not depends_on_operands(op) or op.regions:
-                same = isinstance(op, stablehlo.AllReduceOp) and self._of(op, waiting)
-            else:
-                same = self._of(op, waiting)
+            same = depends_on_operands(op) and self._of(op, waiting)
             if same is not None:
                 for result in op.results:
                     self._holds[result] = same

@@ -7,13 +7,15 @@ mean needs, and the variance beside it once more.
 make the same of them on every device if what they make depends on nothing else: ops
 without effects, collectives, and slices by device. By induction the same holds of operands
 that such ops made of the same values. So the results of both collectives are the same on
-every device, and those of the first, which stands above, may stand for those of the second.
+every device, and those of the first, which stands above, may stand for those of the second,
+which may be in a loop or a branch behind it.
 What is no collective stays where it is, for it costs nothing that is counted here.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -34,14 +36,21 @@ _STEPS = 200
 
 
 def share_same(program: DeviceProgram, block: Block) -> bool:
-    """Drop the collectives of one block that do what others did; whether there are any."""
+    """Drop the collectives that do what others of a block did; whether there are any."""
+    changed = _share_in(program, block)
+    return _share_inside(program, block) or changed
+
+
+def _share_in(program: DeviceProgram, block: Block) -> bool:
+    """Drop collectives of the block."""
     sending = [op for op in program.sending(block) if is_collective(op)]
     if len(sending) < 2:
         return False
     known = program.looked_at(NAME, block)
     if known.issuperset(sending):
         return False
-    kinds = _kinds(block)
+    kinds: dict[SSAValue, int] = {}
+    _add_kinds(block, kinds)
     by_kind: dict[int, list[Operation]] = {}
     replaced: list[SSAValue] = []
     for op in sorted(sending, key=lambda one: one not in known):
@@ -50,38 +59,66 @@ def share_same(program: DeviceProgram, block: Block) -> bool:
             alike.append(op)
             continue
         known.add(op)
-        earlier = next((one for one in alike if _same(block, one, op)), None)
+        earlier = next((one for one in alike if _same((block,), one, op)), None)
         if earlier is None:
             alike.append(op)
             continue
         if not earlier.is_before_in_block(op):
             earlier, op = op, earlier
             alike[alike.index(op)] = earlier
-        for mine, theirs in zip(op.results, earlier.results, strict=True):
-            mine.replace_all_uses_with(theirs)
-            replaced.append(mine)
-        earlier.location = optimized(earlier.location, NAME)
+        replaced += _replace(op, earlier)
     erase_unused(reversed(replaced))
     return bool(replaced)
 
 
-def _kinds(block: Block) -> dict[SSAValue, int]:
+def _share_inside(program: DeviceProgram, block: Block) -> bool:
+    """Drop collectives of loops and branches of the block."""
+    above = [op for op in program.sending(block) if is_collective(op)]
+    around = program.inner_blocks(block) if above else {}
+    if not any(program.sending(one) for one in around):
+        return False
+    kinds: dict[SSAValue, int] = {}
+    for one in (block, *around):
+        _add_kinds(one, kinds)
+    by_kind: dict[int, list[Operation]] = {}
+    for op in above:
+        by_kind.setdefault(kinds[op.results[0]], []).append(op)
+    blocks = {block, *around}
+    replaced: list[SSAValue] = []
+    for inner, outermost in around.items():
+        for op in filter(is_collective, program.sending(inner)):
+            for earlier in by_kind.get(kinds[op.results[0]], ()):
+                ahead = earlier.is_before_in_block(outermost)
+                if ahead and _same(blocks, earlier, op):
+                    replaced += _replace(op, earlier)
+                    break
+    erase_unused(reversed(replaced))
+    return bool(replaced)
+
+
+def _replace(op: Operation, earlier: Operation) -> list[SSAValue]:
+    """Use what an earlier op made; what nobody uses any more."""
+    for mine, theirs in zip(op.results, earlier.results, strict=True):
+        mine.replace_all_uses_with(theirs)
+    earlier.location = optimized(earlier.location, NAME)
+    return list(op.results)
+
+
+def _add_kinds(block: Block, kinds: dict[SSAValue, int]) -> None:
     """A number of each result that is the same where the ops of a block do the same.
 
     It is made of all that the value is made of. Another op may have it by chance.
     """
-    kinds: dict[SSAValue, int] = {}
     kind_of = kinds.get
     for op in block.ops:
         made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
         kind = hash((type(op), *made_of))
         for result in op.results:
             kinds[result] = kind
-    return kinds
 
 
-def _same(block: Block, one: Operation, other: Operation) -> bool:
-    """Whether two ops of a block surely make the same."""
+def _same(blocks: Collection[Block], one: Operation, other: Operation) -> bool:
+    """Whether two ops of some blocks surely make the same."""
     waiting = deque([(one, other)])
     seen: set[tuple[Operation, Operation]] = set()
     while waiting:  # the nearest first: most differ there
@@ -92,8 +129,8 @@ def _same(block: Block, one: Operation, other: Operation) -> bool:
         if (
             len(seen) > _STEPS
             or type(mine) is not type(theirs)
-            or mine.parent is not block
-            or theirs.parent is not block
+            or mine.parent not in blocks
+            or theirs.parent not in blocks
             or not depends_on_operands(mine)
         ):
             return False
