@@ -227,3 +227,15 @@ func.func @main(%a: tensor<16x4xf32> {sharded(2, '"y"')}) -> tensor<16x4xf32> {{
     module = parse_program(text)
     assert partition_and_compare(module, 0) == (EQUAL, "tagged")
     assert list_collectives(module) == []
+
+
+def test_an_uneven_kernel_is_whole_where_its_rule_splits_it():
+    """Shardy splits a kernel of 3 as the stride splits the input, and sums; nobody does."""
+    module = parse_program(
+        f"""sdy.mesh @mesh = {MESH}
+func.func @main(%a: tensor<2x8x8x3xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{?}}, {{"y", "x", ?}}, {{}}, {{}}]>}}, %b: tensor<3x3x3x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}, {{}}, {{"x", ?}}]>}}) -> tensor<2x4x5x4xf32> {{
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{stride = [2, 2], pad = [[1, 0], [2, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : (tensor<2x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<2x4x5x4xf32>
+  return %0 : tensor<2x4x5x4xf32>
+}}"""
+    )
+    assert partition_and_compare(module, 0)[0] == EQUAL

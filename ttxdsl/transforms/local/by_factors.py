@@ -356,6 +356,7 @@ def localize_by_factors(
     reduced: tuple[int, ...] = (),
     write: Callable[[list[Local], Plan], Sequence[Local]] | None = None,
     planned: Sequence[Layout | None] | None = None,
+    complete: Axes = (),
 ) -> None:
     """Write the local form of an op that works on any part of its operands.
 
@@ -372,6 +373,8 @@ def localize_by_factors(
         write: from the operands as they are planned to the results, if the op does not
             just run on them.
         planned: how the results lie while the op runs, if they are sliced after it.
+        complete: axes by which operands were split that Shardy takes for parts of
+            reductions, and are whole.
     """
     division = division or division_of(ctx, op)
     local = division.local.difference(whole) if whole else division.local
@@ -393,7 +396,7 @@ def localize_by_factors(
         results = write(gathered, decided)
     each = [combine] * len(op.results) if isinstance(combine, Combiner) else combine
     partial = [Partial(decided.partial, one) for one in each or () if decided.partial]
-    complete = decided.complete
+    complete += decided.complete
     if not each:
         complete += decided.partial
     for at, (result, made, layout) in enumerate(

@@ -28,6 +28,7 @@ from xdsl.ir import SSAValue
 
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.replica_groups import groups_along
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer
@@ -268,11 +269,14 @@ class Served(NamedTuple):
         planned: how the results lie while the op runs; they are sliced further after.
         halos: of the windows that can be computed so; the dimensions of the others have
             to be whole.
+        gathered: axes along which operands were gathered, since results are not split by
+            them.
     """
 
     operands: list[Local]
     planned: list[Layout | None]
     halos: dict[Window, Halo]
+    gathered: Axes
 
 
 def serve(
@@ -296,6 +300,7 @@ def serve(
     """
     now, planned = list(operands), list(results)
     halos: dict[Window, Halo] = {}
+    gathered: Axes = ()
     for window in windows:
         met = [
             meeting(local.placed, window.dim, target, window.result_dim)
@@ -314,11 +319,12 @@ def serve(
             local, layout = now[i], pair[0]
             rest = local.placed.axes[window.dim][len(layout.axes[window.dim]) :]
             now[i] = ctx.gather(local, window.dim, rest)
+            gathered += rest
             planned[i] = pair[1]
     for i, filler in enumerate(fillers):
         for halo in halos.values():
             now[i] = with_halo(ctx, now[i], halo, filler)
-    return Served(now, planned, halos)
+    return Served(now, planned, halos, gathered)
 
 
 def padding_attr(

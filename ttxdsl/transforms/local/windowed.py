@@ -159,6 +159,7 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
         reduced=(*gathered, *in_window),
         write=write,
         planned=served.planned,
+        complete=served.gathered,
     )
 
 
