@@ -127,6 +127,17 @@ def test_dimensions_of_size_one_stretch(dialect):
 
 
 @pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
+def test_dimensions_in_front_may_be_missing(dialect):
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    rows = np.float32([10, 20, 30])
+    (found,) = one_op(dialect, "add", [rows, a], a)
+    np.testing.assert_array_equal(found, a + rows)
+    for mask in (np.array([True, False, True]), np.array(True)):
+        (found,) = one_op(dialect, "where", [mask, a, rows], a)
+        np.testing.assert_array_equal(found, np.where(mask, a, rows))
+
+
+@pytest.mark.parametrize("dialect", ["ttir", "ttnn"])
 def test_typecast_and_bitcast(dialect):
     x = np.array([1.7, -2.5, 0.0], np.float32)
     for wanted in (x.astype(np.int32), x != 0, x.astype(ml_dtypes.bfloat16)):

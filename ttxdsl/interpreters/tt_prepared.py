@@ -9,6 +9,7 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from math import prod
 from typing import Any
 
@@ -52,6 +53,14 @@ def _stretched(result: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(result, (*result.shape[:at], *shape))
 
 
+def _of_rank(x: Array, rank: int, wanted: int) -> Array:
+    """A tensor of some rank with dimensions of size 1 in front (a view)."""
+    if rank == wanted:
+        return x
+    lead = x.ndim - rank
+    return x.reshape((*x.shape[:lead], *(1,) * (wanted - rank), *x.shape[lead:]))
+
+
 def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
     shape, _ = tensor_of(op.results[0].type)
     rank = len(shape)
@@ -60,17 +69,11 @@ def _elementwise(name: str, kernel: Kernel, op: Any) -> Prepared:
         kernel, write = partial(_of_tt_mlir, kernel, op), None
     plain = elementwise(kernel, rank)
     write = write or plain.into
-    scalars = [at for at, one in enumerate(op.reads) if rank and not rank_of(one.type)]
+    ranks = [rank_of(one.type) for one in op.reads]
+    same_rank = set(ranks) == {rank}
 
     def expanded(args: tuple[Array, ...]) -> tuple[Array, ...]:
-        return (
-            args
-            if not scalars
-            else tuple(
-                kernels.expand_scalar(x, rank) if at in scalars else x
-                for at, x in enumerate(args)
-            )
-        )
+        return args if same_rank else tuple(map(_of_rank, args, ranks, repeat(rank)))
 
     def run(*args: Array) -> Array:
         result = kernel(*expanded(args))

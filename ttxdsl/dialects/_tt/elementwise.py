@@ -167,18 +167,16 @@ class ElementwiseOp(ComputeOp):
         wanted = result.get_shape()
         for number, operand in enumerate(operands):
             shape = operand.get_shape()
-            # tt-mlir lets a scalar stand for all elements
-            if shape and (
-                len(shape) != len(wanted)
-                or any(
-                    size not in (1, full)
-                    for size, full in zip(shape, wanted, strict=True)
-                )
-            ):
+            # tt-mlir stretches as NumPy does: dimensions in front may be missing
+            stretches = len(shape) <= len(wanted) and all(
+                size in (1, full)
+                for size, full in zip(reversed(shape), reversed(wanted), strict=False)
+            )
+            if not stretches:
                 raise VerifyException(
                     f"operand {number} of shape {shape_text(operand)} does not stretch "
-                    f"to the result of shape {shape_text(result)}: a scalar, or same "
-                    "rank, each dimension 1 or equal"
+                    f"to the result of shape {shape_text(result)}: counted from the "
+                    "last, each dimension 1 or equal"
                 )
         elements = [operand.element_type for operand in operands]
         _expect_elements(
