@@ -57,6 +57,12 @@ def is_function_solved(function: FuncOp) -> bool:
     return found
 
 
+def computes_nothing(function: FuncOp) -> bool:
+    """Whether a function only ends: stage 13 leaves no computation without results."""
+    first = function.body.block.first_op
+    return isinstance(first, ReturnOp) and not first.operands
+
+
 def computation_around(op: Operation) -> sdy.ManualComputationOp | None:
     """The innermost manual computation that an op is in."""
     parent = op.parent_op()

@@ -19,12 +19,12 @@ from itertools import pairwise
 from math import prod
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType, i1
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import argument_attributes
-from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.graph_state import computes_nothing, is_solved
 from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.boundary import unpadded_shape
@@ -88,9 +88,7 @@ def for_xla(module: ModuleOp) -> ForXla:
         UnsupportedError: it has something that XLA cannot do.
     """
     function = entry_function(module)
-    # one that returns nothing has nothing left to compute
-    empty = all(isinstance(op, ReturnOp) for op in function.body.block.ops)
-    if not empty and not is_solved(module):
+    if not computes_nothing(function) and not is_solved(module):
         raise CompileError("the program is not partitioned", module)
     _leave_callbacks(module)
     donated = [

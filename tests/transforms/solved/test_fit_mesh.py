@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.transforms.solved.same_numbers import after, assert_numbers_stay, on_mesh
-from ttxdsl.errors import UnsupportedError
+from ttxdsl.errors import CompileError, UnsupportedError
 
 VALUES = np.arange(16 * 8, dtype=np.float32).reshape(16, 8)
 SHAPES = "16x8xf32", "16x8xf32"
@@ -101,3 +101,18 @@ def test_a_slice_along_a_whole_axis_is_named_by_its_sharding():
     )
     new = assert_numbers_stay(text, "fit-mesh", VALUES)
     assert 'out_sharding = #sdy.sharding<@mesh, [{}, {"y"}]>' in new
+
+
+def test_a_program_that_computes_nothing_is_partitioned():
+    text = """sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
+func.func @main() {
+  return
+}"""
+    assert "=2" not in after(text, "fit-mesh")
+    with pytest.raises(CompileError, match="not partitioned"):
+        after(
+            text.replace(
+                "return", "%0 = stablehlo.partition_id : tensor<ui32>\n  return"
+            ),
+            "fit-mesh",
+        )

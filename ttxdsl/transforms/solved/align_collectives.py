@@ -1,10 +1,10 @@
 """`align-collectives`: collectives run along whole rows or columns of the mesh.
 
 tt-mlir reads one mesh axis off the first two ids of the replica groups, and of a
-reduction the first op of its computation. So whatever is no sum, maximum or minimum
-along one axis is said otherwise: along both axes as one after the other, and in any
-other groups by sending each member what it needs (`all_to_all`, whose groups may be any)
-and combining it there.
+reduction the first op of its computation; it scatters nothing but sums. So whatever is
+no sum, maximum or minimum along one axis is said otherwise: along both axes as one after
+the other, and in any other groups by sending each member what it needs (`all_to_all`,
+whose groups may be any) and combining it there.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,6 +38,7 @@ from ttxdsl.transforms.solved.scalar_computations import combining_op
 from ttxdsl.transforms.solved.writing import Writer, write_instead
 
 _REDUCED_BY_TTNN = (stablehlo.AddOp, stablehlo.MaxOp, stablehlo.MinOp)
+_SCATTERED_BY_TTNN = (stablehlo.AddOp,)
 
 
 class _Mesh:
@@ -129,7 +130,7 @@ class _Collectives:
         self, op: stablehlo.AllReduceOp, groups: Groups, w: Writer
     ) -> list[SSAValue]:
         axes = self.mesh.axes_of(tuple(tuple(sorted(group)) for group in groups))
-        if axes is None or not _is_reduced_by_ttnn(op, op.inputs[0]):
+        if axes is None or not _is_one_of(_REDUCED_BY_TTNN, op, op.inputs[0]):
             return reduced_by_exchange(op, groups, w)
         made: list[SSAValue] = []
         for value in op.inputs:
@@ -149,7 +150,7 @@ class _Collectives:
     ) -> list[SSAValue]:
         dim, axes = op.scatter_dimension.value.data, self.mesh.axes_of(groups)
         value = op.operand
-        if axes is None or not _is_reduced_by_ttnn(op, value):
+        if axes is None or not _is_one_of(_SCATTERED_BY_TTNN, op, value):
             return scattered_by_exchange(op, groups, w)
         for lines in axes:
             shape = list(shape_of(value))
@@ -183,11 +184,12 @@ class _Collectives:
         ]
 
 
-def _is_reduced_by_ttnn(op: Operation, value: SSAValue) -> bool:
+def _is_one_of(
+    kinds: Sequence[type[Operation]], op: Operation, value: SSAValue
+) -> bool:
     block: Block = op.regions[0].block
-    kind = combining_op(block)
     # a sum of truth values is none of numbers
-    return kind in _REDUCED_BY_TTNN and element_of(value) != i1
+    return combining_op(block) in kinds and element_of(value) != i1
 
 
 def _properties(op: Operation, groups: Groups) -> dict[str, Attribute]:

@@ -27,7 +27,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.function_attributes import entry_functions
+from ttxdsl.analysis.graph_state import computes_nothing, is_solved
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.stablehlo.attributes import ChannelHandleAttr
 from ttxdsl.errors import CompileError, UnsupportedError
@@ -347,7 +348,7 @@ class FitMeshPass(ModulePass):
         meshes = [one for one in op.ops if isinstance(one, sdy.MeshOp)]
         if not meshes:
             return
-        if not is_solved(op):
+        if not is_solved(op) and not all(map(computes_nothing, entry_functions(op))):
             raise CompileError(
                 "the program is not partitioned",
                 op,
