@@ -82,6 +82,8 @@ def _kind(reason: str) -> str:
     """A reason without what differs from program to program."""
     reason = reason.split("; ")[0].splitlines()[0]
     reason = re.sub(r"TT_(THROW|FATAL) @ .*", "an exception of its runtime", reason)
+    # which of several is named first changes from run to run
+    reason = re.sub(r"(materialization) from .* to .* (that)", r"\1 … \2", reason)
     reason = re.sub(r"https?://\S*", "", reason)
     reason = re.sub(r"tensor<(?:\d+x)*(\w+(<\w+>)?)>", r"\1", reason)
     reason = re.sub(r"'?\{+devices=.*", "a sharding", reason)
