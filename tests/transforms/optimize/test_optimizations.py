@@ -119,6 +119,23 @@ def test_what_a_reduction_makes_alike_is_sent_once():
     computes_the_same(module, REDUCED_IN_LOOPS)
 
 
+def test_what_the_region_of_a_reduction_uses_moves_with_it():
+    lines = REDUCED_IN_LOOPS.splitlines()
+    at = next(i for i, line in enumerate(lines) if "%row =" in line)
+    lines[at] = """%two = stablehlo.constant dense<2.0> : tensor<f32>
+      %row = stablehlo.reduce(%a init: %i) across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+        reducer(%p: tensor<f32>, %q: tensor<f32>) {
+          %s = stablehlo.add %p, %q : tensor<f32>
+          %t = stablehlo.minimum %s, %two : tensor<f32>
+          stablehlo.return %t : tensor<f32>
+        }"""
+    text = "\n".join(lines)
+    module = local(text)
+    assert in_loops(module) == 1
+    assert in_loops(optimized(module, "ahead-of-loops")) == 0
+    computes_the_same(module, text)
+
+
 def test_a_branch_does_not_send_what_was_sent_ahead_of_it():
     module = local(IN_BRANCHES)
     assert in_loops(module) == 2

@@ -116,9 +116,9 @@ class Unchanged:
         """The op, and what it is made of, ahead of the loop."""
         block = self._loop.parent
         assert block is not None
-        for operand in op.operands:
-            maker = operand.owner
-            if operand in self._ahead:
+        for value in read_by(op):
+            maker = value.owner
+            if value in self._ahead:
                 continue
             if isinstance(maker, Operation) and maker.parent is self._body:
                 self.ahead(maker)

@@ -53,7 +53,7 @@ def drop_boundary_shardings(function: FuncOp) -> None:
 
 
 def _forget_shardings(function: FuncOp) -> None:
-    """Every device runs the body of a custom call as it is: shardings mean nothing there."""
+    """Every device runs the body of a call as it is: shardings mean nothing there."""
     drop_boundary_shardings(function)
     for op in list(function.body.walk()):
         op.attributes = sdy.without_sdy(op.attributes)
