@@ -196,7 +196,11 @@ class UpdateGlobalToLocalShapesPass(ModulePass):
         channel = first_free_channel(op)
         entries = dict.fromkeys(entry_functions(op))
         for function in op.ops:
-            if isinstance(function, FuncOp) and function not in entries:
+            if (
+                isinstance(function, FuncOp)
+                and not function.is_declaration
+                and function not in entries
+            ):
                 _forget_shardings(function)
         for function in entries:
             wrapper = wrapper_of(function)
