@@ -8,7 +8,8 @@ from typing import Any
 from tests.packages.making import BATCH, Made, numbers, program, split
 
 
-def _keras(model: Any, *, train: bool = False) -> Made:
+def _keras(model: Any, inputs: Any = None, *, train: bool = False) -> Made:
+    """A model's inference, or a training step; of pictures if no inputs are given."""
     import jax
     import jax.numpy as jnp
 
@@ -27,10 +28,11 @@ def _keras(model: Any, *, train: bool = False) -> Made:
         (value, after), slope = jax.value_and_grad(loss, has_aux=True)(values)
         return jax.tree.map(lambda v, g: v - 0.1 * g, values, slope), after, value
 
-    images = split(numbers(BATCH, 32, 32, 3))
+    if inputs is None:
+        inputs = split(numbers(BATCH, 32, 32, 3))
     if train:
-        return step, (values, others, images, split(jnp.arange(BATCH) % 10))
-    return lambda *args: forward(*args)[0], (values, others, images)
+        return step, (values, others, inputs, split(jnp.arange(BATCH) % 10))
+    return lambda *args: forward(*args)[0], (values, others, inputs)
 
 
 def _application(name: str, **options: Any) -> Any:
@@ -466,59 +468,34 @@ def jraph_graph_convolution() -> Made:
     return layer, (numbers(4, 5), split(numbers(BATCH, 6, 4)))
 
 
-def _keras_hub(model: Any, inputs: Any) -> Made:
-    values = [one.value for one in model.trainable_variables]
-    others = [one.value for one in model.non_trainable_variables]
-
-    def forward(values: Any, others: Any, inputs: Any) -> Any:
-        return model.stateless_call(values, others, inputs)[0]
-
-    return forward, (values, others, inputs)
-
-
-def _tokens() -> dict[str, Any]:
+def _keras_hub(name: str, **sizes: int) -> Made:
+    os.environ["KERAS_BACKEND"] = "jax"
     import jax.numpy as jnp
+    import keras
+    import keras_hub
 
+    keras.utils.set_random_seed(0)
+    model = getattr(keras_hub.models, name)(
+        vocabulary_size=50,
+        num_query_heads=2,
+        num_key_value_heads=1,
+        hidden_dim=16,
+        intermediate_dim=32,
+        **sizes,
+    )
     tokens = jnp.arange(BATCH * 8).reshape(BATCH, 8) % 50
-    return {
-        "token_ids": split(tokens),
-        "padding_mask": split(jnp.ones((BATCH, 8), jnp.int32)),
-    }
+    mask = jnp.ones((BATCH, 8), jnp.int32)
+    return _keras(model, {"token_ids": split(tokens), "padding_mask": split(mask)})
 
 
 @program
 def keras_hub_gemma() -> Made:
-    os.environ["KERAS_BACKEND"] = "jax"
-    import keras_hub
-
-    model = keras_hub.models.GemmaBackbone(
-        vocabulary_size=50,
-        num_layers=2,
-        num_query_heads=2,
-        num_key_value_heads=1,
-        hidden_dim=16,
-        intermediate_dim=32,
-        head_dim=8,
-    )
-    return _keras_hub(model, _tokens())
+    return _keras_hub("GemmaBackbone", num_layers=2, head_dim=8)
 
 
 @program
 def keras_hub_mixtral() -> Made:
-    os.environ["KERAS_BACKEND"] = "jax"
-    import keras_hub
-
-    model = keras_hub.models.MixtralBackbone(
-        vocabulary_size=50,
-        num_layers=1,
-        num_query_heads=2,
-        num_key_value_heads=1,
-        hidden_dim=16,
-        intermediate_dim=32,
-        num_experts=4,
-        top_k=2,
-    )
-    return _keras_hub(model, _tokens())
+    return _keras_hub("MixtralBackbone", num_layers=1, num_experts=4, top_k=2)
 
 
 @program
