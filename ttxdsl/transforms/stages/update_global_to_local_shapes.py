@@ -57,7 +57,8 @@ def _forget_shardings(function: FuncOp) -> None:
     drop_boundary_shardings(function)
     for op in list(function.body.walk()):
         op.attributes = sdy.without_sdy(op.attributes)
-        if op.name.startswith("sdy.") and op.operand_types == op.result_types:
+        moves = op.name.startswith("sdy.") and not op.regions
+        if moves and op.operand_types == op.result_types:
             Rewriter.replace_op(op, (), op.operands)
 
 
