@@ -218,6 +218,9 @@ def check_canonicalize(oracle: Oracle, seed: int) -> list[Outcome]:
         assert made is not None
         if made == wanted:
             found.append((name, EQUAL))
+        elif wanted is None:
+            assert "sdy.replicated_to_unreduced" in one, one
+            found.append((name, "C++ makes a module that does not verify"))
         else:
             assert "unreduced" in one and name.endswith("of reshards"), one
             assert returned_shardings(made) == returned_shardings(one), one

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from tests.differential.equal_text import assert_equal_text
-from tests.differential.oracle import Oracle
+from tests.differential.equal_text import assert_equal_text, run_ours
+from tests.differential.oracle import Oracle, OracleRejected
 from tests.sharding.random_shardings import POWERS_OF_TWO, random_mesh, random_sharding
 
 CASES: dict[str, tuple[str, str, str]] = {
@@ -156,6 +156,22 @@ def test_pattern(oracle: Oracle, name: str) -> None:
     for place in ("(T", ", T"):
         text = text.replace(place, place[:-1] + "tensor<8x8xf32>")
     assert_equal_text(oracle, text, "canonicalize")
+
+
+def test_what_a_user_wants_closed_stays(oracle: Oracle) -> None:
+    """Seed 62001055: C++ gives the user an operand that it does not take."""
+    text = """
+      sdy.mesh @mesh = <["x"=2, "y"=2]>
+      func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>}) -> tensor<8xf32> {
+        %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+        %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+        %2 = sdy.replicated_to_unreduced {"y"} %1 out_sharding=<@mesh, [{"x"}], unreduced={"y"}> : tensor<8xf32>
+        return %2 : tensor<8xf32>
+      }"""
+    with pytest.raises(OracleRejected, match="same dimension shardings"):
+        oracle.run(text, "canonicalize")
+    made = run_ours(text, "canonicalize")
+    assert oracle.run(made, "") == oracle.run(text, "")
 
 
 def test_moves_between_other_dimensions(oracle: Oracle) -> None:

@@ -41,6 +41,20 @@ def _replace(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
     rewriter.replace(op, [], [value])
 
 
+def _drop(rewriter: PatternRewriter, op: CollectiveOp, value: SSAValue) -> None:
+    """Use what was there before in place of the result of `op`.
+
+    Not where its dimensions are open or closed otherwise and a user wants its operand's to
+    be as its own are: Shardy makes a module there that does not verify.
+    """
+    given = get_sharding(value)
+    if given is None or given.dims == op.out_sharding.data.dims:
+        return _replace(rewriter, op, value)
+    users = (use.operation for use in op.results[0].uses)
+    if not any(isinstance(user, ReplicatedToUnreducedOp) for user in users):
+        _replace(rewriter, op, value)
+
+
 def _insert(
     rewriter: PatternRewriter, place: Operation, new: Operation, like: Operation
 ) -> SSAValue:
@@ -57,7 +71,7 @@ class DropGatherOfNothing(RewritePattern):
     def match_and_rewrite(self, op: AllGatherOp, rewriter: PatternRewriter, /) -> None:
         """Rewrite one op."""
         if not any(op.gathering_axes.data):
-            _replace(rewriter, op, op.tensor)
+            _drop(rewriter, op, op.tensor)
 
 
 class DropSliceOfNothing(RewritePattern):
@@ -67,7 +81,7 @@ class DropSliceOfNothing(RewritePattern):
     def match_and_rewrite(self, op: AllSliceOp, rewriter: PatternRewriter, /) -> None:
         """Rewrite one op."""
         if not any(op.slicing_axes.data):
-            _replace(rewriter, op, op.tensor)
+            _drop(rewriter, op, op.tensor)
 
 
 class DropReductionOverNothing(RewritePattern):
@@ -77,7 +91,7 @@ class DropReductionOverNothing(RewritePattern):
     def match_and_rewrite(self, op: AllReduceOp, rewriter: PatternRewriter, /) -> None:
         """Rewrite one op."""
         if not op.reduction_axes.data:
-            _replace(rewriter, op, op.tensor)
+            _drop(rewriter, op, op.tensor)
 
 
 class DropScatterOverNothing(RewritePattern):
@@ -89,7 +103,7 @@ class DropScatterOverNothing(RewritePattern):
     ) -> None:
         """Rewrite one op."""
         if not any(op.reduce_scatter_axes.data):
-            _replace(rewriter, op, op.tensor)
+            _drop(rewriter, op, op.tensor)
 
 
 class DropPermuteToTheSame(RewritePattern):
@@ -101,7 +115,7 @@ class DropPermuteToTheSame(RewritePattern):
     ) -> None:
         """Rewrite one op."""
         if op.out_sharding.data.same_layout(get_sharding(op.tensor)):
-            _replace(rewriter, op, op.tensor)
+            _drop(rewriter, op, op.tensor)
 
 
 class SliceOfGather(RewritePattern):
@@ -112,7 +126,7 @@ class SliceOfGather(RewritePattern):
         """Rewrite one op."""
         gather = op.tensor.owner
         if isinstance(gather, AllGatherOp) and gather.gathering_axes == op.slicing_axes:
-            _replace(rewriter, op, gather.tensor)
+            _drop(rewriter, op, gather.tensor)
 
 
 class ReductionOfReplicated(RewritePattern):
@@ -126,7 +140,7 @@ class ReductionOfReplicated(RewritePattern):
             isinstance(source, ReplicatedToUnreducedOp)
             and source.axes == op.reduction_axes
         ):
-            _replace(rewriter, op, source.tensor)
+            _drop(rewriter, op, source.tensor)
 
 
 class ReductionOfShards(RewritePattern):
