@@ -173,7 +173,7 @@ class Runs:
                         times.inside(trips, self._assumed, more) for more in (1, 0)
                     ]
                 case stablehlo.CaseOp() | stablehlo.IfOp():
-                    taken = self._taken(op)
+                    taken = self._counts.taken(op)
                     if taken is None:
                         prices = [
                             weights.of_region(region.blocks) for region in op.regions
@@ -190,15 +190,6 @@ class Runs:
                     self._blocks[block] = inner
                     if isinstance(op, _BRANCHES) and inner is NEVER:
                         self._left_out.add(block)
-
-    def _taken(self, op: Operation) -> int | None:
-        """The branch that the program says is taken."""
-        chosen = self._counts.constant(op.operands[0])
-        if chosen is None:
-            return None
-        if isinstance(op, stablehlo.IfOp):
-            return 0 if chosen else 1
-        return chosen if 0 <= chosen < len(op.regions) else len(op.regions) - 1
 
 
 class _Weights:

@@ -3,7 +3,8 @@
 A loop counts if one of its carries starts at a constant, every turn adds a constant to
 it, and the condition compares it with a constant. Constants are followed through what
 hands them on: carries that no turn changes, arguments and results of calls (if all
-callers hand over the same), computations under a sharding, and integer arithmetic.
+callers hand over the same), computations under a sharding, integer arithmetic, comparisons
+of integers and choices by them.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     Signedness,
+    i1,
 )
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
@@ -37,6 +39,21 @@ _ARITHMETIC: Mapping[type[Operation], Callable[[int, int], int]] = {
     stablehlo.MulOp: int.__mul__,
     stablehlo.MinOp: min,
     stablehlo.MaxOp: max,
+    stablehlo.AndOp: int.__and__,
+    stablehlo.OrOp: int.__or__,
+    stablehlo.XorOp: int.__xor__,
+}
+
+_DECIDES = {stablehlo.MulOp: 0, stablehlo.AndOp: 0, stablehlo.OrOp: -1}
+"""An operand that makes the result alone, whatever the other one is."""
+
+_HOLDS: Mapping[ComparisonDirection, Callable[[int, int], bool]] = {
+    ComparisonDirection.LT: int.__lt__,
+    ComparisonDirection.LE: int.__le__,
+    ComparisonDirection.GT: int.__gt__,
+    ComparisonDirection.GE: int.__ge__,
+    ComparisonDirection.EQ: int.__eq__,
+    ComparisonDirection.NE: int.__ne__,
 }
 
 _DEEPEST = 64
@@ -129,6 +146,16 @@ class TripCounts:
         """The one integer that every element of a value is, if the program says it."""
         return self._constant(value, _DEEPEST)
 
+    def taken(self, choice: stablehlo.IfOp | stablehlo.CaseOp) -> int | None:
+        """Which of the branches is taken, if the program says it."""
+        chosen = self.constant(choice.operands[0])
+        if chosen is None:
+            return None
+        if isinstance(choice, stablehlo.IfOp):
+            return 0 if chosen else 1
+        last = len(choice.regions) - 1
+        return chosen if 0 <= chosen <= last else last
+
     # loops
 
     def _count(self, loop: stablehlo.WhileOp) -> int | None:
@@ -157,11 +184,14 @@ class TripCounts:
             or numbers is None
         ):
             return None
-        count = turns(direction, start + left.offset, after.offset, limit)
-        # a counter that wraps around goes on
-        if count is None or start + count * after.offset not in numbers:
+        compared_first = start + left.offset
+        count = turns(direction, compared_first, after.offset, limit)
+        if count is None:
             return None
-        return count
+        # a number that wraps around is another one
+        added = count * after.offset
+        said = (limit, compared_first, start + added, compared_first + added)
+        return count if all(number in numbers for number in said) else None
 
     def _is_carry(self, one: _Sum | None, loop: stablehlo.WhileOp) -> bool:
         if one is None or not isinstance(one.base, BlockArgument):
@@ -206,7 +236,9 @@ class TripCounts:
     # numbers
 
     def _constant(self, value: SSAValue, left: int) -> int | None:
-        return self._number(self._sum(value, left), left - 1)
+        number = self._number(self._sum(value, left), left - 1)
+        wrapped = None if number is None else _wrapped(number, value)
+        return None if wrapped is None else wrapped.offset
 
     def _number(self, one: _Sum | None, left: int) -> int | None:
         if one is None or one.base is None:
@@ -264,7 +296,24 @@ class TripCounts:
                 return None if number is None else _wrapped(number, value)
             case stablehlo.ConvertOp():
                 number = self._constant(op.operands[0], left - 1)
+                if number is not None and element_of(value) == i1:
+                    number = int(number != 0)
                 return None if number is None else _wrapped(number, value)
+            case stablehlo.NotOp():
+                number = self._constant(op.operands[0], left - 1)
+                return None if number is None else _wrapped(~number, value)
+            case stablehlo.CompareOp():
+                first, second = (self._constant(one, left - 1) for one in op.operands)
+                if first is None or second is None:
+                    return None
+                holds = _HOLDS[op.comparison_direction.data]
+                return _Sum(None, int(holds(first, second)))
+            case stablehlo.SelectOp():
+                chosen = self._constant(op.pred, left - 1)
+                if chosen is not None:
+                    return self._sum(op.operands[1 if chosen else 2], left - 1)
+                first, second = (self._sum(one, left - 1) for one in op.operands[1:])
+                return first if first == second else None
             case CallOp():
                 returned = self._returned(op, value.index)
                 inner = None if returned is None else self._sum(returned, left - 1)
@@ -286,15 +335,21 @@ class TripCounts:
     def _combined(
         self, op: Operation, first: _Sum | None, second: _Sum | None, left: int
     ) -> _Sum | None:
+        kind, result = type(op), op.results[0]
+        if kind is stablehlo.AddOp and element_of(result) == i1:
+            kind = stablehlo.OrOp
         numbers = [self._number(one, left - 1) for one in (first, second)]
+        if kind in _DECIDES:
+            decides = _wrapped(_DECIDES[kind], result)
+            if decides is not None and decides.offset in numbers:
+                return decides
         if numbers[0] is not None and numbers[1] is not None:
-            found = _ARITHMETIC[type(op)](numbers[0], numbers[1])
-            return _wrapped(found, op.results[0])
-        if numbers[1] is not None and isinstance(op, stablehlo.AddOp):
+            return _wrapped(_ARITHMETIC[kind](numbers[0], numbers[1]), result)
+        if numbers[1] is not None and kind is stablehlo.AddOp:
             return _added(first, numbers[1])
-        if numbers[0] is not None and isinstance(op, stablehlo.AddOp):
+        if numbers[0] is not None and kind is stablehlo.AddOp:
             return _added(second, numbers[0])
-        if numbers[1] is not None and isinstance(op, stablehlo.SubtractOp):
+        if numbers[1] is not None and kind is stablehlo.SubtractOp:
             return _added(first, -numbers[1])
         return None
 
