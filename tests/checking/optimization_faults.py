@@ -17,7 +17,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tests.checking.faults import Fault
-from tests.transforms.optimize.programs import CHEAPER, PROGRAMS, TURN
+from tests.transforms.optimize.programs import (
+    CHEAPER,
+    PROGRAMS,
+    TURN,
+    UNUSED_CARRY,
+)
+from ttxdsl.analysis.trip_counts import TripCounts
 from ttxdsl.checking.failure import Mode
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
@@ -33,6 +39,7 @@ from ttxdsl.transforms.optimize import (
     same_values,
     small_sums,
     turned_products,
+    unused,
 )
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 
@@ -184,6 +191,16 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = []", 1)
         .replace("stablehlo.negate %a", "stablehlo.reverse %a, dims = [0]"),
         _instead(same_values, "_same", lambda *_: True),
+    ),
+    (
+        "known-branches: another one",
+        PROGRAMS["known-branches"],
+        _instead(TripCounts, "taken", lambda *_: 0),
+    ),
+    (
+        "unused: a carry that another one reads",
+        UNUSED_CARRY.replace("add %whole, %c", "add %whole, %d"),
+        _instead(unused, "_needed", lambda *_: frozenset[Operation]()),
     ),
     (
         "out-of-branches: that of one branch for all",

@@ -557,6 +557,7 @@ class WhyCollectives:
 
 
 OPTIMIZED = {
+    "known-branches": "stood in a branch that is always taken",
     "same-values": "serves all who want the same of the same values",
     "out-of-branches": "is what every branch would do, once for all of them",
     "ahead-of-loops": "does once ahead of a loop what each turn would do alike",

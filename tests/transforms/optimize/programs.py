@@ -239,6 +239,62 @@ OUT_OF_BRANCHES = _function(
     f"return %r : {S}",
 )
 
+KNOWN_BRANCHES = _function(
+    [_t("8x8", "y", ""), WHOLE],
+    WHOLE,
+    f"%whole = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    "%n = stablehlo.constant dense<3> : tensor<i32>",
+    "%k = stablehlo.constant dense<5> : tensor<i32>",
+    "%less = stablehlo.compare LT, %n, %k, SIGNED"
+    " : (tensor<i32>, tensor<i32>) -> tensor<i1>",
+    "%at = stablehlo.convert %less : (tensor<i1>) -> tensor<i32>",
+    '%r = "stablehlo.case"(%at) ({',
+    f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({S}, {S}) -> {S}",
+    f"  %1 = sdy.sharding_constraint %0 <@mesh, [{{}}, {{}}]> : {S}",
+    f"  stablehlo.return %1 : {S}",
+    "}, {",
+    f"  %2 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f"  %3 = stablehlo.maximum %2, %b : {S}",
+    f"  stablehlo.return %3 : {S}",
+    f"}}) : (tensor<i32>) -> {S}",
+    f"%4 = stablehlo.add %whole, %r : {S}",
+    f"return %4 : {S}",
+)
+
+UNUSED = _function(
+    [_t("8x8", "y", ""), WHOLE],
+    WHOLE,
+    *_loop(
+        *TURN,
+        f"%whole = sdy.sharding_constraint %now <@mesh, [{{}}, {{}}]> : {S}",
+        f"%sum = stablehlo.add %whole, %c : {S}",
+    )[:-1],
+    f"%0 = stablehlo.negate %r#1 : {S}",
+    f"return %b : {S}",
+)
+
+UNUSED_CARRY = f"""{MESH}func.func @main(%a: {_t("8x8", "y", "")}, %b: {WHOLE}) -> ({WHOLE}) {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:3 = stablehlo.while(%n = %zero, %c = %b, %d = %b) : tensor<i32>, {S}, {S} cond {{
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %more = stablehlo.compare LT, %n, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %n, %one : tensor<i32>
+    {f"{chr(10)}    ".join(TURN)}
+    %whole = sdy.sharding_constraint %now <@mesh, [{{}}, {{}}]> : {S}
+    %sum = stablehlo.add %whole, %c : {S}
+    %other = sdy.sharding_constraint %sum <@mesh, [{{"y"}}, {{}}]> : {S}
+    %product = stablehlo.dot_general %other, %a, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}
+    %mine = stablehlo.maximum %product, %d : {S}
+    stablehlo.return %next, %sum, %mine : tensor<i32>, {S}, {S}
+  }}
+  return %r#1 : {S}
+}}
+"""
+"""A loop that sends for a carry of which nobody uses the last value."""
+
 
 _ROWS = "tensor<16x8xf32>"
 SCATTERED_PRODUCTS = _function(
@@ -271,6 +327,8 @@ BEFORE = {"small-sums": ("early-slices",)}
 """Optimizations that make what another one is about."""
 
 PROGRAMS = {
+    "known-branches": KNOWN_BRANCHES,
+    "unused": UNUSED,
     "out-of-branches": OUT_OF_BRANCHES,
     "same-values": SAME_VALUES,
     "ahead-of-loops": AHEAD_OF_LOOPS,

@@ -14,6 +14,8 @@ from tests.transforms.optimize.programs import (
     PROGRAMS,
     REDUCED_IN_LOOPS,
     SMALL_IN_LOOPS,
+    UNUSED_CARRY,
+    S,
     gradient,
 )
 from tests.work import calls
@@ -26,12 +28,12 @@ from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.remarks import collect_remarks
 from ttxdsl.reporting.collectives import list_collectives
-from ttxdsl.transforms.optimize.device_program import is_collective
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 from ttxdsl.transforms.optimize.optimize_collectives import (
     OPTIMIZATIONS,
     OptimizeCollectivesPass,
 )
+from ttxdsl.transforms.optimize.single_ops import is_collective
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 
 SENT = {
@@ -46,6 +48,9 @@ SENT = {
     "small-permutes": (128, 16),
     "joined-sums": (80, 56),
     "same-values": (96, 48),
+    # the branch that is taken counts, which others may join
+    "known-branches": (384, 384),
+    "unused": (576, 0),
     # of the branches the dearest counts, which sends as much in front of them
     "out-of-branches": (576, 576),
     # once instead of in each of three turns
@@ -103,6 +108,67 @@ def in_loops(module: ModuleOp) -> int:
         for loop in ops_of_type(module, stablehlo.WhileOp)
         for op in loop.body.walk()
     )
+
+
+def test_a_branch_that_is_taken_is_no_branch():
+    text = PROGRAMS["known-branches"]
+    module = optimized(local(text), "known-branches")
+    assert not list(ops_of_type(module, stablehlo.CaseOp))
+    assert sent(optimized(module, "same-values")) == 192
+    computes_the_same(module, text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("dense<5>", "dense<3>"),  # the first branch
+        ("%less = stablehlo.compare LT", "%less = stablehlo.compare NE"),
+        ("stablehlo.convert %less", "stablehlo.convert %k"),  # beyond the last
+    ],
+)
+def test_branches_that_are_taken(old: str, new: str):
+    text = PROGRAMS["known-branches"].replace(old, new)
+    text = text.replace("convert %k : (tensor<i1>)", "convert %k : (tensor<i32>)")
+    module = optimized(local(text), "known-branches")
+    assert not list(ops_of_type(module, stablehlo.CaseOp))
+    computes_the_same(module, text)
+
+
+def test_a_loop_does_not_send_for_a_carry_that_nobody_uses():
+    module = local(UNUSED_CARRY)
+    assert in_loops(module) == 2
+    before = sent(module)
+    optimized(module, "unused")
+    assert in_loops(module) == 1
+    assert before - sent(module) == 3 * 384
+    computes_the_same(module, UNUSED_CARRY)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return %r#1", "return %r#2"),
+        # the other carry reads it
+        ("%sum = stablehlo.add %whole, %c", "%sum = stablehlo.add %whole, %d"),
+    ],
+)
+def test_a_loop_sends_for_a_carry_that_somebody_uses(old: str, new: str):
+    assert old in UNUSED_CARRY
+    text = UNUSED_CARRY.replace(old, new)
+    module = optimized(local(text), "unused")
+    assert in_loops(module) == 2
+    computes_the_same(module, text)
+
+
+def test_what_a_loop_hands_out_stays():
+    """An outfeed reads what is sent."""
+    text = PROGRAMS["unused"].replace(
+        "%sum =",
+        "%t0 = stablehlo.create_token : !stablehlo.token\n"
+        f'    %t1 = "stablehlo.outfeed"(%whole, %t0) : ({S}, !stablehlo.token)'
+        " -> !stablehlo.token\n    %sum =",
+    )
+    assert in_loops(optimized(local(text), "unused")) == 1
 
 
 @pytest.mark.parametrize("name", ["ahead-of-loops", "behind-loops"])
@@ -211,7 +277,8 @@ def test_a_collective_says_what_made_it(name: str):
 
 
 def test_every_optimization_is_explained():
-    assert set(OPTIMIZED) == set(OPTIMIZATIONS)
+    # what is not sent needs no explanation
+    assert set(OPTIMIZED) == set(OPTIMIZATIONS) - {"unused"}
 
 
 @pytest.mark.parametrize("name", CHEAPER)

@@ -1,10 +1,15 @@
-"""`out-of-branches`: what every branch sends is sent once, ahead of them or behind them.
+"""`known-branches` and `out-of-branches`: no branch sends what is known ahead of it.
 
-A collective that each branch does to the same value from outside is done ahead; where
-each branch ends by the same collective of a value of its own, that is handed out and the
-collective is done behind.
+- A branch of which the program says that it is taken stands where the choice stood.
+- What every branch sends is sent once, ahead of them or behind them. A collective that each
+  branch does to the same value from outside is done ahead; where each branch ends by the
+  same collective of a value of its own, that is handed out and the collective is done
+  behind.
 
-**Why it is right.** One of the branches runs, whichever it is: it does the collective, on
+**Why it is right.** (known) The index is a constant, so that branch runs, and no other one.
+What it sends others may join, or find sent already.
+
+(out of) One of the branches runs, whichever it is: it does the collective, on
 the value from outside, or on what it hands out. Ahead and behind that is done to the same
 values. Each device sends what it sent before; but there is one collective in the program
 instead of several, and others may join it.
@@ -17,13 +22,44 @@ from xdsl.rewriter import Rewriter
 
 from ttxdsl.analysis.origins import optimized
 from ttxdsl.dialects import stablehlo
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.single_ops import (
     does_the_same,
     is_collective,
 )
 
+KNOWN = "known-branches"
 NAME = "out-of-branches"
+
+
+def take_known(program: DeviceProgram, block: Block) -> bool:
+    """Put branches that are surely taken where the choice is; whether there are any."""
+    changed = False
+    while known := _known(program, block):  # a branch may have others in it
+        changed = True
+        for choice, taken in known:
+            *inside, end = choice.regions[taken].block.ops
+            for op in inside:
+                op.detach()
+                if is_collective(op):
+                    op.location = optimized(op.location, KNOWN)
+                block.insert_op_before(op, choice)
+            for mine, theirs in zip(choice.results, end.operands, strict=True):
+                mine.replace_all_uses_with(theirs)
+            choice.detach()
+            choice.erase()
+        program.has_new_ops(block)
+    return changed
+
+
+def _known(program: DeviceProgram, block: Block) -> list[tuple[Operation, int]]:
+    """The choices of a block of which the program says which branch is taken."""
+    return [
+        (op, taken)
+        for op in program.nesting.loops_and_branches(block)
+        if isinstance(op, stablehlo.IfOp | stablehlo.CaseOp)
+        and (taken := program.trip_counts.taken(op)) is not None
+    ]
 
 
 def move_out(program: DeviceProgram, block: Block) -> bool:

@@ -33,18 +33,18 @@ from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.optimize.apart_slices import take_slices_apart
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
-    erase_unused,
-    is_collective,
-    is_elementwise,
-    slice_of,
-)
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 from ttxdsl.transforms.optimize.positions import is_numbered, number_all
 from ttxdsl.transforms.optimize.repeated_exchanges import gather_repeated
+from ttxdsl.transforms.optimize.single_ops import (
+    erase_unused,
+    is_collective,
+    is_elementwise,
+    slice_of,
+)
 
 GATHERS = "cheap-gathers"
 EXCHANGES = "cheap-exchanges"

@@ -8,18 +8,16 @@ Axes stand for groups: those of devices that differ only along them, in the orde
 their index. A collective whose groups are none of that kind is left alone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    IntegerAttr,
     IntegerType,
     LocationAttr,
     ModuleOp,
-    StringAttr,
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
@@ -28,52 +26,31 @@ from xdsl.traits import Pure
 from ttxdsl.analysis.origins import optimized
 from ttxdsl.analysis.trip_counts import TripCounts
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.dialects.facts import Collective, Elementwise
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.ir.tensors import element_bits, element_of, shape_of
-from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.collectives import AllToAllParam
 from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import axes_of_groups, groups_along
 from ttxdsl.transforms.local.collectives import (
-    ALL_SLICE,
     CollectiveWriter,
     SliceFunctions,
 )
-from ttxdsl.transforms.local.combiner import SUM, Combiner, combiner_of
+from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.layout import unreduced_axes
-
-_COLLECTIVES = (
-    stablehlo.AllReduceOp,
-    stablehlo.AllGatherOp,
-    stablehlo.ReduceScatterOp,
-    stablehlo.AllToAllOp,
+from ttxdsl.transforms.optimize.nesting import Nesting
+from ttxdsl.transforms.optimize.single_ops import (
+    COLLECTIVES,
+    OF_OPERANDS,
+    SENDING,
+    read_by,
+    slice_of,
 )
-_MOVED = (*_COLLECTIVES, stablehlo.CollectivePermuteOp)
-
-_REDUCING = frozenset((stablehlo.AllReduceOp, stablehlo.ReduceScatterOp))
-
-_SENDING = frozenset((*_MOVED, stablehlo.CompositeOp))
-
-_OF_OPERANDS = (
-    stablehlo.ReduceOp,
-    stablehlo.SortOp,
-    stablehlo.MapOp,
-    stablehlo.ReduceWindowOp,
-    stablehlo.ScatterOp,
-    stablehlo.SelectAndScatterOp,
-)
-"""Ops with regions whose results are what operands and captured values make them."""
-
 
 _WHO_ELSE = "use_global_device_ids", "channel_handle"
 """The properties that say among whom a collective is, beside its groups: by being there."""
-
-_BLOCKS = frozenset((stablehlo.WhileOp, stablehlo.IfOp, stablehlo.CaseOp))
-"""Ops whose regions are programs, of several values on all devices."""
 
 _FOLLOWING: dict[type[Operation], bool | None] = {}
 
@@ -84,9 +61,9 @@ def _class_follows(kind: type[Operation]) -> bool | None:
         kind, stablehlo.RngOp | stablehlo.PartitionIdOp | stablehlo.ReplicaIdOp
     ):
         return False
-    if issubclass(kind, (*_COLLECTIVES, stablehlo.CompositeOp)):
+    if issubclass(kind, (*COLLECTIVES, stablehlo.CompositeOp)):
         return None
-    return issubclass(kind, _OF_OPERANDS) or kind.has_trait(
+    return issubclass(kind, OF_OPERANDS) or kind.has_trait(
         Pure, value_if_unregistered=False
     )
 
@@ -109,6 +86,7 @@ class DeviceProgram:
 
     Attributes:
         block: the ops that every device runs.
+        nesting: its loops and branches.
         mesh: the devices.
         every_axis: all axes of the mesh.
     """
@@ -123,6 +101,7 @@ class DeviceProgram:
         devices: NumberedDevices,
     ):
         self.block: Block = wrapper.body.block
+        self.nesting = Nesting(self.block)
         self.mesh = mesh
         self._scratch = Emitter(Block(), wrapper.location)
         self._prefix = Emitter(Block(), wrapper.location)
@@ -135,7 +114,6 @@ class DeviceProgram:
         self.every_axis: Axes = tuple(AxisRef(name) for name in mesh.axis_names)
         self._axes: dict[Operation, Axes | None] = {}
         self._sending: dict[Block, list[Operation]] = {}
-        self._inner: dict[Block, dict[Block, Operation]] = {}
         self._looked_at: dict[tuple[str, Block], set[Operation]] = {}
         self._named: dict[object, tuple[Axes | None, object]] = {}
         self._split: dict[SSAValue, frozenset[str]] = {}
@@ -158,42 +136,14 @@ class DeviceProgram:
         """The first channel that nobody uses."""
         return self._writer.next_channel
 
-    def blocks(self) -> list[Block]:
-        """The blocks that have collectives, those in regions too."""
-        found = [
-            inner.parent
-            for op in self.block.ops
-            for inner in (ops_of_type(op, *_MOVED) if type(op) in _BLOCKS else [op])
-            if type(inner) in _MOVED
-        ]
-        return [block for block in dict.fromkeys(found) if block is not None]
-
     def sending(self, block: Block) -> list[Operation]:
         """The collectives and slices by device of a block, in program order."""
         known = self._sending.get(block)
         if known is None:
             known = self._sending[block] = [
-                op for op in block.ops if type(op) in _SENDING
+                op for op in block.ops if type(op) in SENDING
             ]
         return [op for op in known if op.parent is block]
-
-    def inner_blocks(self, block: Block) -> dict[Block, Operation]:
-        """Those of loops and branches in a block, at any depth, outer ones first.
-
-        With each the op of the block that it is in.
-        """
-        known = self._inner.get(block)
-        if known is None:
-            known = self._inner[block] = {
-                one: op
-                for op in block.ops
-                if type(op) in _BLOCKS
-                for inner in op.walk()
-                if type(inner) in _BLOCKS
-                for region in inner.regions
-                for one in region.blocks
-            }
-        return {one: op for one, op in known.items() if op.parent is block}
 
     def looked_at(self, name: str, block: Block) -> set[Operation]:
         """The collectives of a block that an optimization looked at; it takes note."""
@@ -211,7 +161,7 @@ class DeviceProgram:
         if isinstance(op, stablehlo.CompositeOp):
             part = slice_of(op)
             return (part[0],) if part is not None else None
-        if not isinstance(op, _COLLECTIVES) or len(op.operands) != 1:
+        if not isinstance(op, COLLECTIVES) or len(op.operands) != 1:
             return None
         groups_said = op.properties.get("replica_groups")
         others = (one in op.properties for one in _WHO_ELSE)
@@ -371,8 +321,9 @@ class DeviceProgram:
             )
 
     def has_new_ops(self, block: Block) -> None:
-        """Look for collectives in a block anew."""
+        """Look for collectives, loops and branches in a block anew."""
         self._sending.pop(block, None)
+        self.nesting.forget(block)
 
     def move_up(self, op: Operation) -> None:
         """Do an op of one operand right behind what makes that."""
@@ -476,7 +427,7 @@ class DeviceProgram:
         place = before or op
         assert place.parent is not None
         place.parent.insert_op_before(new, place)
-        if type(new) in _SENDING:
+        if type(new) in SENDING:
             self.has_new_ops(place.parent)
         return new.results[0]
 
@@ -531,117 +482,3 @@ class _Writing:
             op.detach()
             block.insert_op_before(op, before)
         self._program.has_new_ops(block)
-
-
-def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
-    """The axis and the dimension of a slice by device; None for another op."""
-    if (
-        not isinstance(op, stablehlo.CompositeOp)
-        or op.composite_name.data != ALL_SLICE
-        or len(op.operands) != 1
-    ):
-        return None
-    said = op.composite_attributes
-    axis, dim = said.data.get("axis"), said.data.get("dim")
-    if not isinstance(axis, StringAttr) or not isinstance(dim, IntegerAttr):
-        return None
-    pre, size = said.data.get("sub_axis_pre_size"), said.data.get("sub_axis_size")
-    if isinstance(pre, IntegerAttr) and isinstance(size, IntegerAttr):
-        found = AxisRef(axis.data, pre.value.data, size.value.data)
-    else:
-        found = AxisRef(axis.data)
-    return found, dim.value.data
-
-
-def sum_of(op: Operation) -> Combiner | None:
-    """How an all_reduce or reduce_scatter of one tensor combines."""
-    if type(op) in _REDUCING and len(op.operands) == 1:
-        return combiner_of(op.regions[0])
-    return None
-
-
-def read_by(op: Operation) -> Sequence[SSAValue]:
-    """The operands of an op, and what its regions use from outside."""
-    operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
-    if not op.regions or type(op) in _MOVED:  # which combine two arguments
-        return operands
-    read = [*operands]
-    for region in op.regions:
-        for inner in region.walk():
-            for value in inner.operands:
-                owner = value.owner
-                block = owner if isinstance(owner, Block) else owner.parent
-                while block is not None and block.parent is not region:
-                    around = block.parent_op()
-                    block = around.parent if around is not None else None
-                if block is None:
-                    read.append(value)
-    return read
-
-
-def erase_unused(values: Iterable[SSAValue]) -> None:
-    """Erase the ops of values that nobody uses, and what only they used."""
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if not isinstance(value, OpResult):
-            continue
-        op = value.op
-        if op.parent is None or any(result.uses for result in op.results):
-            continue
-        if not (
-            op.has_trait(Pure, value_if_unregistered=False)
-            or isinstance(op, (*_MOVED, *_OF_OPERANDS))
-            or slice_of(op) is not None
-        ):
-            continue
-        waiting.extend(op.operands)
-        op.detach()
-        op.erase()
-
-
-def is_elementwise(op: Operation) -> bool:
-    """Whether each element of the one result depends on those at its place alone."""
-    return op.has_trait(Elementwise, value_if_unregistered=False)
-
-
-_DEPENDING: dict[type[Operation], bool] = {}
-
-
-def depends_on_operands(op: Operation) -> bool:
-    """Whether an op makes the same of the same operands, wherever it stands.
-
-    A barrier says that nobody is to look whether it does.
-    """
-    kind = type(op)
-    known = _DEPENDING.get(kind)
-    if known is None:
-        known = _DEPENDING[kind] = kind is not stablehlo.OptimizationBarrierOp and (
-            issubclass(kind, (*_SENDING, *_OF_OPERANDS, stablehlo.PartitionIdOp))
-            or kind.has_trait(Pure, value_if_unregistered=False)
-        )
-    return known
-
-
-def does_the_same(one: Operation, other: Operation) -> bool:
-    """Whether two ops of one kind make the same of the same operands."""
-    return (
-        one.properties.keys() == other.properties.keys()
-        and all(
-            name == "channel_handle"
-            or value is other.properties[name]
-            or value == other.properties[name]
-            for name, value in one.properties.items()
-        )
-        and [result.type for result in one.results]
-        == [result.type for result in other.results]
-        and all(
-            mine.is_structurally_equivalent(theirs)
-            for mine, theirs in zip(one.regions, other.regions, strict=True)
-        )
-    )
-
-
-def is_collective(op: Operation) -> bool:
-    """Whether devices send each other something."""
-    return op.get_trait(Collective) is not None

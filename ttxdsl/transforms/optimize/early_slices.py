@@ -28,14 +28,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import AxisRef, are_apart
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.dims import Dims, held_in
+from ttxdsl.transforms.optimize.single_ops import (
     erase_unused,
     is_collective,
     slice_of,
     sum_of,
 )
-from ttxdsl.transforms.optimize.dims import Dims, held_in
 
 NAME = "early-slices"
 

@@ -24,12 +24,12 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.dims import Dims, held_in
+from ttxdsl.transforms.optimize.single_ops import (
     erase_unused,
     sum_of,
 )
-from ttxdsl.transforms.optimize.dims import Dims, held_in
 
 NAME = "gathered-products"
 

@@ -28,15 +28,15 @@ from ttxdsl.analysis.origins import optimized
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, is_tensor
 from ttxdsl.sharding.cost import Ring
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.in_order import places_in
+from ttxdsl.transforms.optimize.late_sums import LinearRegion, is_zero, sums_in
+from ttxdsl.transforms.optimize.single_ops import (
     depends_on_operands,
     erase_unused,
     is_collective,
     read_by,
 )
-from ttxdsl.transforms.optimize.in_order import places_in
-from ttxdsl.transforms.optimize.late_sums import LinearRegion, is_zero, sums_in
 
 AHEAD = "ahead-of-loops"
 BEHIND = "behind-loops"

@@ -35,6 +35,7 @@ from ttxdsl.transforms.optimize import (
     small_permutes,
     small_sums,
     turned_products,
+    unused,
 )
 from ttxdsl.transforms.optimize.device_program import DeviceProgram, NumberedDevices
 
@@ -42,6 +43,8 @@ Optimization = Callable[[DeviceProgram, Block], bool]
 """Changes a block of the per-device program; whether it did."""
 
 OPTIMIZATIONS: dict[str, Optimization] = {
+    branches.KNOWN: branches.take_known,
+    unused.NAME: unused.drop_unused,
     same_values.NAME: same_values.share_same,
     early_slices.NAME: early_slices.slice_early,
     branches.NAME: branches.move_out,
@@ -144,7 +147,7 @@ def _keep_used_slices(module: ModuleOp, slices: SliceFunctions) -> None:
 def _innermost_first(program: DeviceProgram) -> list[Block]:
     """The blocks with collectives, and those that such may move to out of loops."""
     depths: dict[Block, int] = {}
-    for block in program.blocks():
+    for block in program.nesting.blocks():
         around, inner = [block], block
         while inner is not program.block:
             op = inner.parent_op()

@@ -20,8 +20,8 @@ from collections.abc import Collection
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.origins import optimized
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.single_ops import (
     depends_on_operands,
     does_the_same,
     erase_unused,
@@ -74,7 +74,7 @@ def _share_in(program: DeviceProgram, block: Block) -> bool:
 def _share_inside(program: DeviceProgram, block: Block) -> bool:
     """Drop collectives of loops and branches of the block."""
     above = [op for op in program.sending(block) if is_collective(op)]
-    around = program.inner_blocks(block) if above else {}
+    around = program.nesting.inner_blocks(block) if above else {}
     if not any(program.sending(one) for one in around):
         return False
     kinds: dict[SSAValue, int] = {}

@@ -22,8 +22,9 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.cost import Ring
-from ttxdsl.transforms.optimize.device_program import DeviceProgram, erase_unused
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import led_to
+from ttxdsl.transforms.optimize.single_ops import erase_unused
 
 NAME = "scattered-products"
 

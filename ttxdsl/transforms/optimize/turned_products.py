@@ -22,12 +22,12 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.sharding.cost import Ring
-from ttxdsl.transforms.optimize.device_program import (
-    DeviceProgram,
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.dims import held_in
+from ttxdsl.transforms.optimize.single_ops import (
     erase_unused,
     is_elementwise,
 )
-from ttxdsl.transforms.optimize.dims import held_in
 
 NAME = "turned-products"
 
