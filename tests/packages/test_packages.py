@@ -15,9 +15,12 @@ import numpy as np
 import pytest
 
 import ttxdsl
+from tests.differential.equal_text import run_ours
 from tests.differential.forms import differing
+from tests.differential.partitioning import MESHES, sharded_program
 from tests.packages import making
 from tests.packages.programs import PROGRAMS
+from ttxdsl.program import program_text
 
 PYTHON = os.environ.get("TTXDSL_PACKAGES_PYTHON")
 
@@ -49,10 +52,22 @@ def test_numbers(name: str, tmp_path: Path):
     with np.load(tmp_path / f"{name}.npz") as given:
         arguments = [given[one] for one in given if one.startswith("argument")]
         wanted = [given[one] for one in given if one.startswith("result")]
-    partitioned = program.partition()
-    for form in (program, partitioned, partitioned.lower("ttnn")):
+    forms = [program]
+    for one in (program, placed_at_random(program, name)):
+        partitioned = one.partition()
+        forms += [partitioned, partitioned.lower("ttnn")]
+    for form in forms:
         for index, (found, one) in enumerate(
             zip(form.simulate(*arguments), wanted, strict=True)
         ):
             wrong = differing(found, one, exactly=False)
             assert not wrong.any(), (form, index, found[wrong], one[wrong])
+
+
+def placed_at_random(program: ttxdsl.Program, name: str) -> ttxdsl.Program:
+    """The program on 2x4 devices, its arguments and some results divided anyhow."""
+    text = run_ours(program.text, "sdy-drop-sharding-and-mesh")
+    seed = f"{name} {os.environ.get('FUZZ_SEED', '0')}"
+    module = sharded_program(text, MESHES["2x4"], seed)
+    assert module is not None
+    return ttxdsl.load(program_text(module))

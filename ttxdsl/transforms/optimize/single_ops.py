@@ -102,7 +102,10 @@ def erase_unused(values: Iterable[SSAValue]) -> None:
         if not isinstance(value, OpResult):
             continue
         op = value.op
-        if op.parent is None or any(result.uses for result in op.results):
+        # what is in no region yet is for others, too
+        if op.parent is None or op.parent.parent is None:
+            continue
+        if any(result.uses for result in op.results):
             continue
         if not makes_results_alone(op):
             continue
