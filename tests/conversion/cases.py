@@ -262,6 +262,17 @@ def _sorts() -> Iterator[str]:
         }}) {{dimension = 0 : i64, is_stable = true}} : ({F}, {F}) -> ({F}, {F})""",
         F,
     )
+    yield program(
+        F,
+        f"""%r = "stablehlo.sort"(%0) ({{
+          ^bb0(%p: {S}, %q: {S}):
+            %a = stablehlo.compare LT, %p, %q : ({S}, {S}) -> tensor<i1>
+            %b = stablehlo.compare EQ, %p, %q : ({S}, {S}) -> tensor<i1>
+            %c = stablehlo.xor %a, %b : tensor<i1>
+            stablehlo.return %c : tensor<i1>
+        }}) {{dimension = 0 : i64, is_stable = true}} : ({F}) -> {F}""",
+        F,
+    )
 
 
 CASES: tuple[str, ...] = (

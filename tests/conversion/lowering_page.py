@@ -196,7 +196,8 @@ NOTES: dict[str, str] = {
     "stablehlo.rng": "rand: uniform floats between constants",
     "stablehlo.scatter": "a computation of its own: a loop",
     "stablehlo.sort": (
-        "a comparator without a key: ranks from all pairs (logical ops, sum, scatter)"
+        "several keys: as many sorts, the last key first; a comparator without a key: "
+        "ranks from all pairs (logical ops, sum, scatter)"
     ),
     "stablehlo.uniform_quantize": (
         "any other op of quantized numbers: dequantized, the op of floats, quantized"

@@ -1,9 +1,10 @@
 """StableHLO's sort and chlo's top_k in ttir.
 
 ttir sorts one tensor by its values. A comparator that compares the same function of
-both sides is a sort of that function's values, whose places then move all operands. Any
-other comparator is asked for all pairs: an element's rank is the number of elements
-that come before it.
+both sides is a sort of that function's values, whose places then move all operands; one
+that asks the next such function where the first is equal is as many sorts, the last one
+first, each stable. Any other comparator is asked for all pairs: an element's rank is the
+number of elements that come before it.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, SSAValue
 
+from ttxdsl.analysis.sort_keys import sort_keys
 from ttxdsl.conversion.bodies import evaluate
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
@@ -43,83 +45,21 @@ def _places_by_key(
     low: Lowering, op: stablehlo.SortOp, values: Sequence[SSAValue], dim: int
 ) -> SSAValue | None:
     """Where each sorted element comes from, if the comparator compares keys."""
-    block = op.comparator.block
-    found = _compared(block)
-    if found is None:
+    keys = sort_keys(op.comparator)
+    if keys is None:
         return None
-    compare, left, right = found
-    # arguments come in pairs: of the one element, of the other
-    sides = [{index % 2 for index in _parameters(v, block)} for v in (left, right)]
-    if sides not in ([{0}, {1}], [{1}, {0}]):
-        return None
-    swapped = sides == [{1}, {0}]
-    if not _same_function(left, right, block):
-        return None
-    build = low.builder
+    build, block = low.builder, op.comparator.block
     stand_ins = [values[index // 2] for index in range(len(block.args))]
-    key = _evaluate_value(low, block, left, stand_ins, shape_of(values[0]))
-    kind = compare.compare_type
-    if kind is not None and kind.data == stablehlo.ComparisonType.TOTALORDER:
-        key = total_order(low, key)
-    descending = (compare.comparison_direction.data.value == "GT") != swapped
-    _, places = build.sort(key, dim, descending=descending, stable=True)
+    places: SSAValue | None = None
+    for key in reversed(keys):
+        value = _evaluate_value(low, block, key.value, stand_ins, shape_of(values[0]))
+        if key.in_total_order:
+            value = total_order(low, value)
+        if places is not None:
+            value = build.gather(value, places, dim)
+        _, order = build.sort(value, dim, descending=key.descending, stable=True)
+        places = order if places is None else build.gather(places, order, dim)
     return places
-
-
-def _compared(
-    block: Block,
-) -> tuple[stablehlo.CompareOp, SSAValue, SSAValue] | None:
-    """The comparison whose truth the comparator returns, and what it compares."""
-    last = block.last_op
-    owner = last.operands[0].owner if last is not None else None
-    if not isinstance(owner, stablehlo.CompareOp):
-        return None
-    if owner.comparison_direction.data.value not in ("LT", "GT"):
-        return None
-    return owner, owner.lhs, owner.rhs
-
-
-def _parameters(value: SSAValue, block: Block) -> set[int]:
-    """The numbers of the block's arguments that a value is computed from."""
-    found: set[int] = set()
-    seen: set[SSAValue] = set()
-    pending = [value]
-    while pending:
-        current = pending.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        if current in block.args:
-            found.add(block.args.index(current))
-        elif isinstance(current.owner, Operation):
-            pending.extend(current.owner.operands)
-    return found
-
-
-def _same_function(left: SSAValue, right: SSAValue, block: Block) -> bool:
-    """Whether two values are the same ops of the two sides' arguments."""
-    pending = [(left, right)]
-    while pending:
-        one, other = pending.pop()
-        if one in block.args or other in block.args:
-            if one not in block.args or other not in block.args:
-                return False
-            if block.args.index(one) // 2 != block.args.index(other) // 2:
-                return False
-            continue
-        first, second = one.owner, other.owner
-        if first is second:
-            continue
-        if not isinstance(first, Operation) or not isinstance(second, Operation):
-            return False
-        if (
-            first.name != second.name
-            or first.properties != second.properties
-            or len(first.operands) != len(second.operands)
-        ):
-            return False
-        pending.extend(zip(first.operands, second.operands, strict=True))
-    return True
 
 
 def _evaluate_value(

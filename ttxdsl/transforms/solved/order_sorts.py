@@ -8,8 +8,8 @@ order.
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BoolAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, ModuleOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -17,75 +17,57 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from ttxdsl.analysis.sort_keys import SortKey, sort_keys
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
+from ttxdsl.dialects.stablehlo.attributes import (
+    ComparisonDirection,
+    ComparisonDirectionAttr,
+)
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.rewriting import rewrite_type
+from ttxdsl.ir.tensors import element_of
 from ttxdsl.transforms.solved.writing import Writer, write_instead
 
-_ORDERS = (
-    ComparisonDirection.LT, ComparisonDirection.GT, ComparisonDirection.LE,
-    ComparisonDirection.GE,
-)  # fmt: skip
 
-Key = tuple[int, stablehlo.CompareOp]
-"""An operand, and the comparison of its elements."""
-
-
-def _needed(value: SSAValue, block: Block) -> tuple[set[SSAValue], list[Operation]]:
-    """The arguments of a block that a value in it comes from, and the ops between."""
-    arguments: set[SSAValue] = set()
+def _needed(value: SSAValue, block: Block) -> list[Operation]:
+    """The ops of a block that a value in it comes from."""
     ops: dict[Operation, None] = {}
     todo = [value]
     while todo:
-        one = todo.pop()
-        owner = one.owner
-        if isinstance(owner, Operation) and owner.parent is block:
-            if owner not in ops:
-                ops[owner] = None
-                todo.extend(owner.operands)
-        elif owner is block:
-            arguments.add(one)
-    return arguments, [op for op in block.ops if op in ops]
+        owner = todo.pop().owner
+        if isinstance(owner, Operation) and owner.parent is block and owner not in ops:
+            ops[owner] = None
+            todo.extend(owner.operands)
+    return [op for op in block.ops if op in ops]
 
 
-def _key(value: SSAValue, block: Block) -> Key | None:
-    compare = value.owner
-    if not isinstance(compare, stablehlo.CompareOp):
-        return None
-    if compare.comparison_direction.data not in _ORDERS:
-        return None
-    first, _ = _needed(compare.lhs, block)
-    second, _ = _needed(compare.rhs, block)
-    if len(first) != 1 or len(second) != 1:
-        return None
-    places = [block.args.index(one) for one in (*first, *second)]  # pyright: ignore[reportArgumentType]
-    if places[0] % 2 or places[1] != places[0] + 1:
-        return None
-    return places[0] // 2, compare
+def _keeps_order(key: SortKey) -> bool:
+    """Whether a key is ordered as its operand is, but for zeros and NaNs made one."""
+    value = key.value
+    while isinstance(value, OpResult):
+        match value.op:
+            case stablehlo.SelectOp() as op:
+                either = op.on_true, op.on_false
+                computed = [one for one in either if not _is_constant(one)]
+                if len(computed) != 1:
+                    return False
+                value = computed[0]
+            case stablehlo.ConvertOp() as op if _is_wider(op):
+                value = op.operands[0]
+            case _:
+                return False
+    return len(key.operands) == 1
 
 
-def _keys(value: SSAValue, block: Block) -> list[Key] | None:
-    """The keys of a comparator, the most important first.
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(value.owner, stablehlo.ConstantOp)
 
-    One key, or `first or (equal and others)`, as JAX writes it.
-    """
-    if (one := _key(value, block)) is not None:
-        return [one]
-    either = value.owner
-    if not isinstance(either, stablehlo.OrOp):
-        return None
-    first, both = _key(either.lhs, block), either.rhs.owner
-    if first is None or not isinstance(both, stablehlo.AndOp):
-        return None
-    equal = both.lhs.owner
-    if not isinstance(equal, stablehlo.CompareOp):
-        return None
-    same = {equal.lhs, equal.rhs} == {first[1].lhs, first[1].rhs}
-    if not same or equal.comparison_direction.data is not ComparisonDirection.EQ:
-        return None
-    others = _keys(both.rhs, block)
-    return None if others is None else [first, *others]
+
+def _is_wider(op: stablehlo.ConvertOp) -> bool:
+    before, after = (element_of(value) for value in (op.operands[0], op.results[0]))
+    if not (isinstance(before, AnyFloat) and isinstance(after, AnyFloat)):
+        return False
+    return before.bitwidth < after.bitwidth
 
 
 class OrderSort(RewritePattern):
@@ -101,26 +83,25 @@ class OrderSort(RewritePattern):
             UnsupportedError: its comparator is no order by keys.
         """
         del rewriter
-        block = op.comparator.block
-        last = block.last_op
-        assert last is not None
-        keys = _keys(last.operands[0], block)
-        if keys is None:
+        keys = sort_keys(op.comparator)
+        if keys is None or not all(map(_keeps_order, keys)):
             raise UnsupportedError(
                 "its comparator is no order by operands one after another, and tt-mlir"
                 " looks only at the direction",
                 op,
             )
-        if len(keys) > 1 or keys[0][0]:
+        as_written = keys[0].value is keys[0].compare.lhs
+        if len(keys) > 1 or keys[0].operands != (0,) or not as_written:
             write_instead(op, partial(_sorted, op, keys))
 
 
-def _sorted(op: stablehlo.SortOp, keys: list[Key], w: Writer) -> list[SSAValue]:
+def _sorted(op: stablehlo.SortOp, keys: list[SortKey], w: Writer) -> list[SSAValue]:
     values = list(op.inputs)
     stable = op.properties.get("is_stable", BoolAttr.from_bool(False))
     if len(keys) > 1:
         stable = BoolAttr.from_bool(True)
-    for place, compare in reversed(keys):
+    for key in reversed(keys):
+        (place,) = key.operands
         order = [place, *(i for i in range(len(values)) if i != place)]
         types = [op.comparator.block.args[2 * i].type for i in order for _ in (0, 1)]
         block = Block(arg_types=types)
@@ -129,10 +110,12 @@ def _sorted(op: stablehlo.SortOp, keys: list[Key], w: Writer) -> list[SSAValue]:
         for new, old in enumerate(order):
             known[given[2 * old]] = block.args[2 * new]
             known[given[2 * old + 1]] = block.args[2 * new + 1]
-        _, ops = _needed(compare.result, op.comparator.block)
-        for one in ops:
+        for one in _needed(key.compare.result, op.comparator.block):
             block.add_op(one.clone(known))
-        block.add_op(stablehlo.ReturnOp.create(operands=[known[compare.result]]))
+        result = known[key.compare.result]
+        assert isinstance(result.owner, stablehlo.CompareOp)
+        _compare_in_order(result.owner, known[key.value], descending=key.descending)
+        block.add_op(stablehlo.ReturnOp.create(operands=[result]))
         ordered = w.emit(
             stablehlo.SortOp,
             [values[i] for i in order],
@@ -143,6 +126,16 @@ def _sorted(op: stablehlo.SortOp, keys: list[Key], w: Writer) -> list[SSAValue]:
         for new, old in enumerate(order):
             values[old] = ordered.results[new]
     return values
+
+
+def _compare_in_order(
+    compare: stablehlo.CompareOp, first: SSAValue, *, descending: bool
+) -> None:
+    """Compare the first element with the second, and not the other way around."""
+    second = compare.rhs if first is compare.lhs else compare.lhs
+    compare.operands[0], compare.operands[1] = first, second
+    direction = ComparisonDirection.GT if descending else ComparisonDirection.LT
+    compare.properties["comparison_direction"] = ComparisonDirectionAttr(direction)
 
 
 class OrderSortsPass(ModulePass):

@@ -1,0 +1,146 @@
+"""By what a sort orders: the keys that its comparator compares.
+
+JAX compares the same function of both elements (floats without the sign of zero, NaNs made
+one) with LT or GT; where it sorts by several operands, the next one decides where the first
+are equal: `first or (equal and others)`.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeGuard
+
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from ttxdsl.dialects import stablehlo
+
+
+class SortKey(NamedTuple):
+    """What a comparator compares of both elements.
+
+    Attributes:
+        value: it, computed of the first element.
+        operands: of the sort, whose elements it is computed from.
+        compare: the comparison.
+        descending: whether the greater one comes first.
+    """
+
+    value: SSAValue
+    operands: tuple[int, ...]
+    compare: stablehlo.CompareOp
+    descending: bool
+
+    @property
+    def in_total_order(self) -> bool:
+        """Whether floats are compared in IEEE's total order."""
+        kind = self.compare.compare_type
+        return kind is not None and kind.data == stablehlo.ComparisonType.TOTALORDER
+
+
+def sort_keys(comparator: Region) -> list[SortKey] | None:
+    """The keys of a comparator, first the one that decides first.
+
+    Returns:
+        None of a comparator that is no order by keys.
+    """
+    block = comparator.block
+    end = block.last_op
+    if end is None or len(end.operands) != 1:
+        return None
+    value, found = end.operands[0], list[SortKey]()
+    while isinstance(value.owner, stablehlo.OrOp):
+        either = _split(value.owner, ("LT", "GT"))
+        if either is None or not isinstance(either[1].owner, stablehlo.AndOp):
+            return None
+        both = _split(either[1].owner, ("EQ",))
+        key = _key(either[0], block)
+        if key is None or both is None or not _compare_alike(either[0], both[0]):
+            return None
+        found.append(key)
+        value = both[1]
+    last = value.owner
+    # of two that LE or GE says to be equal neither comes first
+    key = _key(last, block) if _compares(last, ("LT", "GT", "LE", "GE")) else None
+    return None if key is None else [*found, key]
+
+
+def _split(
+    op: stablehlo.OrOp | stablehlo.AndOp, directions: Sequence[str]
+) -> tuple[stablehlo.CompareOp, SSAValue] | None:
+    """The side of an op that compares in one of the directions, and the other side."""
+    for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        if _compares(one.owner, directions):
+            return one.owner, other
+    return None
+
+
+def _compares(
+    owner: Operation | Block, directions: Sequence[str]
+) -> TypeGuard[stablehlo.CompareOp]:
+    if not isinstance(owner, stablehlo.CompareOp):
+        return False
+    return owner.comparison_direction.data.value in directions
+
+
+def _compare_alike(one: stablehlo.CompareOp, other: stablehlo.CompareOp) -> bool:
+    """Whether two comparisons are of the same two values, in the same way."""
+    return {one.lhs, one.rhs} == {other.lhs, other.rhs} and (
+        one.compare_type == other.compare_type
+    )
+
+
+def _key(compare: stablehlo.CompareOp, block: Block) -> SortKey | None:
+    """What is compared, if it is the same function of both elements."""
+    greater = compare.comparison_direction.data.value in ("GT", "GE")
+    for one, other in ((compare.lhs, compare.rhs), (compare.rhs, compare.lhs)):
+        operands = set[int]()
+        if _is_same(one, other, block, operands):
+            descending = greater == (one is compare.lhs)
+            return SortKey(one, tuple(sorted(operands)), compare, descending)
+    return None
+
+
+def _is_same(
+    value: SSAValue, other: SSAValue, block: Block, operands: set[int]
+) -> bool:
+    """Whether a value of the first element is what another is of the second.
+
+    Args:
+        value: the first.
+        other: the second.
+        block: of the comparator; its arguments are pairs of elements.
+        operands: those that the values are computed from are added.
+    """
+    waiting, seen = [(value, other)], set[tuple[SSAValue, SSAValue]]()
+    while waiting:
+        one, two = pair = waiting.pop()
+        if pair in seen:
+            continue
+        seen.add(pair)
+        if isinstance(one, BlockArgument):
+            place = one.index
+            if one.owner is not block or place % 2 or two is not block.args[place + 1]:
+                return False
+            operands.add(place // 2)
+            continue
+        first, second = one.owner, two.owner
+        if (
+            not isinstance(first, Operation)
+            or not isinstance(second, Operation)
+            or not (first.parent is second.parent is block)
+            or not _do_alike(first, second)
+        ):
+            return False
+        waiting += zip(first.operands, second.operands, strict=True)
+    return bool(operands)
+
+
+def _do_alike(one: Operation, other: Operation) -> bool:
+    """Whether two ops without regions make the same of the same operands."""
+    return one is other or (
+        type(one) is type(other)
+        and not one.regions
+        and one.properties == other.properties
+        and one.attributes == other.attributes
+        and len(one.operands) == len(other.operands)
+        and list(one.result_types) == list(other.result_types)
+        and [x.type for x in one.operands] == [x.type for x in other.operands]
+    )
