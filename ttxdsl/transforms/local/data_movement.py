@@ -6,6 +6,7 @@ from ttxdsl.transforms.local.by_factors import Plan, by_factors, localize_by_fac
 from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.local.halo import Window, mirrored, serve
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
+from ttxdsl.transforms.local.pieces import concatenate
 
 
 def broadcast(ctx: Localizer, op: stablehlo.BroadcastOp) -> None:
@@ -130,7 +131,7 @@ LOCALIZERS: Table = {
     stablehlo.BitcastConvertOp: by_factors,
     stablehlo.BroadcastInDimOp: by_factors,
     stablehlo.BroadcastOp: broadcast,
-    stablehlo.ConcatenateOp: by_factors,
+    stablehlo.ConcatenateOp: concatenate,
     stablehlo.GetDimensionSizeOp: dimension_size,
     stablehlo.PadOp: pad,
     stablehlo.ReshapeOp: by_factors,
