@@ -36,6 +36,7 @@ from ttxdsl.transforms.optimize import (
     joined_sums,
     loops,
     positions,
+    read_places,
     same_values,
     small_sums,
     turned_products,
@@ -196,6 +197,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "known-branches: another one",
         PROGRAMS["known-branches"],
         _instead(TripCounts, "taken", lambda *_: 0),
+    ),
+    (
+        "read-places: another one",
+        PROGRAMS["read-places"],
+        _instead(read_places, "_stretch", lambda *_: (2, 3)),
     ),
     (
         "unused: a carry that another one reads",

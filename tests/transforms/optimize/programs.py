@@ -261,6 +261,15 @@ KNOWN_BRANCHES = _function(
     f"return %4 : {S}",
 )
 
+READ_PLACES = _function(
+    [_t("8x8", "y", "")],
+    "tensor<1x8xf32>",
+    f"%0 = stablehlo.slice %a [0:1, 0:8] : ({S}) -> tensor<1x8xf32>",
+    f"%1 = stablehlo.slice %a [4:5, 0:8] : ({S}) -> tensor<1x8xf32>",
+    "%2 = stablehlo.subtract %0, %1 : tensor<1x8xf32>",
+    "return %2 : tensor<1x8xf32>",
+)
+
 UNUSED = _function(
     [_t("8x8", "y", ""), WHOLE],
     WHOLE,
@@ -329,6 +338,7 @@ BEFORE = {"small-sums": ("early-slices",)}
 PROGRAMS = {
     "known-branches": KNOWN_BRANCHES,
     "unused": UNUSED,
+    "read-places": READ_PLACES,
     "out-of-branches": OUT_OF_BRANCHES,
     "same-values": SAME_VALUES,
     "ahead-of-loops": AHEAD_OF_LOOPS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -51,6 +53,7 @@ SENT = {
     # the branch that is taken counts, which others may join
     "known-branches": (384, 384),
     "unused": (576, 0),
+    "read-places": (192, 96),
     # of the branches the dearest counts, which sends as much in front of them
     "out-of-branches": (576, 576),
     # once instead of in each of three turns
@@ -317,6 +320,31 @@ def test_a_product_of_partial_sums_is_left_alone():
     module = local(MULTIPLIED)
     before = sent(module)
     assert sent(optimized(module)) == before
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_slices_of_what_is_gathered(seed: int):
+    """Of some places, in one part or several, along one dimension or both."""
+    random = Random(seed)
+    lines: list[str] = []
+    for at in range(random.randint(1, 3)):
+        first, last = random.choice(((0, 1), (2, 4), (4, 7), (1, 6), (7, 8), (0, 8)))
+        start, end = random.choice(((0, 16), (3, 5), (8, 16)))
+        type_ = f"tensor<{last - first}x{end - start}xf32>"
+        lines.append(
+            f"%{at} = stablehlo.slice %a [{first}:{last}, {start}:{end}]"
+            f" : (tensor<8x16xf32>) -> {type_}"
+        )
+    types = ", ".join(line.rpartition(" -> ")[2] for line in lines)
+    names = ", ".join(f"%{at}" for at in range(len(lines)))
+    dims = random.choice(('{"y"}, {}', '{"x"}, {"y"}', '{"x", "y"}, {}', '{}, {"y"}'))
+    module = parse_program(f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}})
+          -> ({types}) {{
+        {(chr(10) + "        ").join(lines)}
+        return {names} : {types}
+      }}""")
+    assert partition_and_compare(module, seed)[0] == EQUAL
 
 
 def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():

@@ -12,7 +12,7 @@ somebody's part, and nobody has to give one to two others, a collective_permute 
 stretch (none for what all have themselves) brings them there, and nothing is gathered.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.ir import OpResult, SSAValue
@@ -121,7 +121,7 @@ def _cut_from(value: SSAValue, dim: int) -> Cut | None:
             waiting += missing
             if not missing:
                 known[one] = _together([known[operand] for operand in op.inputs])
-        elif isinstance(op, stablehlo.SliceOp) and _cuts_only(op, dim):
+        elif isinstance(op, stablehlo.SliceOp) and cuts_only(op, dim):
             if op.operand not in known:
                 waiting.append(op.operand)
                 continue
@@ -136,7 +136,7 @@ def _cut_from(value: SSAValue, dim: int) -> Cut | None:
     return known[value]
 
 
-def _cuts_only(op: stablehlo.SliceOp, dim: int) -> bool:
+def cuts_only(op: stablehlo.SliceOp, dim: int) -> bool:
     """Whether a slice takes neighbours, along one dimension alone."""
     before, after = shape_of(op.operand), shape_of(op.result)
     return all(step == 1 for step in op.strides.get_values()) and all(
@@ -181,7 +181,7 @@ def pieces_of(
         return None
     part = whole // count
     by_device = [
-        list(_by_owner(_between(stretches, at * part, (at + 1) * part), size))
+        list(owned(_between(stretches, at * part, (at + 1) * part), size))
         for at in range(count)
     ]
     if len({len(one) for one in by_device}) > 1:
@@ -195,7 +195,7 @@ def pieces_of(
     return found
 
 
-def _by_owner(stretches: Iterator[Stretch], size: int) -> list[tuple[Stretch, int]]:
+def owned(stretches: Iterable[Stretch], size: int) -> list[tuple[Stretch, int]]:
     """Stretches of one part each, with whose it is; those that meet are one."""
     found: list[tuple[Stretch, int]] = []
     for first, end in stretches:

@@ -353,6 +353,22 @@ class DeviceProgram:
         with _Writing(self, before, before.location, None):
             return self._writer.all_slice(value, self.mesh, per_dim)
 
+    def cut(
+        self,
+        value: SSAValue,
+        dim: int,
+        stretches: Sequence[tuple[int, int]],
+        before: Operation,
+        name: str | None = None,
+    ) -> SSAValue:
+        """Stretches of a dimension, one behind the other, ahead of an op."""
+        with _Writing(self, before, before.location, name):
+            parts = [
+                self._scratch.slice_dim(value, dim, start, end)
+                for start, end in stretches
+            ]
+            return self._scratch.concatenate(parts, dim)
+
     def on_first(self, value: SSAValue, axes: Axes, before: Operation) -> SSAValue:
         """A value on the first device along axes and zeros on the others."""
         with _Writing(self, before, before.location, None):
