@@ -57,10 +57,11 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     gathered_products.NAME: gathered_products.gather_operands,
     scattered_products.NAME: scattered_products.scatter_products,
     cheap_moves.GATHERS: cheap_moves.gather_cheaply,
-    read_places.NAME: read_places.gather_read,
     cheap_moves.EXCHANGES: cheap_moves.exchange_cheaply,
     small_permutes.NAME: small_permutes.permute_small,
     joined_sums.NAME: joined_sums.join_sums,
+    # others may have a use for all of what is gathered
+    read_places.NAME: read_places.gather_read,
 }
 """In the order in which they run, again and again until nothing changes."""
 
