@@ -201,6 +201,9 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 | `CollectivePipeliner`, latency-hiding scheduler, combiners: the same bytes, hidden or in fewer messages | none, but for XLA's CPUs `join-collectives`: the time model counts joining and overlap, the back end does them |
 | `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `cheap-gathers` moves converts where that is cheaper |
 
+The partitioner itself sends pieces for a roll (a concatenation of what was cut from one
+value), which stage 11 does here, and adds up masked rows where `read-places` gathers them.
+
 `same-values`, `out-of-branches`, `gathered-products`, `scattered-products`, `turned-products`,
 `cheap-exchanges` and `small-permutes` have no counterpart there that we know of.
 """
