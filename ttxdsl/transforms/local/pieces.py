@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xdsl.ir import OpResult, SSAValue
 
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.sharding.replica_groups import groups_along
 from ttxdsl.transforms.local.by_factors import by_factors
@@ -53,8 +53,13 @@ class Piece(NamedTuple):
 def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
     """Other dimensions split freely; this one where all comes from one value."""
     dim, wanted = op.dimension.value.data, ctx.target(op.result)
-    cut = None
-    if wanted is not None and wanted.axes[dim]:
+    cut, sharding = None, sdy.get_sharding(op.result)
+    if (
+        wanted is not None
+        and wanted.axes[dim]
+        and sharding is not None
+        and not sharding.unreduced
+    ):
         cut = _cut_from(op.result, dim)
     held = None if cut is None else _lies_as(ctx.local(cut.source), wanted)
     if wanted is None or cut is None or held is None:
