@@ -57,6 +57,10 @@ def take_steps(
     return None
 
 
+_TURNS = 1 << 16
+"""How often all loops of a program that is tried may turn."""
+
+
 def _is_like(failure: Failure, other: Failure) -> bool:
     if failure.kind is not other.kind or failure.step.name != other.step.name:
         return False
@@ -74,7 +78,8 @@ class Minimizer:
         steps: those that fail on the program.
         failure: how they fail.
         seconds: when to stop and be content with what was found.
-        limits: how far each run may go.
+        limits: how far each run may go; as many turns of loops as `_TURNS` unless they
+            say so, for without the op that ends a loop it goes on forever.
         tries: programs that were tried.
     """
 
@@ -91,6 +96,8 @@ class Minimizer:
         The failure is that of the smaller program: other elements, other inputs.
         """
         self._end = time.monotonic() + self.seconds
+        if self.limits.steps is None:
+            self.limits = replace(self.limits, steps=_TURNS)
         failure = self._fails(module)
         if failure is None:
             # it needs what a program of its own does not have; show it whole

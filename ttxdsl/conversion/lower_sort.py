@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, Operation, SSAValue
 
-from ttxdsl.analysis.sort_keys import sort_keys
 from ttxdsl.conversion.bodies import evaluate
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import bool_attr
+from ttxdsl.dialects.sort_keys import sort_keys
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import shape_of, tensor_type

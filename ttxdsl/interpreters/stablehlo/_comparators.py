@@ -5,7 +5,7 @@ from typing import cast
 from xdsl.interpreter import Interpreter
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
-from ttxdsl.analysis.sort_keys import sort_keys
+from ttxdsl.dialects.sort_keys import sort_keys
 from ttxdsl.interpreters.elements import is_complex, is_float, widen
 from ttxdsl.interpreters.kernels import Array, total_order_key
 

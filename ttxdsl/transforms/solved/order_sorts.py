@@ -17,8 +17,8 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ttxdsl.analysis.sort_keys import SortKey, sort_keys
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.sort_keys import SortKey, sort_keys
 from ttxdsl.dialects.stablehlo.attributes import (
     ComparisonDirection,
     ComparisonDirectionAttr,
