@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+import ttxdsl
 from tests.differential.partitioning import EQUAL, partition_and_compare
 from ttxdsl.program import parse_program
 from ttxdsl.reporting.collectives import list_collectives
@@ -239,3 +240,24 @@ func.func @main(%a: tensor<2x8x8x3xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{
 }}"""
     )
     assert partition_and_compare(module, 0)[0] == EQUAL
+
+
+def test_an_operand_that_changed_places_is_gathered_from_where_it_was():
+    """Both operands of a window are to lie alike; one dimension is needed whole then."""
+    text = """sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(
+          %a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+          %b: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}
+      ) -> (tensor<3x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+        %i = stablehlo.constant dense<0.0> : tensor<f32>
+        %0:2 = "stablehlo.reduce_window"(%a, %b, %i, %i) <{window_dimensions = array<i64: 2, 2>}> ({
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>, %r: tensor<f32>, %s: tensor<f32>):
+          %1 = stablehlo.add %p, %r : tensor<f32>
+          %2 = stablehlo.add %q, %s : tensor<f32>
+          stablehlo.return %1, %2 : tensor<f32>, tensor<f32>
+        }) : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<f32>, tensor<f32>) -> (tensor<3x5xf32>, tensor<3x5xf32>)
+        %3 = stablehlo.subtract %0#0, %0#1 : tensor<3x5xf32>
+        return %3 : tensor<3x5xf32>
+      }"""
+    moved = list_collectives(ttxdsl.load(text).partition().module)
+    assert sorted(one.bytes_per_device for one in moved) == [48, 72]

@@ -116,7 +116,8 @@ def collective_permute(ctx: Localizer, op: sdy.CollectivePermuteOp) -> None:
         )
     step = collectives.CollectivePermute(target.axes, target.mesh)
     moved = ctx.step(local, step)
-    ctx.define(op.result, replace(local, value=moved.value, layout=target))
+    made = replace(local, value=moved.value, layout=target, moved=moved.moved)
+    ctx.define(op.result, made)
 
 
 def _to_combine(op: sdy.CombiningOp, local: Local, axes: Axes) -> Axes:
