@@ -99,7 +99,8 @@ func.func public @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<i1>) {
   %another = func.call @more(%start) : (tensor<ui8>) -> tensor<ui8>
   %four = stablehlo.constant dense<4> : tensor<ui8>
   %more = func.call @more(%r#2) : (tensor<ui8>) -> tensor<ui8>
-  %same = stablehlo.compare EQ, %more, %four : (tensor<ui8>, tensor<ui8>) -> tensor<i1>
+  %least = stablehlo.minimum %more, %start : tensor<ui8>
+  %same = stablehlo.compare EQ, %least, %four : (tensor<ui8>, tensor<ui8>) -> tensor<i1>
   return %r#1, %same : tensor<4xf32>, tensor<i1>
 }
 func.func private @more(%n: tensor<ui8>) -> tensor<ui8> {

@@ -338,7 +338,7 @@ class TripCounts:
         kind, result = type(op), op.results[0]
         if kind is stablehlo.AddOp and element_of(result) == i1:
             kind = stablehlo.OrOp
-        numbers = [self._number(one, left - 1) for one in (first, second)]
+        numbers = [self._constant(one, left - 1) for one in op.operands]
         if kind in _DECIDES:
             decides = _wrapped(_DECIDES[kind], result)
             if decides is not None and decides.offset in numbers:

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, f32, i64
 
 from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
 from tests.transforms.optimize.programs import (
@@ -328,7 +328,9 @@ def test_slices_of_what_is_gathered(seed: int):
     random = Random(seed)
     lines: list[str] = []
     for at in range(random.randint(1, 3)):
-        first, last = random.choice(((0, 1), (2, 4), (4, 7), (1, 6), (7, 8), (0, 8)))
+        first, last = random.choice(
+            ((0, 1), (2, 4), (4, 7), (1, 6), (7, 8), (0, 8), (3, 3))
+        )
         start, end = random.choice(((0, 16), (3, 5), (8, 16)))
         type_ = f"tensor<{last - first}x{end - start}xf32>"
         lines.append(
@@ -345,6 +347,21 @@ def test_slices_of_what_is_gathered(seed: int):
         return {names} : {types}
       }}""")
     assert partition_and_compare(module, seed)[0] == EQUAL
+
+
+def test_a_slice_of_nothing_beside_one_of_a_row():
+    module = local(PROGRAMS["read-places"])
+    (row, _) = ops_of_type(module, stablehlo.SliceOp)
+    limits = DenseArrayBase.from_list(i64, [0, 8])
+    nothing = stablehlo.SliceOp.create(
+        operands=row.operands,
+        result_types=[TensorType(f32, [0, 8])],
+        properties=row.properties | {"limit_indices": limits},
+    )
+    assert row.parent is not None
+    row.parent.insert_op_after(nothing, row)
+    before = sent(module)
+    assert sent(optimized(module, "read-places")) == before
 
 
 def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():

@@ -53,16 +53,12 @@ class Piece(NamedTuple):
 def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
     """Other dimensions split freely; this one where all comes from one value."""
     dim, wanted = op.dimension.value.data, ctx.target(op.result)
-    cut, sharding = None, sdy.get_sharding(op.result)
-    if (
-        wanted is not None
-        and wanted.axes[dim]
-        and sharding is not None
-        and not sharding.unreduced
-    ):
-        cut = _cut_from(op.result, dim)
+    sharding = sdy.get_sharding(op.result)
+    if wanted is None or not wanted.axes[dim] or sharding is None or sharding.unreduced:
+        return by_factors(ctx, op)
+    cut = _cut_from(op.result, dim)
     held = None if cut is None else _lies_as(ctx.local(cut.source), wanted)
-    if wanted is None or cut is None or held is None:
+    if cut is None or held is None:
         return by_factors(ctx, op)
     groups = groups_along(wanted.mesh, wanted.axes[dim])
     size, count = held.placed.local_shape[dim], len(groups[0])
@@ -84,10 +80,10 @@ def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
     return ctx.define(op.result, Local(value, wanted))
 
 
-def _lies_as(local: Local, wanted: Layout | None) -> Local | None:
+def _lies_as(local: Local, wanted: Layout) -> Local | None:
     """A value, or what it was before it was moved, where it is split as is wanted."""
     found: Local | None = local
-    while found is not None and wanted is not None:
+    while found is not None:
         layout = found.layout
         if (
             layout is not None

@@ -23,10 +23,7 @@ from xdsl.rewriter import Rewriter
 from ttxdsl.analysis.origins import optimized
 from ttxdsl.dialects import stablehlo
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
-from ttxdsl.transforms.optimize.single_ops import (
-    does_the_same,
-    is_collective,
-)
+from ttxdsl.transforms.optimize.single_ops import does_the_same, is_collective
 
 KNOWN = "known-branches"
 NAME = "out-of-branches"

@@ -23,10 +23,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.transforms.local.combiner import combiner_of
-from ttxdsl.transforms.optimize.single_ops import (
-    is_elementwise,
-    slice_of,
-)
+from ttxdsl.transforms.optimize.single_ops import is_elementwise, slice_of
 
 Dims = Sequence[int | None]
 """One an operand."""

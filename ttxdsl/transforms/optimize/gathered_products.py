@@ -26,10 +26,7 @@ from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import Dims, held_in
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    sum_of,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, sum_of
 
 NAME = "gathered-products"
 

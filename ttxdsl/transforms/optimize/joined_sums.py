@@ -15,10 +15,7 @@ from xdsl.ir import Block, Operation
 from ttxdsl.dialects import stablehlo
 from ttxdsl.sharding.axes import Axes, sort_by_mesh
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    sum_of,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, sum_of
 
 NAME = "joined-sums"
 

@@ -45,10 +45,7 @@ from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    sum_of,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, sum_of
 
 NAME = "late-sums"
 

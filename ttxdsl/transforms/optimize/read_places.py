@@ -46,10 +46,12 @@ def _gather_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
         return False
     size = shape_of(held)[dim]
     read = {op: owned([_stretch(op, dim)], size) for op in slices}
+    if not all(read.values()):  # of no places: nothing to put together
+        return False
     stretches = [stretch for parts in read.values() for stretch, _ in parts]
-    low = min((start for start, _ in stretches), default=0)
-    high = max((end for _, end in stretches), default=0)
-    if high - low in (0, size):
+    low = min(start for start, _ in stretches)
+    high = max(end for _, end in stretches)
+    if high - low == size:
         return False
     part = program.cut(held, dim, [(low, high)], gather, NAME)
     less = program.all_gather(part, gather, axes, dim, NAME)

@@ -19,10 +19,7 @@ from ttxdsl.ir.tensors import is_tensor, shape_of
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in
 from ttxdsl.transforms.optimize.in_order import places_in
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    is_elementwise,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, is_elementwise
 
 _RESIZED = (
     stablehlo.BroadcastInDimOp,

@@ -18,11 +18,7 @@ from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    is_elementwise,
-    slice_of,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, is_elementwise, slice_of
 
 NAME = "small-permutes"
 

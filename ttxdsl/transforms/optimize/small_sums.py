@@ -16,10 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ttxdsl.dialects import stablehlo
 from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    sum_of,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, sum_of
 
 NAME = "small-sums"
 

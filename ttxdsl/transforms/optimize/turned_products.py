@@ -24,10 +24,7 @@ from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in
-from ttxdsl.transforms.optimize.single_ops import (
-    erase_unused,
-    is_elementwise,
-)
+from ttxdsl.transforms.optimize.single_ops import erase_unused, is_elementwise
 
 NAME = "turned-products"
 

@@ -19,9 +19,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
-from ttxdsl.transforms.optimize.single_ops import (
-    read_by,
-)
+from ttxdsl.transforms.optimize.single_ops import read_by
 
 NAME = "unused"
 
