@@ -219,6 +219,33 @@ def test_replicas_that_differ_are_reported():
     assert str(error.value).startswith("result 0 of 'sdy.manual_computation': replicas")
 
 
+SAME_PRODUCTS = """
+sdy.mesh @mesh = <["x"=3]>
+func.func @main(%a: tensor<{rows}x{inner}xf32>, %w: tensor<{columns}x{inner}xf32>) -> tensor<{m}x{columns}xf32> {{
+  %0 = sdy.manual_computation(%a, %w) in_shardings=[<@mesh, [{{"x"}}, {{}}]>, <@mesh, [{{}}, {{}}]>] out_shardings=[<@mesh, [{{}}, {{}}]>] manual_axes={{"x"}} (%b: tensor<{m}x{inner}xf32>, %v: tensor<{columns}x{inner}xf32>) {{
+    %1 = stablehlo.dot_general %b, %v, contracting_dims = [1] x [1] : (tensor<{m}x{inner}xf32>, tensor<{columns}x{inner}xf32>) -> tensor<{m}x{columns}xf32>
+    sdy.return %1 : tensor<{m}x{columns}xf32>
+  }} : (tensor<{rows}x{inner}xf32>, tensor<{columns}x{inner}xf32>) -> tensor<{m}x{columns}xf32>
+  return %0 : tensor<{m}x{columns}xf32>
+}}"""
+
+
+def test_replicas_are_not_told_apart_by_their_place_in_a_product():
+    """BLAS rounds some rows otherwise than others with the same numbers."""
+    generator = np.random.default_rng(0)
+    for _ in range(500):
+        m, columns, inner = (int(n) for n in generator.integers(1, 100, 3))
+        a, w = (generator.standard_normal((n, inner), np.float32) for n in (m, columns))
+        rows = np.tile(a, (3, 1))
+        if len(np.unique((rows @ w.T).reshape(3, m, columns), axis=0)) > 1:
+            break
+    else:
+        pytest.skip("this BLAS rounds all rows alike")
+    text = SAME_PRODUCTS.format(m=m, rows=3 * m, columns=columns, inner=inner)
+    (found,) = run(text, rows, w)
+    np.testing.assert_allclose(found, a @ w.T, rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("groups", "shape", "handle"),
     [

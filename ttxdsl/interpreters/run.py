@@ -26,11 +26,12 @@ from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.contraction import apart
 from ttxdsl.interpreters.elements import WIDER, DType, is_float, is_integer, tensor_of
-from ttxdsl.interpreters.engine import Devices, run_on
+from ttxdsl.interpreters.engine import Devices, VirtualDevices, run_on
 from ttxdsl.interpreters.footprint import Footprint, footprint
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
 from ttxdsl.interpreters.memory import reusing
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.regions import Rounding, session
 
 Array = NDArray[Any]
@@ -275,5 +276,22 @@ class Runner:
         state.rounding = rounding
         try:
             return run_on(self, inputs)
+        except ReplicaMismatchError:
+            if state.devices.apart:
+                raise
+            return self._run_apart(inputs)
         finally:
             state.rounding = None
+
+    def _run_apart(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """The results where each device's products are computed by themselves.
+
+        In one product for all devices BLAS may round a device's numbers otherwise than
+        those of its replica, which lie elsewhere in it.
+        """
+        state = session(self.interpreter)
+        devices, state.devices = state.devices, VirtualDevices(apart=True)
+        try:
+            return run_on(self, inputs)
+        finally:
+            state.devices = devices
