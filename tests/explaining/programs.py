@@ -263,18 +263,28 @@ THREE = function(
 )
 """The axis would come from each of three arguments."""
 
-TWO_LAYERS = function(
-    given("%x: tensor<8x256xf32>", "[{}, {}]")
+BOTH_SPLIT = function(
+    given("%x: tensor<8x64xf32>", '[{}, {"b"}]')
     + ", "
-    + given("%up: tensor<256x8xf32>", '[{}, {"b"}]')
-    + ", "
-    + given("%down: tensor<8x16xf32>", '[{"b"}, {}]'),
+    + given("%w: tensor<64x16xf32>", '[{"b"}, {}]'),
     given("tensor<8x16xf32>", "[{}, {}]"),
-    """  %hidden = stablehlo.dot %x, %up : (tensor<8x256xf32>, tensor<256x8xf32>) -> tensor<8x8xf32>
-  %out = stablehlo.dot %hidden, %down : (tensor<8x8xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+    """  %out = stablehlo.dot %x, %w : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
   return %out : tensor<8x16xf32>""",
 )
-"""The sum goes away only if both of what is contracted are whole."""
+"""The sum goes away only if neither of what is contracted is split."""
+
+WIDE_LAYERS = function(
+    given("%x: tensor<8x16xf32>", "[{}, {}]")
+    + ", "
+    + given("%up: tensor<16x64xf32>", '[{}, {"b"}]')
+    + ", "
+    + given("%down: tensor<64x16xf32>", '[{"b"}, {}]'),
+    given("tensor<8x16xf32>", "[{}, {}]"),
+    """  %hidden = stablehlo.dot %x, %up : (tensor<8x16xf32>, tensor<16x64xf32>) -> tensor<8x64xf32>
+  %out = stablehlo.dot %hidden, %down : (tensor<8x64xf32>, tensor<64x16xf32>) -> tensor<8x16xf32>
+  return %out : tensor<8x16xf32>""",
+)
+"""What is summed is smaller than what could be gathered."""
 
 ALL = {
     name.lower(): value

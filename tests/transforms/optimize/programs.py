@@ -450,7 +450,70 @@ BIAS = _function(
 )
 """A vector that is split as the rows of what it is added to are."""
 
+TWO_WEIGHTS = _function(
+    [_t("8x8", "", "y"), _t("8x8", "y", ""), _t("8x8", "y", "")],
+    f"{WHOLE}, {WHOLE}",
+    _dot("0", "a", "b"),
+    f"%1 = stablehlo.negate %a : {S}",
+    f"%2 = stablehlo.negate %1 : {S}",
+    f"%3 = stablehlo.negate %1 : {S}",
+    _dot("4", "2", "b"),
+    _dot("5", "3", "c"),
+    f"return %4, %5 : {S}, {S}",
+)
+"""Activations of which a copy each is multiplied with two weights."""
+
+PART_OF_WHOLE = _function(
+    [WHOLE, _t("8x8", "y", "")],
+    WHOLE,
+    f'%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{"y"}}]> : {S}',
+    f"%1 = stablehlo.negate %0 : {S}",
+    _dot("2", "1", "b"),
+    f"return %2 : {S}",
+)
+"""A product of what devices have all of, and take their part of."""
+
+_HEADS, _MERGED = "tensor<4x4x8x8xf32>", "tensor<16x8x8xf32>"
+_BATCHED = (
+    "batching_dims = [0] x [0], contracting_dims = [2] x [{}]"
+    f" : ({_MERGED}, {_MERGED}) -> {_MERGED}"
+)
+HEADS = _function(
+    [_t("4x4x8x8", "", "y", "", "")] * 3,
+    _t("4x4x8x8", "", "y", "", ""),
+    *(
+        f"%{at} = stablehlo.reshape %{name} : ({_HEADS}) -> {_MERGED}"
+        for at, name in enumerate("abc")
+    ),
+    f"%3 = stablehlo.dot_general %0, %1, {_BATCHED.format(2)}",
+    f"%4 = stablehlo.reshape %3 : ({_MERGED}) -> {_HEADS}",
+    f"%5 = stablehlo.negate %4 : {_HEADS}",
+    f"%6 = stablehlo.reshape %5 : ({_HEADS}) -> {_MERGED}",
+    f"%7 = stablehlo.dot_general %6, %2, {_BATCHED.format(1)}",
+    f"%8 = stablehlo.reshape %7 : ({_MERGED}) -> {_HEADS}",
+    f"return %8 : {_HEADS}",
+)
+"""Heads that are split, and merged with the batch for both products of an attention."""
+
+CUT_AND_GATHERED = _function(
+    [_t("8x8", "y", ""), WHOLE],
+    f"{WHOLE}, {WHOLE}",
+    f"%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{}}]> : {S}",
+    f"%1 = stablehlo.dot_general %0, %0, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}",
+    f"%2 = stablehlo.multiply %0, %b : {S}",
+    f"%3 = sdy.sharding_constraint %2 <@mesh, [{{}}, {{}}]> : {S}",
+    f'%4 = sdy.sharding_constraint %3 <@mesh, [{{"y"}}, {{}}]> : {S}',
+    f"%5 = stablehlo.add %4, %a : {S}",
+    f"%6 = sdy.sharding_constraint %5 <@mesh, [{{}}, {{}}]> : {S}",
+    f"%7 = stablehlo.dot_general %6, %6, contracting_dims = [0] x [0] : ({S}, {S}) -> {S}",
+    f"return %1, %7 : {S}, {S}",
+)
+"""What is gathered, cut, and gathered again."""
+
 CHEAPER = {
+    "an operand of two products": (TWO_WEIGHTS, 768, 576),
+    "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),
+    "heads merged with the batch": (HEADS, 9216, 0),
     "a scattered gradient": (gradient(4, 8, "y", ""), 384, 120),
     "the same along the other side": (gradient(4, 8, "", "y"), 384, 120),
     "a bias": (BIAS, 48, 24),

@@ -12,6 +12,7 @@ from tests.differential.partitioning import EQUAL, arguments_of, partition_and_c
 from tests.transforms.optimize.programs import (
     BEFORE,
     CHEAPER,
+    CUT_AND_GATHERED,
     IN_BRANCHES,
     PROGRAMS,
     REDUCED_IN_LOOPS,
@@ -293,6 +294,13 @@ def test_what_needs_no_sending_is_not_sent(name: str):
     computes_the_same(module, text)
 
 
+def test_a_part_of_what_moves_is_its_first_form():
+    module = local(CUT_AND_GATHERED)
+    assert sent(module) == 384
+    assert sent(optimized(module, "cheap-gathers")) == 192
+    computes_the_same(module, CUT_AND_GATHERED)
+
+
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_all_together_send_no_more_than_one(text: str):
     alone = min(sent(optimized(local(text), name)) for name in OPTIMIZATIONS)
@@ -319,7 +327,7 @@ def test_a_gradient_of_many_samples_is_summed():
 def test_a_product_of_partial_sums_is_left_alone():
     module = local(MULTIPLIED)
     before = sent(module)
-    assert sent(optimized(module)) == before
+    assert sent(optimized(module, "late-sums")) == before
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -362,6 +370,86 @@ def test_a_slice_of_nothing_beside_one_of_a_row():
     row.parent.insert_op_after(nothing, row)
     before = sent(module)
     assert sent(optimized(module, "read-places")) == before
+
+
+def _on_merged(random: Random, value: str, rows: str, at: int) -> tuple[list[str], str]:
+    """Some op on [2 x 4 x .] rows of 4 numbers in one dimension, and the next value."""
+    one, merged = f"%m{at}", f"tensor<{rows}x4xf32>"
+    dims = len(rows.split("x"))
+    match random.randrange(5):
+        case 0:
+            return [f"{one} = stablehlo.negate %{value} : {merged}"], one[1:]
+        case 1:
+            line = f"{one} = stablehlo.add %{value}, %{value} : {merged}"
+            return [line], one[1:]
+        case 2:
+            order = [*range(1, dims + 1)]
+            random.shuffle(order)
+            sizes = [*rows.split("x"), "4"]
+            turned = [0, *order]
+            back = [turned.index(dim) for dim in range(dims + 1)]
+            type_ = f"tensor<{'x'.join(sizes[dim] for dim in turned)}xf32>"
+            return [
+                f"%t{at} = stablehlo.transpose %{value}, dims = {turned}"
+                f" : ({merged}) -> {type_}",
+                f"%n{at} = stablehlo.negate %t{at} : {type_}",
+                f"{one} = stablehlo.transpose %n{at}, dims = {back}"
+                f" : ({type_}) -> {merged}",
+            ], one[1:]
+        case 3:
+            small = f"tensor<{rows}xf32>"
+            return [
+                f"%z{at} = stablehlo.constant dense<0.0> : tensor<f32>",
+                f"%t{at} = stablehlo.reduce(%{value} init: %z{at}) applies stablehlo.add"
+                f" across dimensions = [{dims}] : ({merged}, tensor<f32>) -> {small}",
+                f"{one} = stablehlo.broadcast_in_dim %t{at}, dims = {[*range(dims)]}"
+                f" : ({small}) -> {merged}",
+            ], one[1:]
+        case _:
+            batch = [*range(dims - 1)]
+            square = f"tensor<{rows}x{rows.split('x')[-1]}xf32>"
+            return [
+                f"%t{at} = stablehlo.dot_general %{value}, %{value}, batching_dims = {batch}"
+                f" x {batch}, contracting_dims = [{dims}] x [{dims}]"
+                f" : ({merged}, {merged}) -> {square}",
+                f"{one} = stablehlo.dot_general %t{at}, %{value}, batching_dims = {batch} x"
+                f" {batch}, contracting_dims = [{dims}] x [{dims - 1}]"
+                f" : ({square}, {merged}) -> {merged}",
+            ], one[1:]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_merged_and_comes_apart_again(seed: int):
+    """Whatever works on it in between, and whoever else uses that."""
+    random = Random(seed)
+    rows = random.choice(("8", "8x3"))
+    whole = f"tensor<2x4{rows[1:]}x4xf32>"
+    lines = [f"%m = stablehlo.reshape %a : ({whole}) -> tensor<{rows}x4xf32>"]
+    values = ["m"]
+    for at in range(random.randint(1, 5)):
+        more, value = _on_merged(random, random.choice(values[-2:]), rows, at)
+        lines += more
+        values.append(value)
+    ends = random.sample(values, min(len(values), 2))
+    for at, value in enumerate(ends):
+        lines.append(
+            f"%e{at} = stablehlo.reshape %{value} : (tensor<{rows}x4xf32>) -> {whole}"
+        )
+    types = ", ".join([whole] * len(ends) + [f"tensor<{rows}x4xf32>"])
+    names = ", ".join([*(f"%e{at}" for at in range(len(ends))), f"%{values[-1]}"])
+    rest = ", {}" * (rows.count("x") + 1)
+    shardings = [
+        random.choice(('{}, {"y"}', '{"x"}, {"y"}', '{}, {"x"}', '{"x"}, {}')) + rest
+        for _ in range(2)
+    ]
+    split = [f"{{sdy.sharding = #sdy.sharding<@mesh, [{one}]>}}" for one in shardings]
+    module = parse_program(f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%a: {whole} {split[0]})
+          -> ({types.replace(whole, f"{whole} {split[1]}", 1)}) {{
+        {(chr(10) + "        ").join(lines)}
+        return {names} : {types}
+      }}""")
+    assert partition_and_compare(module, seed)[0] == EQUAL
 
 
 def test_what_repeats_in_parts_that_are_not_equal_is_exchanged():

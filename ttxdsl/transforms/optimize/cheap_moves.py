@@ -36,10 +36,12 @@ from ttxdsl.transforms.optimize.apart_slices import take_slices_apart
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
+from ttxdsl.transforms.optimize.merged_dims import keep_apart
 from ttxdsl.transforms.optimize.min_cut import VertexGraph
 from ttxdsl.transforms.optimize.positions import is_numbered, number_all
 from ttxdsl.transforms.optimize.repeated_exchanges import gather_repeated
 from ttxdsl.transforms.optimize.single_ops import (
+    LIGHT,
     erase_unused,
     is_collective,
     is_elementwise,
@@ -48,19 +50,6 @@ from ttxdsl.transforms.optimize.single_ops import (
 
 GATHERS = "cheap-gathers"
 EXCHANGES = "cheap-exchanges"
-
-_LIGHT = (
-    stablehlo.TransposeOp,
-    stablehlo.ReshapeOp,
-    stablehlo.BroadcastInDimOp,
-    stablehlo.ConcatenateOp,
-    stablehlo.SliceOp,
-    stablehlo.PadOp,
-    stablehlo.ReverseOp,
-    stablehlo.IotaOp,
-    stablehlo.ConstantOp,
-)
-"""Ops beside elementwise ones that all devices may do for the sake of fewer bytes."""
 
 Places = tuple[int, ...]
 """The dimension that is split before the move, and the one that is split after it."""
@@ -119,6 +108,8 @@ class _Region:
             self._find_both(moves)
         self.below.update(self.moved)
         self._grow_down()
+        if self.gathers:
+            self._find_parts()
 
     # Growing
 
@@ -135,6 +126,15 @@ class _Region:
             vertex.is_source = True
             vertex.other = value
             self.below[value] = vertex
+
+    def _find_parts(self) -> None:
+        """What is a device's part of a value behind moves is the first form of that."""
+        for vertex in self.above.values():
+            op = vertex.value.owner
+            if isinstance(op, Operation) and self._is_part(op, vertex.dims[0]):
+                whole = self.below.get(op.operands[0])
+                if whole is not None and whole.dims == vertex.dims:
+                    vertex.inputs.append(whole)
 
     def _up(self, value: SSAValue, dims: Places, like: Operation) -> _Vertex:
         start = self.above.get((value, dims))
@@ -164,7 +164,7 @@ class _Region:
         op = value.op
         if self._is_part(op, vertex.dims[0]):
             return [] if self.program.same_along(op.operands[0], self.axes) else None
-        if not is_elementwise(op) and not isinstance(op, _LIGHT):
+        if not is_elementwise(op) and not isinstance(op, LIGHT):
             return None
         if is_numbered(self.program, op, vertex.dims[0], self.axes):
             return []
@@ -264,7 +264,7 @@ class _Region:
         found = self._held(op, dims, (1, 1))
         return (
             found is not None
-            and (isinstance(op, _LIGHT) or is_elementwise(op))
+            and (isinstance(op, LIGHT) or is_elementwise(op))
             and not any(found)
             and all(self.program.same_along(one, self.axes) for one in op.operands)
         )
@@ -379,8 +379,9 @@ class _Region:
             return
         found = self._held(op, vertex.dims, (1, 1))
         assert found is not None, "asked before"
+        inputs = iter(vertex.inputs)
         operands = [
-            operand if places is None else self._second[id(self.above[operand, places])]
+            operand if places is None else self._second[id(next(inputs))]
             for operand, places in zip(op.operands, found, strict=True)
         ]
         sizes = self._sizes(vertex)
@@ -417,8 +418,8 @@ class _Region:
 
         changed = False
         for group in self._components():
-            # another group may have taken what this one starts from: the next round
-            if all(_is_there(one.value) for one in group):
+            # another group may have taken what this one is made of: the next round
+            if all(map(_is_there, group)):
                 group.sort(key=place)
                 changed |= self._solve(group)
         return changed
@@ -521,7 +522,8 @@ class _Region:
         return dead
 
 
-def _is_there(value: SSAValue) -> bool:
+def _is_there(vertex: _Vertex) -> bool:
+    value = vertex.value
     return not isinstance(value, OpResult) or value.op.parent is not None
 
 
@@ -562,6 +564,7 @@ def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -
 def gather_cheaply(program: DeviceProgram, block: Block) -> bool:
     """Move the all_gathers of one block; whether any moved."""
     take_slices_apart(program, block)
+    keep_apart(program, block)
     gather_repeated(program, block, GATHERS)
     return _move_cheaply(program, block, stablehlo.AllGatherOp)
 

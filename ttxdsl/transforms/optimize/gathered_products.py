@@ -14,9 +14,15 @@ are rounded in another order then.)
 
 Instead of a part, each device makes the whole of a sum that is not scattered. That is only
 done where it takes few operations for each byte that need not be sent.
+
+An operand is sent once for all its products, as the activations that several weights are
+multiplied with, and for nothing where devices have all of it, or took their part of that.
 """
 
-from xdsl.ir import Block, OpResult, SSAValue
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.work import operations
 from ttxdsl.dialects import stablehlo
@@ -24,9 +30,17 @@ from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM
+from ttxdsl.transforms.optimize.cheap_moves import gather_cheaply
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import Dims, held_in
-from ttxdsl.transforms.optimize.single_ops import erase_unused, sum_of
+from ttxdsl.transforms.optimize.same_values import first_alike
+from ttxdsl.transforms.optimize.single_ops import (
+    LIGHT,
+    erase_unused,
+    is_elementwise,
+    slice_of,
+    sum_of,
+)
 
 NAME = "gathered-products"
 
@@ -39,16 +53,102 @@ Accelerators do hundreds to thousands in the time that a byte takes between two 
 _Sum = stablehlo.AllReduceOp | stablehlo.ReduceScatterOp
 
 
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """An operand that is put together along a dimension that products sum over.
+
+    Attributes:
+        value: the operand.
+        axes: of the group.
+        summed: the dimension.
+        place: the one that is split instead; None if none is.
+    """
+
+    value: SSAValue
+    axes: Axes
+    summed: int
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A sum of products that need not be sent.
+
+    Attributes:
+        op: the sum.
+        product: what makes the products.
+        moves: of its operands.
+        sends: the bytes of the sum.
+        repeated: how many more operations a device would do.
+        sizes: the dimensions of the product that have another size then.
+    """
+
+    op: _Sum
+    product: Operation
+    moves: tuple[_Move, ...]
+    sends: int
+    repeated: int
+    sizes: dict[int, int]
+
+
 def gather_operands(program: DeviceProgram, block: Block) -> bool:
     """Send the operands of products of one block instead; whether any are now."""
     changed = False
-    for op in program.sending(block):
-        if isinstance(op, _Sum) and op.parent is not None and sum_of(op) == SUM:
-            changed |= _gather(program, op)
+    while _gather_some(program, block):  # behind a sum there may be another one
+        changed = True
     return changed
 
 
-def _gather(program: DeviceProgram, op: _Sum) -> bool:
+def _gather_some(program: DeviceProgram, block: Block) -> bool:
+    found = [
+        one
+        for op in program.sending(block)
+        if isinstance(op, _Sum)
+        and sum_of(op) == SUM
+        and (one := _candidate(program, op)) is not None
+    ]
+    if not found:
+        return False
+    prices = _Prices(program, block)
+    chosen = [one for one in found if _pays([one], prices)]
+    chosen += _together(block, [one for one in found if one not in chosen], prices)
+    order = {one.op: at for at, one in enumerate(found)}
+    made: dict[_Move, SSAValue] = {}  # by the first one that needs it
+    for one in sorted(chosen, key=lambda one: order[one.op]):
+        _gather(program, one, made)
+    if chosen:
+        # what is there already is taken from there before others look at it
+        gather_cheaply(program, block)
+    return bool(chosen)
+
+
+def _together(
+    block: Block, some: Sequence[_Candidate], prices: "_Prices"
+) -> list[_Candidate]:
+    """Those that pay because they have an operand in common, which they then share."""
+    some = [
+        one for one in some if any(one.sends > prices.of(move) for move in one.moves)
+    ]
+    if len(some) < 2:
+        return []
+    first = first_alike(block, [move.value for one in some for move in one.moves])
+    groups: dict[_Move, list[_Candidate]] = {}
+    for one in some:
+        moves = tuple(replace(move, value=first[move.value]) for move in one.moves)
+        shared = replace(one, moves=moves)
+        for move in moves:
+            others = sum(prices.of(other) for other in moves if other != move)
+            if one.sends > others:
+                groups.setdefault(move, []).append(shared)
+    chosen: dict[_Sum, _Candidate] = {}
+    for group in groups.values():
+        left = [one for one in group if one.op not in chosen]
+        if len(left) > 1 and _pays(left, prices):
+            chosen.update((one.op, one) for one in left)
+    return list(chosen.values())
+
+
+def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
     axes, value = program.axes(op), op.operands[0]
     if (
         axes is None
@@ -56,52 +156,123 @@ def _gather(program: DeviceProgram, op: _Sum) -> bool:
         or not value.has_one_use()
         or element_of(value) != element_of(op.results[0])
     ):
-        return False
+        return None
     product = value.op
-    if not isinstance(product, stablehlo.DotGeneralOp) or product.parent != op.parent:
-        return False
-    dims = product.dot_dimension_numbers.data
-    if not dims.lhs_contracting_dimensions:
-        return False
-    summed = dims.lhs_contracting_dimensions[0], dims.rhs_contracting_dimensions[0]
+    if product.parent != op.parent or (summed := _summed(product)) is None:
+        return None
     size = program.size(axes)
     scattered: Dims | None = None, None
     if isinstance(op, stablehlo.ReduceScatterOp):
         dim = op.scatter_dimension.value.data
         scattered = held_in(product, dim)
         if scattered is None or len(axes) > 1:
-            return False
-        now = program.bytes(Ring.REDUCE_SCATTER, value, axes)
+            return None
+        sends = program.bytes(Ring.REDUCE_SCATTER, value, axes)
         sizes = {dim: shape_of(value)[dim] // size}
         repeated = 0
     else:
-        now = program.bytes(Ring.ALL_REDUCE, value, axes)
+        sends = program.bytes(Ring.ALL_REDUCE, value, axes)
         sizes: dict[int, int] = {}
         repeated = operations(product) * (size - 1)
-    then = sum(
-        program.bytes(_kind(place), operand, axes)
-        for operand, place in zip(product.operands, scattered, strict=True)
+    moves = tuple(
+        _Move(operand, axes, dim, place)
+        for operand, dim, place in zip(product.operands, summed, scattered, strict=True)
     )
-    if then >= now or repeated > (now - then) * OPERATIONS_PER_BYTE:
-        return False
-    operands = [
-        _moved(program, op, product, index, axes, (summed[index], place))
-        for index, place in enumerate(scattered)
-    ]
-    made = program.copy(product, operands, sizes)
-    op.results[0].replace_all_uses_with(made)
-    erase_unused(op.results)
-    return True
+    return _Candidate(op, product, moves, sends, repeated, sizes)
 
 
-def _kind(place: int | None) -> Ring:
-    return Ring.ALL_GATHER if place is None else Ring.ALL_TO_ALL
+def _summed(op: Operation) -> tuple[int, int] | None:
+    """The dimensions of both operands that a product sums over, the first if of several."""
+    match op:
+        case stablehlo.DotOp():
+            return len(shape_of(op.lhs)) - 1, 0
+        case stablehlo.DotGeneralOp():
+            dims = op.dot_dimension_numbers.data
+            pairs = zip(
+                dims.lhs_contracting_dimensions,
+                dims.rhs_contracting_dimensions,
+                strict=True,
+            )
+            return next(pairs, None)
+        case _:
+            return None
+
+
+def _pays(some: Sequence[_Candidate], prices: "_Prices") -> bool:
+    """Whether to move all their operands, each once, sends less than the sums do."""
+    moves = {move for one in some for move in one.moves}
+    saved = sum(one.sends for one in some) - sum(prices.of(move) for move in moves)
+    repeated = sum(one.repeated for one in some)
+    return saved > 0 and repeated <= saved * OPERATIONS_PER_BYTE
+
+
+class _Prices:
+    """What moves of operands in a block send."""
+
+    def __init__(self, program: DeviceProgram, block: Block) -> None:
+        self.program, self.block = program, block
+        self._gathered = {
+            (op.operands[0], program.axes(op), op.all_gather_dim.value.data)
+            for op in program.sending(block)
+            if isinstance(op, stablehlo.AllGatherOp) and len(op.operands) == 1
+        }
+        self._known: dict[_Move, int] = {}
+
+    def of(self, move: _Move) -> int:
+        """The bytes; none where devices have what is put together."""
+        known = self._known.get(move)
+        if known is None:
+            kind = Ring.ALL_GATHER if move.place is None else Ring.ALL_TO_ALL
+            known = 0
+            if not self._is_there(move.value, move.axes, move.summed):
+                known = self.program.bytes(kind, move.value, move.axes)
+            self._known[move] = known
+        return known
+
+    def _is_there(self, value: SSAValue, axes: Axes, dim: int) -> bool:
+        """Whether devices have the whole that theirs are parts of."""
+        waiting, same = [(value, dim)], self.program.same_along
+        while waiting:
+            one, place = waiting.pop()
+            if (one, axes, place) in self._gathered:
+                continue
+            op = one.owner
+            if not isinstance(op, Operation) or op.parent is not self.block:
+                return False
+            part = slice_of(op)
+            if part is not None and part[1] == place:
+                if (part[0],) != axes or not same(op.operands[0], axes):
+                    return False
+                continue
+            found = held_in(op, place)
+            if found is None or not (is_elementwise(op) or isinstance(op, LIGHT)):
+                return False
+            for operand, held in zip(op.operands, found, strict=True):
+                if held is not None:
+                    waiting.append((operand, held))
+                elif not same(operand, axes):
+                    return False
+        return True
+
+
+def _gather(
+    program: DeviceProgram, one: _Candidate, made: dict[_Move, SSAValue]
+) -> None:
+    operands: list[SSAValue] = []
+    for index, move in enumerate(one.moves):
+        if move not in made:
+            dims = move.summed, move.place
+            made[move] = _moved(program, one.op, one.product, index, move.axes, dims)
+        operands.append(made[move])
+    whole = program.copy(one.product, operands, one.sizes)
+    one.op.results[0].replace_all_uses_with(whole)
+    erase_unused(one.op.results)
 
 
 def _moved(
     program: DeviceProgram,
     op: _Sum,
-    product: stablehlo.DotGeneralOp,
+    product: Operation,
     index: int,
     axes: Axes,
     dims: tuple[int, int | None],

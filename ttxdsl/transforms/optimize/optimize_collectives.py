@@ -54,10 +54,10 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     late_sums.NAME: late_sums.combine_late,
     small_sums.NAME: small_sums.sum_small,
     turned_products.NAME: turned_products.turn_products,
-    gathered_products.NAME: gathered_products.gather_operands,
     scattered_products.NAME: scattered_products.scatter_products,
     cheap_moves.GATHERS: cheap_moves.gather_cheaply,
     cheap_moves.EXCHANGES: cheap_moves.exchange_cheaply,
+    gathered_products.NAME: gathered_products.gather_operands,
     small_permutes.NAME: small_permutes.permute_small,
     joined_sums.NAME: joined_sums.join_sums,
     # others may have a use for all of what is gathered

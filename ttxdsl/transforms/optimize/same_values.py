@@ -15,7 +15,7 @@ What is no collective stays where it is, for it costs nothing that is counted he
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -115,6 +115,28 @@ def _add_kinds(block: Block, kinds: dict[SSAValue, int]) -> None:
         kind = hash((type(op), *made_of))
         for result in op.results:
             kinds[result] = kind
+
+
+def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAValue]:
+    """For each value that a block makes the first of them that surely is the same."""
+    kinds: dict[SSAValue, int] = {}
+    _add_kinds(block, kinds)
+    by_kind: dict[int, list[SSAValue]] = {}
+    first: dict[SSAValue, SSAValue] = {}
+    for value in values:
+        alike = by_kind.setdefault(kinds.get(value, hash(value)), [])
+        first[value] = next(
+            (one for one in alike if _made_alike(block, one, value)), value
+        )
+        if first[value] is value:
+            alike.append(value)
+    return first
+
+
+def _made_alike(block: Block, one: SSAValue, other: SSAValue) -> bool:
+    if one is other or not isinstance(one, OpResult) or not isinstance(other, OpResult):
+        return one is other
+    return one.index == other.index and _same((block,), one.op, other.op)
 
 
 def _same(blocks: Collection[Block], one: Operation, other: Operation) -> bool:

@@ -38,6 +38,19 @@ OF_OPERANDS = (
 )
 """Ops with regions whose results are what operands and captured values make them."""
 
+LIGHT = (
+    stablehlo.TransposeOp,
+    stablehlo.ReshapeOp,
+    stablehlo.BroadcastInDimOp,
+    stablehlo.ConcatenateOp,
+    stablehlo.SliceOp,
+    stablehlo.PadOp,
+    stablehlo.ReverseOp,
+    stablehlo.IotaOp,
+    stablehlo.ConstantOp,
+)
+"""Ops beside elementwise ones that all devices may do for the sake of fewer bytes."""
+
 
 def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
     """The axis and the dimension of a slice by device; None for another op."""
