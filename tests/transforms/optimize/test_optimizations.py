@@ -569,3 +569,33 @@ def test_collectives_of_a_chain_are_told_apart_at_once() -> None:
     work(1)
     once, twice = work(40), work(80)
     assert twice - once < 1.2 * once
+
+
+def test_what_an_operand_is_made_of_is_looked_at_once():
+    """Squares of squares: as many ways lead to the first as it is a power."""
+
+    def work(count: int) -> int:
+        value = "tensor<8x8xf32>"
+        squares = "\n".join(
+            f"%{at + 1} = stablehlo.multiply %{at}, %{at} : {value}"
+            for at in range(count)
+        )
+        text = (
+            PROGRAMS["late-sums"].partition("\n")[0]
+            + f"""
+          func.func @main(%a: {value} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
+              %b: {value} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}}) -> {value} {{
+            %0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{"y"}}]> : {value}
+            {squares}
+            %c = stablehlo.dot_general %{count}, %b, contracting_dims = [1] x [0]
+              : ({value}, {value}) -> {value}
+            return %c : {value}
+          }}"""
+        )
+        module = local(text)
+        optimize = OptimizeCollectivesPass(only=("gathered-products",))
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    work(1)
+    once, twice = work(8), work(16)
+    assert twice < 2.2 * once

@@ -232,10 +232,12 @@ class _Prices:
     def _is_there(self, value: SSAValue, axes: Axes, dim: int) -> bool:
         """Whether devices have the whole that theirs are parts of."""
         waiting, same = [(value, dim)], self.program.same_along
+        seen: set[tuple[SSAValue, int]] = set()
         while waiting:
             one, place = waiting.pop()
-            if (one, axes, place) in self._gathered:
+            if (one, place) in seen or (one, axes, place) in self._gathered:
                 continue
+            seen.add((one, place))
             op = one.owner
             if not isinstance(op, Operation) or op.parent is not self.block:
                 return False
