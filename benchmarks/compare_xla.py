@@ -205,7 +205,7 @@ The partitioner itself sends pieces for a roll (a concatenation of what was cut 
 value), which stage 11 does here, and adds up masked rows where `read-places` gathers them.
 
 `same-values`, `out-of-branches`, `gathered-products`, `scattered-products`, `turned-products`,
-`cheap-exchanges` and `small-permutes` have no counterpart there that we know of.
+`cheap-exchanges`, `small-permutes` and `parts-of-parts` have no counterpart there that we know of.
 """
 
 

@@ -332,6 +332,15 @@ def gradient(samples: int, features: int, *split: str) -> str:
     )
 
 
+PARTS_OF_PARTS = _function(
+    [_t("8x8", "y", "")],
+    _t("8x8", "", "yx"),
+    f'%0 = sdy.sharding_constraint %a <@mesh, [{{}}, {{"y"}}]> : {S}',
+    f"%1 = stablehlo.negate %0 : {S}",
+    f'%2 = sdy.sharding_constraint %1 <@mesh, [{{}}, {{"y"}}]> : {S}',
+    f"return %2 : {S}",
+)
+
 BEFORE = {"small-sums": ("early-slices",)}
 """Optimizations that make what another one is about."""
 
@@ -353,6 +362,7 @@ PROGRAMS = {
     "cheap-exchanges": CHEAP_EXCHANGES,
     "small-permutes": SMALL_PERMUTES,
     "joined-sums": JOINED_SUMS,
+    "parts-of-parts": PARTS_OF_PARTS,
 }
 
 POSITIONS = _function(
@@ -510,7 +520,16 @@ CUT_AND_GATHERED = _function(
 )
 """What is gathered, cut, and gathered again."""
 
+PART_OF_SUM = _function(
+    [_t("8x8", "", "y"), _t("8x8", "y", "")],
+    _t("8x8", "yx", ""),
+    _dot("0", "a", "b"),
+    f"return %0 : {S}",
+)
+"""A sum of which a device gets a part of its part."""
+
 CHEAPER = {
+    "a part of a part of a sum": (PART_OF_SUM, 384, 96),
     "an operand of two products": (TWO_WEIGHTS, 768, 576),
     "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),
     "heads merged with the batch": (HEADS, 9216, 0),

@@ -50,6 +50,7 @@ SENT = {
     "cheap-exchanges": (96, 48),
     "small-permutes": (128, 16),
     "joined-sums": (80, 56),
+    "parts-of-parts": (48, 24),
     "same-values": (96, 48),
     # the branch that is taken counts, which others may join
     "known-branches": (384, 384),

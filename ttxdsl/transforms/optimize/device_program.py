@@ -353,6 +353,19 @@ class DeviceProgram:
         with _Writing(self, before, before.location, None):
             return self._writer.all_slice(value, self.mesh, per_dim)
 
+    def reshape(
+        self, value: SSAValue, shape: Sequence[int], before: Operation
+    ) -> SSAValue:
+        """A value in another shape, ahead of an op, or what it was made of."""
+        while isinstance(value.owner, stablehlo.ReshapeOp):
+            if list(shape_of(value)) == list(shape):
+                return value
+            value = value.owner.operand
+        if list(shape_of(value)) == list(shape):
+            return value
+        with _Writing(self, before, before.location, None):
+            return self._scratch.reshape(value, shape)
+
     def cut(
         self,
         value: SSAValue,

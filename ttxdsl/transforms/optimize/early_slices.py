@@ -41,7 +41,7 @@ NAME = "early-slices"
 
 
 @dataclass
-class _Parts:
+class Parts:
     """The parts along one axis of the values of a block.
 
     Attributes:
@@ -92,9 +92,8 @@ class _Parts:
             dims = asked[result]
             if len(set(dims)) > 1 or len(dims) != result.uses.get_length():
                 continue
-            if isinstance(op, stablehlo.AllReduceOp) and self._is_along(op):
-                if sum_of(op) is not None:
-                    self.wanted[result] = dims[0]
+            if self.gives(op, dims[0]):
+                self.wanted[result] = dims[0]
                 continue
             places = self._dims(op, dims[0])
             if places is None:
@@ -116,8 +115,8 @@ class _Parts:
         """Make the part of a result that is wanted in parts, if that sends less."""
         (result,) = op.results
         dim = self.wanted[result]
-        if isinstance(op, stablehlo.AllReduceOp) and self._is_along(op):
-            self.made[result] = dim, self._scattered(op, dim)
+        if self.gives(op, dim):
+            self.made[result] = dim, self.given(op, dim)
             return
         dims = self._dims(op, dim)
         assert dims is not None, "asked before"
@@ -143,17 +142,31 @@ class _Parts:
             return self.program.copy(op, (), {dim: size}, before)
         return self.program.all_slice(value, (self.axis,), dim, before)
 
-    def _scattered(self, op: stablehlo.AllReduceOp, dim: int) -> SSAValue:
+    def gives(self, op: Operation, dim: int) -> bool:
+        """Whether a collective may give each device its part at once."""
+        return (
+            isinstance(op, stablehlo.AllReduceOp)
+            and self._is_along(op)
+            and sum_of(op) is not None
+        )
+
+    def given(self, op: Operation, dim: int) -> SSAValue:
+        """The part that it gives."""
         return self.program.reduce_scatter(op.operands[0], op, self.axis, dim, NAME)
 
 
 def slice_early(program: DeviceProgram, block: Block) -> bool:
     """Move the slices of one block up to collectives; whether any moved."""
+    return move_slices(program, block, Parts)
+
+
+def move_slices(program: DeviceProgram, block: Block, kind: type[Parts]) -> bool:
+    """The same up to collectives that are said to give parts."""
     changed = False
     sending = program.sending(block)
     slices = [part for op in sending if (part := slice_of(op)) is not None]
     for axis in dict.fromkeys(axis for axis, _ in slices):
-        parts = _Parts(program, block, axis)
+        parts = kind(program, block, axis)
         ops = list(block.ops)
         parts.find_wanted(ops)
         replaced: list[SSAValue] = []

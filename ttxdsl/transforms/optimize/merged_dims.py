@@ -173,7 +173,7 @@ class _Ops:
         if self.start.result not in leading:
             return
         first = self.start
-        self._apart[first.result] = self._reshaped(
+        self._apart[first.result] = self.program.reshape(
             first.operand,
             self.merged[first.result].apart(shape_of(first.result)),
             first,
@@ -183,7 +183,7 @@ class _Ops:
         for op in self.ends:
             if op.operand in self._apart:
                 apart = self._apart[op.operand]
-                made = self._reshaped(apart, shape_of(op.result), op)
+                made = self.program.reshape(apart, shape_of(op.result), op)
                 op.result.replace_all_uses_with(made)
                 erase_unused([op.result])
         for op in wanted:
@@ -192,26 +192,9 @@ class _Ops:
                 following = op.next_op
                 assert following is not None
                 apart = self._apart[result]
-                merged = self._reshaped(apart, shape_of(result), following)
+                merged = self.program.reshape(apart, shape_of(result), following)
                 result.replace_all_uses_with(merged)
             erase_unused([result])
-
-    def _reshaped(
-        self, value: SSAValue, shape: Sequence[int], before: Operation
-    ) -> SSAValue:
-        """A value in another shape, or what it was made of."""
-        if list(shape_of(value)) == list(shape):
-            return value
-        op = value.owner
-        if isinstance(op, stablehlo.ReshapeOp):
-            return self._reshaped(op.operand, shape, before)
-        type_ = TensorType(element_of(value), shape)
-        new = stablehlo.ReshapeOp.create(
-            operands=[value], result_types=[type_], location=before.location
-        )
-        assert before.parent is not None
-        before.parent.insert_op_before(new, before)
-        return new.result
 
     def _copy(self, op: Operation) -> SSAValue:
         """An op on operands that have both dimensions."""
@@ -227,7 +210,7 @@ class _Ops:
             operand
             if one is None
             else self._apart.get(operand)
-            or self._reshaped(operand, one.apart(shape_of(operand)), op)
+            or self.program.reshape(operand, one.apart(shape_of(operand)), op)
             for operand, one in zip(op.operands, held, strict=True)
         ]
         shape = both.apart(shape_of(result))

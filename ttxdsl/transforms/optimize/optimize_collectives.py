@@ -30,6 +30,7 @@ from ttxdsl.transforms.optimize import (
     joined_sums,
     late_sums,
     loops,
+    parts_of_parts,
     read_places,
     same_values,
     scattered_products,
@@ -60,6 +61,7 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     gathered_products.NAME: gathered_products.gather_operands,
     small_permutes.NAME: small_permutes.permute_small,
     joined_sums.NAME: joined_sums.join_sums,
+    parts_of_parts.NAME: parts_of_parts.cut_first,
     # others may have a use for all of what is gathered
     read_places.NAME: read_places.gather_read,
 }
