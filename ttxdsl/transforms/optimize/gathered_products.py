@@ -19,7 +19,7 @@ An operand is sent once for all its products, as the activations that several we
 multiplied with, and for nothing where devices have all of it, or took their part of that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
@@ -94,43 +94,48 @@ class _Candidate:
 def gather_operands(program: DeviceProgram, block: Block) -> bool:
     """Send the operands of products of one block instead; whether any are now."""
     changed = False
-    while _gather_some(program, block):  # behind a sum there may be another one
+    ops = program.sending(block)
+    while made := _gather_some(program, block, ops):
         changed = True
+        ops = [use.operation for value in made for use in value.uses]  # more sums
+        # what is there already is taken from there before others look at it
+        if gather_cheaply(program, block):
+            ops = program.sending(block)
     return changed
 
 
-def _gather_some(program: DeviceProgram, block: Block) -> bool:
+def _gather_some(
+    program: DeviceProgram, block: Block, ops: Iterable[Operation]
+) -> list[SSAValue]:
+    """The products of operands that are sent now, instead of some of the sums."""
     found = [
         one
-        for op in program.sending(block)
+        for op in ops
         if isinstance(op, _Sum)
+        and op.parent is block
         and sum_of(op) == SUM
         and (one := _candidate(program, op)) is not None
     ]
     if not found:
-        return False
+        return []
     prices = _Prices(program, block)
-    chosen = [one for one in found if _pays([one], prices)]
-    chosen += _together(block, [one for one in found if one not in chosen], prices)
-    order = {one.op: at for at, one in enumerate(found)}
-    made: dict[_Move, SSAValue] = {}  # by the first one that needs it
-    for one in sorted(chosen, key=lambda one: order[one.op]):
-        _gather(program, one, made)
-    if chosen:
-        # what is there already is taken from there before others look at it
-        gather_cheaply(program, block)
-    return bool(chosen)
+    paying = {one.op: one for one in found if _pays([one], prices)}
+    paying |= _together(block, [one for one in found if one.op not in paying], prices)
+    moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
+    return [
+        _gather(program, paying[one.op], moved) for one in found if one.op in paying
+    ]
 
 
 def _together(
     block: Block, some: Sequence[_Candidate], prices: "_Prices"
-) -> list[_Candidate]:
+) -> dict[_Sum, _Candidate]:
     """Those that pay because they have an operand in common, which they then share."""
     some = [
         one for one in some if any(one.sends > prices.of(move) for move in one.moves)
     ]
     if len(some) < 2:
-        return []
+        return {}
     first = first_alike(block, [move.value for one in some for move in one.moves])
     groups: dict[_Move, list[_Candidate]] = {}
     for one in some:
@@ -145,7 +150,7 @@ def _together(
         left = [one for one in group if one.op not in chosen]
         if len(left) > 1 and _pays(left, prices):
             chosen.update((one.op, one) for one in left)
-    return list(chosen.values())
+    return chosen
 
 
 def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
@@ -246,8 +251,10 @@ class _Prices:
                 if (part[0],) != axes or not same(op.operands[0], axes):
                     return False
                 continue
+            if not is_elementwise(op) and not isinstance(op, LIGHT):
+                return False
             found = held_in(op, place)
-            if found is None or not (is_elementwise(op) or isinstance(op, LIGHT)):
+            if found is None:
                 return False
             for operand, held in zip(op.operands, found, strict=True):
                 if held is not None:
@@ -258,17 +265,18 @@ class _Prices:
 
 
 def _gather(
-    program: DeviceProgram, one: _Candidate, made: dict[_Move, SSAValue]
-) -> None:
+    program: DeviceProgram, one: _Candidate, moved: dict[_Move, SSAValue]
+) -> SSAValue:
     operands: list[SSAValue] = []
     for index, move in enumerate(one.moves):
-        if move not in made:
+        if move not in moved:
             dims = move.summed, move.place
-            made[move] = _moved(program, one.op, one.product, index, move.axes, dims)
-        operands.append(made[move])
-    whole = program.copy(one.product, operands, one.sizes)
-    one.op.results[0].replace_all_uses_with(whole)
+            moved[move] = _moved(program, one.op, one.product, index, move.axes, dims)
+        operands.append(moved[move])
+    made = program.copy(one.product, operands, one.sizes)
+    one.op.results[0].replace_all_uses_with(made)
     erase_unused(one.op.results)
+    return made
 
 
 def _moved(

@@ -11,7 +11,7 @@ apart (`held_in` of `dims.py`) makes what it has at a place of what its operands
 same place of theirs; so it does with two dimensions where all have two.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -55,44 +55,40 @@ class _Merged:
 
 def keep_apart(program: DeviceProgram, block: Block) -> None:
     """Leave apart what ops of one block merge of gathered dimensions for a while."""
-    merges = list(_merges(program, block))
+    reshapes = [op for op in block.ops if isinstance(op, stablehlo.ReshapeOp)]
+    # many a program never merges, or never takes apart
+    if not any(map(_splits, reshapes)):
+        return
+    known: dict[_Place, bool] = {}
+    merges = [
+        (op, merged)
+        for op in reshapes
+        for dim in range(1, len(shape_of(op.operand)))
+        if (merged := _merged(op, dim)) is not None
+        and _is_gathered(block, (op.operand, dim), known)
+    ]
     order = places_in(block) if merges else {}
     for op, merged in merges:
         if op.parent is block:
             _Ops(program, order, op, merged).take_apart()
 
 
-def _merges(
-    program: DeviceProgram, block: Block
-) -> Iterator[tuple[stablehlo.ReshapeOp, _Merged]]:
-    """The reshapes that put a dimension ahead of a gathered one."""
-    waiting = [
-        (op.results[0], op.all_gather_dim.value.data)
-        for op in program.sending(block)
-        if isinstance(op, stablehlo.AllGatherOp) and len(op.operands) == 1
-    ]
-    seen = set(waiting)
-    while waiting:
-        value, dim = waiting.pop()
-        for use in value.uses:
-            op = use.operation
-            if op.parent is not block:
-                continue
-            found = led_to(op, use.index, dim)
-            if found is not None:
-                if (op.results[0], found) not in seen:
-                    seen.add((op.results[0], found))
-                    waiting.append((op.results[0], found))
-            elif isinstance(op, stablehlo.ReshapeOp):
-                merged = _merged(op, dim)
-                if merged is not None:
-                    yield op, merged
+_Place = tuple[SSAValue, int]
+"""A value and one of its dimensions."""
+
+
+def _splits(op: stablehlo.ReshapeOp) -> bool:
+    """Whether a dimension becomes several."""
+    before, after = (
+        [n for n in shape_of(one) if n > 1] for one in (op.operand, op.result)
+    )
+    return len(after) > len(before) or any(n not in before for n in after)
 
 
 def _merged(op: stablehlo.ReshapeOp, dim: int) -> _Merged | None:
     """What a dimension of the operand becomes the inner part of."""
     before, after = shape_of(op.operand), shape_of(op.result)
-    if 0 in before:
+    if 0 in before or before[dim] == 1:
         return None
     ahead, start = prod(before[:dim]), 1
     for place, size in enumerate(after):
@@ -103,6 +99,36 @@ def _merged(op: stablehlo.ReshapeOp, dim: int) -> _Merged | None:
                 return _Merged(place, outer, inner)
         start *= size
     return None
+
+
+def _is_gathered(block: Block, start: _Place, known: dict[_Place, bool]) -> bool:
+    """Whether an all_gather put together what becomes a dimension of a value."""
+    waiting, seen = [start], set[_Place]()
+    found = False
+    while waiting and not found:
+        value, dim = place = waiting.pop()
+        op = value.owner
+        if place in seen or not isinstance(op, Operation) or op.parent is not block:
+            continue
+        seen.add(place)
+        if place in known:
+            found = known[place]
+        elif (
+            isinstance(op, stablehlo.AllGatherOp)
+            and dim == op.all_gather_dim.value.data
+        ):
+            found = True
+        else:
+            held = held_in(op, dim) or ()
+            waiting += (
+                (operand, at)
+                for operand, at in zip(op.operands, held, strict=False)
+                if at is not None
+            )
+    if not found:
+        known.update((place, False) for place in seen)
+    known[start] = found
+    return found
 
 
 class _Ops:

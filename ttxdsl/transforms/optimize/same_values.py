@@ -118,19 +118,31 @@ def _add_kinds(block: Block, kinds: dict[SSAValue, int]) -> None:
 
 
 def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAValue]:
-    """For each value that a block makes the first of them that surely is the same."""
-    kinds: dict[SSAValue, int] = {}
-    _add_kinds(block, kinds)
+    """For each value that a block makes the first of them that surely is the same.
+
+    Only of those that the same is made of by few ops: transposes of one value, say.
+    """
     by_kind: dict[int, list[SSAValue]] = {}
     first: dict[SSAValue, SSAValue] = {}
     for value in values:
-        alike = by_kind.setdefault(kinds.get(value, hash(value)), [])
-        first[value] = next(
-            (one for one in alike if _made_alike(block, one, value)), value
-        )
+        alike = by_kind.setdefault(_kind_of(block, value, _NEAR), [])
+        same = (one for one in alike if _made_alike(block, one, value))
+        first[value] = next(same, value)
         if first[value] is value:
             alike.append(value)
     return first
+
+
+_NEAR = 4
+"""How many ops, one behind the other, two values are compared by at a glance."""
+
+
+def _kind_of(block: Block, value: SSAValue, depth: int) -> int:
+    """The same number for values that ops of a block make alike of the same values."""
+    op = value.owner
+    if not depth or not isinstance(op, Operation) or op.parent is not block:
+        return hash(value)
+    return hash((type(op), *(_kind_of(block, one, depth - 1) for one in op.operands)))
 
 
 def _made_alike(block: Block, one: SSAValue, other: SSAValue) -> bool:
