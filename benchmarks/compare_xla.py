@@ -251,12 +251,13 @@ def page(rows: Sequence[Row], rounds: int) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     less = sum(sent(row.ours) < sent(row.xla) for row in rows)
     more = sum(sent(row.ours) > sent(row.xla) for row in rows)
-    both = [sent(row.ours) / sent(row.xla) for row in rows if sent(row.xla)]
+    pairs = ((sent(row.ours), sent(row.xla)) for row in rows)
+    both = [ours / xla for ours, xla in pairs if ours and xla]
     changed = sum(sent(row.ours) != sent(row.compiled) for row in rows)
     lines += [
         "",
         f"Of {len(rows)} programs ours send less in {less} and more in {more}; the "
-        f"geometric mean of the {len(both)} in which XLA sends anything is "
+        f"geometric mean of the {len(both)} in which both send anything is "
         f"{np.exp(np.log(both).mean()):.2f}. XLA changed the bytes of {changed} of ours.",
         "",
         PASSES,

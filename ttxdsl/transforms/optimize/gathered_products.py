@@ -95,17 +95,19 @@ def gather_operands(program: DeviceProgram, block: Block) -> bool:
     """Send the operands of products of one block instead; whether any are now."""
     changed = False
     ops = program.sending(block)
-    while made := _gather_some(program, block, ops):
+    prices = _Prices(program, block)
+    while made := _gather_some(program, block, ops, prices):
         changed = True
         ops = [use.operation for value in made for use in value.uses]  # more sums
         # what is there already is taken from there before others look at it
-        if gather_cheaply(program, block):
+        if prices.found and gather_cheaply(program, block):
             ops = program.sending(block)
+        prices = _Prices(program, block)
     return changed
 
 
 def _gather_some(
-    program: DeviceProgram, block: Block, ops: Iterable[Operation]
+    program: DeviceProgram, block: Block, ops: Iterable[Operation], prices: "_Prices"
 ) -> list[SSAValue]:
     """The products of operands that are sent now, instead of some of the sums."""
     found = [
@@ -118,7 +120,6 @@ def _gather_some(
     ]
     if not found:
         return []
-    prices = _Prices(program, block)
     paying = {one.op: one for one in found if _pays([one], prices)}
     paying |= _together(block, [one for one in found if one.op not in paying], prices)
     moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
@@ -212,14 +213,24 @@ def _pays(some: Sequence[_Candidate], prices: "_Prices") -> bool:
 
 
 class _Prices:
-    """What moves of operands in a block send."""
+    """What moves of operands in a block send.
+
+    Attributes:
+        found: whether anything is there that a move would put together.
+    """
 
     def __init__(self, program: DeviceProgram, block: Block) -> None:
         self.program, self.block = program, block
+        self.found = False
         self._gathered = {
             (op.operands[0], program.axes(op), op.all_gather_dim.value.data)
             for op in program.sending(block)
             if isinstance(op, stablehlo.AllGatherOp) and len(op.operands) == 1
+        }
+        self._cut = {
+            (part[0],)
+            for op in program.sending(block)
+            if (part := slice_of(op)) is not None
         }
         self._known: dict[_Move, int] = {}
 
@@ -229,13 +240,17 @@ class _Prices:
         if known is None:
             kind = Ring.ALL_GATHER if move.place is None else Ring.ALL_TO_ALL
             known = 0
-            if not self._is_there(move.value, move.axes, move.summed):
+            if self._is_there(move.value, move.axes, move.summed):
+                self.found = True
+            else:
                 known = self.program.bytes(kind, move.value, move.axes)
             self._known[move] = known
         return known
 
     def _is_there(self, value: SSAValue, axes: Axes, dim: int) -> bool:
         """Whether devices have the whole that theirs are parts of."""
+        if axes not in self._cut and not self._gathered:
+            return False
         waiting, same = [(value, dim)], self.program.same_along
         seen: set[tuple[SSAValue, int]] = set()
         while waiting:
