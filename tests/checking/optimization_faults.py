@@ -59,11 +59,11 @@ def _as_it_is(program: DeviceProgram, value: SSAValue, *_: object) -> SSAValue:
 _MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
 
 
-def _right_side_backwards(
-    program: DeviceProgram, op: Operation, product: Any, index: int, *places: Any
-) -> SSAValue:
-    made = _MOVED(program, op, product, index, *places)  # pyright: ignore[reportArgumentType]
-    if index:
+def _right_side_backwards(program: DeviceProgram, op: Operation, move: Any) -> SSAValue:
+    made = _MOVED(program, op, move)  # pyright: ignore[reportArgumentType]
+    product = op.operands[0].owner
+    assert isinstance(product, stablehlo.DotGeneralOp)
+    if move.value is product.rhs:
         assert isinstance(made.owner, stablehlo.AllGatherOp)
         made.owner.properties["replica_groups"] = DenseIntOrFPElementsAttr.from_list(
             TensorType(i64, [2, 4]), [7, 6, 5, 4, 3, 2, 1, 0]

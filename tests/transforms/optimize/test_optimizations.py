@@ -17,6 +17,7 @@ from tests.transforms.optimize.programs import (
     PROGRAMS,
     REDUCED_IN_LOOPS,
     SMALL_IN_LOOPS,
+    TWO_WEIGHTS,
     UNUSED_CARRY,
     S,
     gradient,
@@ -300,6 +301,21 @@ def test_a_part_of_what_moves_is_its_first_form():
     assert sent(module) == 384
     assert sent(optimized(module, "cheap-gathers")) == 192
     computes_the_same(module, CUT_AND_GATHERED)
+
+
+def test_an_operand_is_shared_from_where_it_is_first():
+    """Also where the first sum is that of the second product."""
+    module = local(TWO_WEIGHTS)
+    first_sum, second_sum = ops_of_type(module, stablehlo.AllReduceOp)
+    product, _ = ops_of_type(module, stablehlo.DotGeneralOp)
+    *_, operand = ops_of_type(module, stablehlo.NegOp)
+    block = product.parent
+    assert block is not None
+    for moved, ahead in ((operand, product), (first_sum, second_sum)):
+        moved.detach()
+        block.insert_op_after(moved, ahead)
+    assert sent(optimized(module, "gathered-products")) == 576
+    computes_the_same(module, TWO_WEIGHTS)
 
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)

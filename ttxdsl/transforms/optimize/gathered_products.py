@@ -282,28 +282,19 @@ class _Prices:
 def _gather(
     program: DeviceProgram, one: _Candidate, moved: dict[_Move, SSAValue]
 ) -> SSAValue:
-    operands: list[SSAValue] = []
-    for index, move in enumerate(one.moves):
+    for move in one.moves:
         if move not in moved:
-            dims = move.summed, move.place
-            moved[move] = _moved(program, one.op, one.product, index, move.axes, dims)
-        operands.append(moved[move])
+            moved[move] = _moved(program, one.op, move)
+    operands = [moved[move] for move in one.moves]
     made = program.copy(one.product, operands, one.sizes)
     one.op.results[0].replace_all_uses_with(made)
     erase_unused(one.op.results)
     return made
 
 
-def _moved(
-    program: DeviceProgram,
-    op: _Sum,
-    product: Operation,
-    index: int,
-    axes: Axes,
-    dims: tuple[int, int | None],
-) -> SSAValue:
+def _moved(program: DeviceProgram, op: _Sum, move: _Move) -> SSAValue:
     """An operand, whole along the dimension that is summed over, or a part of that."""
-    operand, (summed, place) = product.operands[index], dims
+    value, axes, place = move.value, move.axes, move.place
     if place is None:
-        return program.all_gather(operand, op, axes, summed, NAME)
-    return program.all_to_all(operand, op, axes, (summed, place), NAME)
+        return program.all_gather(value, op, axes, move.summed, NAME)
+    return program.all_to_all(value, op, axes, (move.summed, place), NAME)

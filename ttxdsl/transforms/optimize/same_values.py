@@ -21,6 +21,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.origins import optimized
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.optimize.in_order import places_in
 from ttxdsl.transforms.optimize.single_ops import (
     depends_on_operands,
     does_the_same,
@@ -122,9 +123,10 @@ def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAV
 
     Only of those that the same is made of by few ops: transposes of one value, say.
     """
+    order: dict[object, int] = dict(places_in(block).items())
     by_kind: dict[int, list[SSAValue]] = {}
     first: dict[SSAValue, SSAValue] = {}
-    for value in values:
+    for value in sorted(values, key=lambda one: order.get(one.owner, -1)):
         alike = by_kind.setdefault(_kind_of(block, value, _NEAR), [])
         same = (one for one in alike if _made_alike(block, one, value))
         first[value] = next(same, value)
