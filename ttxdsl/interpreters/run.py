@@ -277,7 +277,7 @@ class Runner:
         try:
             return run_on(self, inputs)
         except ReplicaMismatchError:
-            if state.devices.apart:
+            if not isinstance(state.devices, VirtualDevices) or state.devices.apart:
                 raise
             return self._run_apart(inputs)
         finally:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 
 Slice = stablehlo.SliceOp | stablehlo.DynamicSliceOp
@@ -55,7 +56,7 @@ def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:
         shape[dim] = shape_of(op.result)[dim]
     properties: dict[str, Attribute] = {}
     if isinstance(op, stablehlo.DynamicSliceOp):
-        properties["slice_sizes"] = _numbers(shape)
+        properties["slice_sizes"] = dims_attr(shape)
     else:
         for name, whole in (
             ("start_indices", [0] * len(shape)),
@@ -66,7 +67,7 @@ def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:
             numbers = list(whole)
             for dim in dims:
                 numbers[dim] = given[dim]
-            properties[name] = _numbers(numbers)
+            properties[name] = dims_attr(numbers)
     new: Operation = type(op).create(
         operands=[value, *op.operands[1:]],
         result_types=[TensorType(element_of(value), shape)],
@@ -76,7 +77,3 @@ def _written(op: Slice, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     assert op.parent is not None
     op.parent.insert_op_before(new, op)
     return new.results[0]
-
-
-def _numbers(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    return DenseArrayBase.from_list(IntegerType(64), values)

@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.stablehlo.attributes import DotDims
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.transforms.local.emitter import dims_attr
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
@@ -277,12 +278,12 @@ def _properties(
     first = held[0] if held else None
     match op:
         case stablehlo.TransposeOp() if first is not None:
-            return {"permutation": _numbers(first.dims(op.permutation.get_values()))}
+            return {"permutation": dims_attr(first.dims(op.permutation.get_values()))}
         case stablehlo.BroadcastInDimOp():
             dims = both.dims(op.broadcast_dimensions.get_values())
-            return {"broadcast_dimensions": _numbers(dims)}
+            return {"broadcast_dimensions": dims_attr(dims)}
         case stablehlo.ReduceOp() if first is not None:
-            return {"dimensions": _numbers(first.dims(op.dimensions.get_values()))}
+            return {"dimensions": dims_attr(first.dims(op.dimensions.get_values()))}
         case stablehlo.DotGeneralOp():
             numbers = op.dot_dimension_numbers.data
             left, right = held
@@ -299,7 +300,3 @@ def _properties(
 
 def _dims(merged: _Merged | None, dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(dims if merged is None else merged.dims(dims))
-
-
-def _numbers(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    return DenseArrayBase.from_list(IntegerType(64), values)

@@ -123,7 +123,7 @@ def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAV
 
     Only of those that the same is made of by few ops: transposes of one value, say.
     """
-    order: dict[object, int] = dict(places_in(block).items())
+    order: dict[Operation | Block, int] = {**places_in(block)}
     by_kind: dict[int, list[SSAValue]] = {}
     first: dict[SSAValue, SSAValue] = {}
     for value in sorted(values, key=lambda one: order.get(one.owner, -1)):
