@@ -47,6 +47,7 @@ from ttxdsl.dialects._tt.attributes import (
     si64_attr,
     ui32_attr,
 )
+from ttxdsl.dialects.quant import permuted, repeated, reshaped
 from ttxdsl.dialects.ttcore import (
     MeshShardDirection,
     MeshShardDirectionAttr,
@@ -282,7 +283,7 @@ class TTIRBuilder:
         """`ttir.reshape`."""
         if shape_of(value) == tuple(shape):
             return value
-        result = self.type(shape, element_of(value))
+        result = self.type(shape, reshaped(element_of(value), shape_of(value), shape))
         return self.one(ttir.ReshapeOp, [value], result, {"shape": i32_array(shape)})
 
     def permute(self, value: SSAValue, permutation: Sequence[int]) -> SSAValue:
@@ -290,7 +291,8 @@ class TTIRBuilder:
         if tuple(permutation) == tuple(range(len(permutation))):
             return value
         shape = shape_of(value)
-        result = self.type([shape[dim] for dim in permutation], element_of(value))
+        element = permuted(element_of(value), permutation)
+        result = self.type([shape[dim] for dim in permutation], element)
         return self.one(
             ttir.PermuteOp, [value], result, {"permutation": dense_i64(permutation)}
         )
@@ -310,7 +312,7 @@ class TTIRBuilder:
             1 if size == wanted else wanted
             for size, wanted in zip(old, shape, strict=True)
         ]
-        result = self.type(shape, element_of(value))
+        result = self.type(shape, repeated(element_of(value), factors))
         return self.one(
             ttir.BroadcastOp,
             [value],

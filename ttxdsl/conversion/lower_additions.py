@@ -18,7 +18,7 @@ from ttxdsl.dialects import chlo, stablehlo, ttir
 from ttxdsl.dialects._tt.additions import ADDITIONS
 from ttxdsl.dialects._tt.attributes import dense_i32, i32_array, ui32_attr
 from ttxdsl.dialects._tt.tensors import bit_width
-from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.dialects.quant import QuantizedType, scaled_dim
 from ttxdsl.ir.tensors import Tensor, element_of, shape_of, tensor_type
 
 # --- the same op --------------------------------------------------------------
@@ -110,9 +110,16 @@ def _rng(low: Lowering, op: stablehlo.RngOp) -> Sequence[SSAValue]:
 
 
 def _uniform_quantize(low: Lowering, op: stablehlo.UniformQuantizeOp) -> SSAValue:
-    again = isinstance(tensor_type(op.operand).element_type, QuantizedType)
-    target = ttir.RequantizeOp if again else ttir.QuantizeOp
-    return low.builder.one(target, [low[op.operand]], low.builder.here(op.result.type))
+    build, value, before = low.builder, low[op.operand], element_of(op.operand)
+    target = ttir.QuantizeOp
+    if isinstance(before, QuantizedType):
+        dims = {scaled_dim(before), scaled_dim(element_of(op.result))} - {None}
+        if len(dims) > 1:  # `requantize` has scales along one dimension
+            real = build.type(shape_of(value), before.expressed_type)
+            value = build.one(ttir.DequantizeOp, [value], real)
+        else:
+            target = ttir.RequantizeOp
+    return build.one(target, [value], build.here(op.result.type))
 
 
 def _uniform_dequantize(low: Lowering, op: stablehlo.UniformDequantizeOp) -> SSAValue:

@@ -3,7 +3,9 @@
 Source: MLIR's `quant` dialect; StableHLO specification, section "Types".
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Data, Dialect, TypeAttribute
@@ -124,6 +126,49 @@ class QuantizedType(Data[Quantization], TypeAttribute):
         else:
             text += f":{this.axis}, {{{pairs}}}>"
         printer.print_string(text)
+
+
+def scaled_dim(element: Attribute) -> int | None:
+    """The dimension along which the scales of a tensor's elements differ, if any."""
+    return element.axis if isinstance(element, QuantizedType) else None
+
+
+def permuted(element: Attribute, order: Sequence[int]) -> Attribute:
+    """The elements of a transpose: dimension `order[i]` becomes dimension i."""
+    dim = scaled_dim(element)
+    return element if dim is None else _along(element, order.index(dim))
+
+
+def reshaped(
+    element: Attribute, before: Sequence[int], after: Sequence[int]
+) -> Attribute:
+    """The elements of a tensor in another shape, each with the scale it had.
+
+    Raises:
+        ValueError: no dimension of that shape has the slices that scales are for.
+    """
+    dim = scaled_dim(element)
+    if dim is None:
+        return element
+    for other, size in enumerate(after):
+        if size == before[dim] and prod(before[:dim]) == prod(after[:other]):
+            return _along(element, other)
+    if before[dim] == 1:
+        return _along(element, None)
+    raise ValueError(f"{element} of shape {list(before)} in shape {list(after)}")
+
+
+def repeated(element: Attribute, factors: Sequence[int]) -> Attribute:
+    """The elements of a tensor repeated so many times along each dimension."""
+    dim = scaled_dim(element)
+    return element if dim is None else _along(element, dim, factors[dim])
+
+
+def _along(element: Attribute, dim: int | None, repeats: int = 1) -> QuantizedType:
+    assert isinstance(element, QuantizedType)
+    how = element.data
+    scales, zero_points = how.scales * repeats, how.zero_points * repeats
+    return QuantizedType(replace(how, axis=dim, scales=scales, zero_points=zero_points))
 
 
 def _storage(name: str, parser: AttrParser, position: int) -> tuple[bool, int]:

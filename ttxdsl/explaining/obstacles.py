@@ -12,6 +12,7 @@ from math import gcd
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.explaining.answers import Conflict, Obstacle, Site
 from ttxdsl.explaining.chains import Chains, preference_text
 from ttxdsl.explaining.places import (
@@ -23,7 +24,7 @@ from ttxdsl.explaining.places import (
 )
 from ttxdsl.explaining.recording import Advance, Recorded
 from ttxdsl.ir.data_flow import data_flow_of
-from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes, AxisRef, is_prefix, total_size
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
@@ -490,9 +491,14 @@ class Obstacles:
         ways = total_size(axes, graph.mesh_of(then))
         kept = now.dims[dim].axes
         rest = f"it is split by {axes_text(kept)} only" if kept else "it is kept whole"
+        why = (
+            "each slice has a scale of its own"
+            if scaled_dim(element_of(value)) is not None
+            else f"{ways} does not divide {size}"
+        )
         text = (
             f"propagation split dimension {dim} of {self.places.called(value)} by"
-            f" {axes_text(axes)}, but {ways} does not divide {size}: {rest}"
+            f" {axes_text(axes)}, but {why}: {rest}"
         )
         return Obstacle(
             "uneven", dim, text, axis_text(axes[-1]), self.places.value(value)

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from ttxdsl.rules import registry, supplement
 from ttxdsl.rules.builder import Factor, Shapes, assemble
+from ttxdsl.rules.quantized import kept_whole
 from ttxdsl.sharding.factors import OpShardingRule
 
 
@@ -28,9 +29,9 @@ class Division:
     local: frozenset[int]
 
     @staticmethod
-    def of(shapes: Shapes, factors: Iterable[Factor]) -> "Division":
+    def of(op: Operation, shapes: Shapes, factors: Iterable[Factor]) -> "Division":
         """Number the factors; a dimension that no factor names is needed whole."""
-        listed = tuple(factors)
+        listed = tuple(kept_whole(op, factors))
         local = (index for index, factor in enumerate(listed) if factor.is_local)
         return Division(assemble(shapes, listed), frozenset(local))
 
@@ -49,4 +50,4 @@ def division(op: Operation) -> Division | None:
     if line is None or shapes is None:
         return None
     factors = line.parts(op) if line.parts else line.factors(op, False)
-    return None if factors is None else Division.of(shapes, factors)
+    return None if factors is None else Division.of(op, shapes, factors)

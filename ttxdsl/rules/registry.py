@@ -36,6 +36,7 @@ from ttxdsl.rules import (
 )
 from ttxdsl.rules.builder import Shapes, assemble
 from ttxdsl.rules.interface import ShardingRuleTrait
+from ttxdsl.rules.quantized import kept_whole, quantized_elements
 from ttxdsl.rules.table import OpRule
 from ttxdsl.sharding.factors import OpShardingRule
 
@@ -134,12 +135,13 @@ def _from_table(
         shapes,
         tuple(op.properties.items()),
         line.surroundings(op) if line.surroundings else None,
+        quantized_elements(op),
     )
     try:
         return _remembered[key]
     except KeyError:
         factors = line.factors(op, conservative)
-        rule = None if factors is None else assemble(shapes, factors)
+        rule = None if factors is None else assemble(shapes, kept_whole(op, factors))
         if len(_remembered) >= _MOST_REMEMBERED:
             _remembered.clear()
         _remembered[key] = rule

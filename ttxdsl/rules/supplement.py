@@ -20,6 +20,7 @@ from ttxdsl.rules.builder import Factor, FactorType, Shapes, assemble, pointwise
 from ttxdsl.rules.custom_call import top_k, unknown_to_shardy
 from ttxdsl.rules.elementwise import like_result
 from ttxdsl.rules.normalization import batch_norm
+from ttxdsl.rules.quantized import kept_whole
 from ttxdsl.rules.table import OpRule, rule
 from ttxdsl.sharding.factors import OpShardingRule
 
@@ -136,4 +137,6 @@ def supplementary_rule(op: Operation) -> OpShardingRule | None:
     if line is None or shapes is None:
         return None
     factors = line.factors(op, False)
-    return None if factors is None else assemble(shapes, factors, is_custom=True)
+    if factors is None:
+        return None
+    return assemble(shapes, kept_whole(op, factors), is_custom=True)

@@ -60,6 +60,26 @@ def test_what_propagation_or_a_constraint_chose_is_evened_with_one_warning():
         np.testing.assert_allclose(one, other)
 
 
+def test_what_has_a_scale_for_each_slice_stays_whole():
+    quantized = "tensor<4x8x!quant.uniform<i8:f32:0, {0.5, 1.0, 2.0, 4.0}>>"
+    sharding = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}'
+    text = f"""{MESH}func.func @main(%a: tensor<4x8xf32> {sharding}) -> (tensor<4x8xf32> {sharding}) {{
+  %0 = stablehlo.uniform_quantize %a {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{"y"}}]>]>}} : (tensor<4x8xf32>) -> {quantized}
+  %1 = stablehlo.uniform_dequantize %0 : ({quantized}) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}}"""
+    module, before = parse_program(text), parse_program(text)
+    array = np.random.default_rng(0).standard_normal((4, 8)).astype("f4") * 9
+    with collect_remarks() as remarks:
+        TTStableHLOPipelinePass(verify_each=True).apply(make_context(), module)
+    (warning,) = [str(one) for one in remarks if one.severity == "warning"]
+    assert 'cannot be split by {"y"=4}, as each slice has a scale of its own' in warning
+    assert "24 bytes a device more" in warning
+    np.testing.assert_array_equal(
+        run_module(module, [array])[0], run_module(before, [array])[0]
+    )
+
+
 def test_strict_refuses_instead():
     with pytest.raises(UnsupportedError, match="size 10 is not divisible by 4"):
         TTStableHLOPipelinePass(strict=True).apply(

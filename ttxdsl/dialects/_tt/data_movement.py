@@ -17,11 +17,13 @@ from ttxdsl.dialects._tt.tensors import (
     differ_only_in,
     expect_dim,
     expect_element_type,
+    expect_elements,
     expect_shape,
     resized,
     shape_text,
     tensor_types,
 )
+from ttxdsl.dialects.quant import permuted, repeated, reshaped
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
 
@@ -34,14 +36,19 @@ class Reshape(OneInputOp):
     def verify_shapes(self) -> None:
         """The result has the shape of the attribute and as many elements."""
         input, result = self.types
-        shape = ints(self.shape)
-        expect_element_type(result, input)
+        before, shape = input.get_shape(), ints(self.shape)
         expect_shape(result, shape, "the attribute shape")
-        if prod(input.get_shape()) != prod(shape):
+        if prod(before) != prod(shape):
             raise VerifyException(
                 f"{shape_text(input)} and {shape_text(result)} have different numbers "
                 "of elements"
             )
+        try:
+            wanted = reshaped(input.element_type, before, shape)
+        except ValueError as error:
+            raise VerifyException(str(error)) from error
+        # where several dimensions of size 1 could have the scale, any may
+        expect_elements(reshaped(result.element_type, shape, shape), wanted)
 
 
 class Permute(OneInputOp):
@@ -54,23 +61,24 @@ class Permute(OneInputOp):
         """A permutation, and the shape it gives."""
         input, result = self.types
         permutation, shape = ints(self.permutation), input.get_shape()
-        expect_element_type(result, input)
         if sorted(permutation) != list(range(len(shape))):
             raise VerifyException(
                 f"{list(permutation)} is no permutation of {len(shape)} dimensions"
             )
         expect_shape(result, [shape[dim] for dim in permutation], "the permutation")
+        expect_elements(result.element_type, permuted(input.element_type, permutation))
 
 
 def verify_repetition(input: Tensor, result: Tensor, factors: tuple[int, ...]) -> None:
     """Each dimension of the result is the input's times its factor."""
-    expect_element_type(result, input)
-    if len(factors) != len(input.get_shape()):
+    shape = input.get_shape()
+    if len(factors) != len(shape):
         raise VerifyException(
-            f"{len(factors)} factors for a tensor of rank {len(input.get_shape())}"
+            f"{len(factors)} factors for a tensor of rank {len(shape)}"
         )
-    wanted = [s * f for s, f in zip(input.get_shape(), factors, strict=True)]
+    wanted = [size * factor for size, factor in zip(shape, factors, strict=True)]
     expect_shape(result, wanted, "each dimension times its factor")
+    expect_elements(result.element_type, repeated(input.element_type, factors))
 
 
 class Concat(ComputeOp):

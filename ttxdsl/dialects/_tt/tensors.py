@@ -40,10 +40,15 @@ def expect_shape(found: Tensor, wanted: Sequence[int], what: str) -> None:
 
 def expect_element_type(found: Tensor, wanted: Tensor) -> None:
     """The result has the operand's element type."""
-    if found.element_type != wanted.element_type:
+    expect_elements(found.element_type, wanted.element_type)
+
+
+def expect_elements(found: Attribute, wanted: Attribute) -> None:
+    """The result's element type is the operand's, its scales where they are now."""
+    if found != wanted:
         raise VerifyException(
-            f"the result has elements of {found.element_type}, "
-            f"the operand of {wanted.element_type}: they must be the same"
+            f"the result has elements of {found}, "
+            f"the operand of {wanted}: they must be the same"
         )
 
 

@@ -27,7 +27,7 @@ def elementwise(ctx: Localizer, op: Operation) -> None:
         # also those that Shardy has no rule for, such as quantizations
         shapes = Shapes.of(op)
         assert shapes is not None, "its layouts were found"
-        division = Division.of(shapes, like_result(op))
+        division = Division.of(op, shapes, like_result(op))
         localize_by_factors(ctx, op, division, operands=operands)
         return
     made = ctx.rebuild(op, operands, wanted)

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.collector import forget_uses
 from ttxdsl.ir.memo import IdentityMemo
@@ -193,7 +194,8 @@ class Localizer:
             what: the value to blame, for example `argument 0`.
 
         Raises:
-            UnsupportedError: if axes do not divide a dimension.
+            UnsupportedError: if axes do not divide a dimension, or split quantized elements
+                with a scale for each slice.
         """
         key = id(type_), id(sharding), self._manual_axes
         known = self._layouts.get(key)
@@ -216,6 +218,9 @@ class Localizer:
             raise CompileError(str(error), where) from error
         if layout.uneven is not None:
             raise uneven_error(layout, layout.uneven, where, what)
+        element = cast("TensorType[Attribute]", type_).element_type
+        if layout.is_sharded and scaled_dim(element) is not None:
+            raise scaled_error(where, what)
         return self._layouts.keep(key, layout, cast(Attribute, type_), sharding)
 
     def is_wanted_uneven(self, result: SSAValue) -> bool:
@@ -626,6 +631,16 @@ def captured_values(op: Operation) -> list[SSAValue]:
             for value in inner.operands:
                 used[value] = None
     return [value for value in used if value not in inside]
+
+
+def scaled_error(where: Operation, what: str = "") -> UnsupportedError:
+    """The refusal to split a quantized tensor with a scale for each slice."""
+    return UnsupportedError(
+        f"{what or 'a value'} has a scale for each slice, and is split: devices cannot "
+        "exchange parts of it",
+        where,
+        hint="keep it whole, and split what it is made of or becomes",
+    )
 
 
 def uneven_error(

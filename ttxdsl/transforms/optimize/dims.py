@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
-from ttxdsl.ir.tensors import is_tensor, shape_of
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
 from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.optimize.single_ops import is_elementwise, slice_of
 
@@ -30,8 +31,14 @@ Dims = Sequence[int | None]
 
 
 def held_in(op: Operation, dim: int) -> Dims | None:
-    """The dimension of each operand that holds one of the result's; None if unknown."""
+    """The dimension of each operand that holds one of the result's; None if unknown.
+
+    Also None if quantized elements have a scale for each slice: no collective takes parts
+    of those.
+    """
     if len(op.results) != 1 or not is_tensor(op.results[0]):
+        return None
+    if any(map(_is_scaled, (*op.operands, *op.results))):
         return None
     shape = shape_of(op.results[0])
     if is_elementwise(op):
@@ -100,6 +107,10 @@ def held_in(op: Operation, dim: int) -> Dims | None:
             return [dim] if part is not None and part[1] != dim else None
         case _:
             return None
+
+
+def _is_scaled(value: SSAValue) -> bool:
+    return is_tensor(value) and scaled_dim(element_of(value)) is not None
 
 
 def led_to(op: Operation, index: int, dim: int) -> int | None:

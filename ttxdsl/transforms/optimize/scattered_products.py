@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.cost import Ring
@@ -96,6 +97,8 @@ def _product(
 ) -> _Product | None:
     if not isinstance(op, stablehlo.DotGeneralOp) or op.parent is not gather.parent:
         return None
+    if isinstance(element_of(op.result), QuantizedType):
+        return None  # parts of a sum would be rounded and cut off
     dims = op.dot_dimension_numbers.data
     contracted = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
     batched = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions

@@ -8,6 +8,8 @@ from xdsl.traits import Pure
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.facts import Collective, Elementwise
+from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.ir.tensors import element_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.local.collectives import ALL_SLICE
 from ttxdsl.transforms.local.combiner import Combiner, combiner_of
@@ -73,8 +75,15 @@ def slice_of(op: Operation) -> tuple[AxisRef, int] | None:
 
 
 def sum_of(op: Operation) -> Combiner | None:
-    """How an all_reduce or reduce_scatter of one tensor combines."""
-    if type(op) in _REDUCING and len(op.operands) == 1:
+    """How an all_reduce or reduce_scatter of one tensor combines.
+
+    None for quantized elements: each addition of those is rounded and cut off.
+    """
+    if (
+        type(op) in _REDUCING
+        and len(op.operands) == 1
+        and not isinstance(element_of(op.operands[0]), QuantizedType)
+    ):
         return combiner_of(op.regions[0])
     return None
 

@@ -2,7 +2,8 @@
 
 Propagation looks at axes and not at sizes, so a dimension of 6 may end up split four
 ways. Stage 11 makes all shards of a tensor the same size and would refuse it. This pass
-keeps the leading axes that divide the dimension and drops the others: the value is then
+keeps the leading axes that divide the dimension and drops the others, and all axes of
+quantized tensors with a scale for each slice (`ttxdsl.rules.quantized`): the value is then
 computed whole along them on every device, which is exact and costs what the warning
 says. The pipeline runs it before stage 8, which then puts the reshards in.
 
@@ -25,6 +26,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
+from ttxdsl.dialects.quant import QuantizedType, scaled_dim
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops, ops_of_type
@@ -33,7 +35,7 @@ from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.layout import Layout
-from ttxdsl.transforms.local.localizer import uneven_error
+from ttxdsl.transforms.local.localizer import scaled_error, uneven_error
 from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 
@@ -57,6 +59,17 @@ def _static_tensor(type_: Attribute) -> TensorType[Attribute] | None:
     return tensor if tensor.has_static_shape() else None
 
 
+def _is_scaled(type_: TensorType[Attribute]) -> bool:
+    """Whether quantized elements have a scale for each slice."""
+    return scaled_dim(type_.element_type) is not None
+
+
+def _divided_sizes(type_: TensorType[Attribute]) -> Sequence[int]:
+    """What axes have to divide: a tensor with a scale for each slice is one piece."""
+    shape = type_.get_shape()
+    return [1] * len(shape) if _is_scaled(type_) else shape
+
+
 def find_uneven_dimension(
     sharding: TensorSharding, type_: Attribute, mesh: Mesh
 ) -> int | None:
@@ -64,7 +77,7 @@ def find_uneven_dimension(
     tensor = _static_tensor(type_)
     if tensor is None or mesh.is_maximal or sharding.rank != tensor.get_num_dims():
         return None
-    for dim, size in enumerate(tensor.get_shape()):
+    for dim, size in enumerate(_divided_sizes(tensor)):
         if size % sharding.dims[dim].sharded_size(mesh):
             return dim
     return None
@@ -84,22 +97,30 @@ def _require_even(
     """Refuse a value that is split by axes that do not divide it."""
     dim = find_uneven_dimension(sharding, type_, mesh)
     if dim is not None and isinstance(type_, TensorType):
+        if _is_scaled(cast("TensorType[Attribute]", type_)):
+            raise scaled_error(where, what)
         layout = Layout.of(sharding, mesh, type_.get_shape())
         raise uneven_error(layout, dim, where, what, otherwise)
 
 
 def _element_bytes(type_: TensorType[Attribute]) -> int:
     element = type_.element_type
+    if isinstance(element, QuantizedType):
+        element = element.data.storage_type
     return -(-element.bitwidth // 8) if isinstance(element, FixedBitwidthType) else 0
 
 
 @dataclass
 class _Finding:
-    """Dimensions of one size that the same axes do not divide."""
+    """Dimensions of one size that the same axes do not divide.
+
+    Those of tensors with a scale for each slice have size 1: each is one piece.
+    """
 
     where: Operation
     dim: int
     kept: Axes
+    is_scaled: bool
     count: int = 0
     more_bytes: int = 0
 
@@ -109,8 +130,8 @@ class _Evener:
     """Changes the shardings of one module and remembers which."""
 
     module: ModuleOp
-    found: dict[tuple[int, Axes, Mesh], _Finding] = field(
-        default_factory=dict[tuple[int, Axes, Mesh], _Finding]
+    found: dict[tuple[int, bool, Axes, Mesh], _Finding] = field(
+        default_factory=dict[tuple[int, bool, Axes, Mesh], _Finding]
     )
 
     even_already: IdentityMemo[bool] = field(default_factory=IdentityMemo[bool])
@@ -131,14 +152,15 @@ class _Evener:
         if mesh.is_maximal or sharding.rank != len(shape):
             return sharding
         new = sharding
-        for dim, size in enumerate(shape):
+        for dim, size in enumerate(_divided_sizes(tensor)):
             axes = sharding.dims[dim].axes
             if size % sharding.dims[dim].sharded_size(mesh) == 0:
                 continue
             kept = leading_axes_that_divide(axes, size, mesh)
             new = new.with_dim(dim, new.dims[dim].with_axes(kept))
-            key = size, axes, mesh
-            finding = self.found.setdefault(key, _Finding(where, dim, kept))
+            is_scaled = _is_scaled(tensor)
+            key = size, is_scaled, axes, mesh
+            finding = self.found.setdefault(key, _Finding(where, dim, kept, is_scaled))
             if isinstance(finding.where, FuncOp):
                 # an op of the program says more than the border of the function
                 finding.where, finding.dim = where, dim
@@ -268,17 +290,22 @@ def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
     evener = _Evener(module)
     for op in all_ops(module):
         evener.visit(op)
-    for (size, axes, mesh), finding in evener.found.items():
+    for (size, _, axes, mesh), finding in evener.found.items():
         split = (
             f"is split by {_axes_text(finding.kept, mesh)} only"
             if finding.kept
             else "is kept whole on every device"
         )
         others = f", as {finding.count - 1} like it are" if finding.count > 1 else ""
+        text = _axes_text(axes, mesh)
+        why = (
+            f"cannot be split by {text}, as each slice has a scale of its own"
+            if finding.is_scaled
+            else f"of size {size} is not divisible by "
+            f"{prod(axis.size_in(mesh) for axis in axes)}, the product of its axes {text}"
+        )
         message = (
-            f"dimension {finding.dim} of size {size} is not divisible by "
-            f"{prod(axis.size_in(mesh) for axis in axes)}, the product of its axes "
-            f"{_axes_text(axes, mesh)}: it {split}{others}, which takes "
+            f"dimension {finding.dim} {why}: it {split}{others}, which takes "
             f"{finding.more_bytes} bytes a device more than shards would"
         )
         if strict:
