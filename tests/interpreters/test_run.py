@@ -227,6 +227,26 @@ def test_constants_of_every_type():
     assert found == [[True, False], [1 + 2j, 3 - 4j], [[True] * 2] * 2, -np.inf, []]
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("f8E5M2", "float8_e5m2"), ("f8E4M3FN", "float8_e4m3fn"), ("bf16", "bfloat16")],
+)
+def test_windows_of_narrow_floats(kind: str, name: str):
+    # NumPy takes the f8 that is the upper half of an f16 for one of its own
+    text = f"""func.func @main(%a: tensor<4x{kind}>, %z: tensor<{kind}>) -> tensor<3x{kind}> {{
+      %0 = "stablehlo.reduce_window"(%a, %z) <{{window_dimensions = array<i64: 2>}}> ({{
+      ^bb0(%x: tensor<{kind}>, %y: tensor<{kind}>):
+        %s = stablehlo.add %x, %y : tensor<{kind}>
+        stablehlo.return %s : tensor<{kind}>
+      }}) : (tensor<4x{kind}>, tensor<{kind}>) -> tensor<3x{kind}>
+      return %0 : tensor<3x{kind}>
+    }}"""
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    array = np.array([1, 0, 2, -1], np.float32).astype(dtype)
+    found = run(text, array, np.zeros((), dtype))[0]
+    assert found.astype(np.float32).tolist() == [1, 2, 1]
+
+
 def test_types_without_values_are_refused():
     text = "func.func @main(%a: tensor<2xf80>) -> tensor<2xf80> { return %a : tensor<2xf80> }"
     with pytest.raises(UnsupportedError, match="element type f80"):

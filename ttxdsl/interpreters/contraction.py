@@ -294,9 +294,10 @@ def windows(
             for size, span, stride in zip(spatial, spans, strides, strict=True)
         ]
         return np.empty((*x.shape[: x.ndim - count], *places, *sizes), x.dtype)
-    view = sliding_window_view(x, spans, axis=tuple(range(x.ndim - count, x.ndim)))
+    # as plain bytes: NumPy cannot slide over one of the narrow floats of ml_dtypes
+    raw, axes = x.view(f"V{x.itemsize}"), tuple(range(x.ndim - count, x.ndim))
     cut = [slice(None, None, step) for step in (*strides, *dilations)]
-    return view[(..., *cut)]
+    return sliding_window_view(raw, spans, axis=axes)[(..., *cut)].view(x.dtype)
 
 
 def convolution(
