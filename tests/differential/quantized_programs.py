@@ -29,7 +29,7 @@ MESHES = (
 )
 SIZES = (2, 4, 4, 8, 8)
 LARGEST = 512
-"""No tensor has more elements."""
+"""Tensors of more elements are not used again."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,11 @@ class _Writer:
         self, accept: Callable[[Value], bool] = lambda value: True
     ) -> Value | None:
         """A value that is stored as integers, the later the likelier."""
-        fitting = [one for one in self.values if one.stored and accept(one)]
+        fitting = [
+            one
+            for one in self.values
+            if one.stored and one.real.size <= LARGEST and accept(one)
+        ]
         return (
             fitting[int(len(fitting) * self.rng.random() ** 0.5)] if fitting else None
         )
@@ -229,8 +233,6 @@ def _broadcast(make: _Writer) -> None:
     new = make.rng.randrange(rank)
     dims = [dim for dim in range(rank) if dim != new]
     shape = [2 if dim == new else given.shape[dim - (dim > new)] for dim in range(rank)]
-    if prod(shape) > LARGEST:
-        return
     scales = given.stored if given.dim is None else given.stored.along(dims[given.dim])
     real = np.broadcast_to(np.expand_dims(given.real, new), shape)
     said = f"broadcast_in_dim <{{broadcast_dimensions = {_ints(dims)}}}>"
@@ -256,8 +258,6 @@ def _concatenate(make: _Writer) -> None:
     if (given := make.quantized(_alike)) is None:
         return
     dim = make.rng.randrange(len(given.shape))
-    if 2 * given.real.size > LARGEST:
-        return
     said = f"concatenate <{{dimension = {dim} : i64}}>"
     make.op(said, [given, given], np.concatenate([given.real] * 2, dim), given.stored)
 

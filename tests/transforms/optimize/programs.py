@@ -505,6 +505,32 @@ HEADS = _function(
 )
 """Heads that are split, and merged with the batch for both products of an attention."""
 
+_LONG, _LONG_MERGED = "tensor<2x4x2x8xf32>", "tensor<8x2x8xf32>"
+_FEW, _FEW_MERGED = "tensor<2x4x2x2xf32>", "tensor<8x2x2xf32>"
+SUMMED_HEADS = _function(
+    [_t("2x4x2x8", "", "y", "", "x")] * 2,
+    _t("2x4x2x2", "", "y", "", ""),
+    f"%0 = stablehlo.reshape %a : ({_LONG}) -> {_LONG_MERGED}",
+    f"%1 = stablehlo.reshape %b : ({_LONG}) -> {_LONG_MERGED}",
+    "%2 = stablehlo.dot_general %0, %1, batching_dims = [0] x [0],"
+    f" contracting_dims = [2] x [2] : ({_LONG_MERGED}, {_LONG_MERGED}) -> {_FEW_MERGED}",
+    f"%3 = stablehlo.abs %2 : {_FEW_MERGED}",
+    f"%4 = stablehlo.reshape %3 : ({_FEW_MERGED}) -> {_FEW}",
+    f"return %4 : {_FEW}",
+)
+"""The same where the product is a sum over devices."""
+
+_WAVES = "tensor<8x9xcomplex<f32>>"
+ROWS_TRANSFORMED = _function(
+    [_t("8x16", "", "y")],
+    _t("8x16", "", ""),
+    f"%0 = stablehlo.fft %a, type = RFFT, length = [16] : (tensor<8x16xf32>) -> {_WAVES}",
+    f"%1 = stablehlo.negate %0 : {_WAVES}",
+    f"%2 = stablehlo.fft %1, type = IRFFT, length = [16] : ({_WAVES}) -> tensor<8x16xf32>",
+    "return %2 : tensor<8x16xf32>",
+)
+"""Waves are more than what they are made of, and than what is made of them."""
+
 CUT_AND_GATHERED = _function(
     [_t("8x8", "y", ""), WHOLE],
     f"{WHOLE}, {WHOLE}",
@@ -533,6 +559,8 @@ CHEAPER = {
     "an operand of two products": (TWO_WEIGHTS, 768, 576),
     "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),
     "heads merged with the batch": (HEADS, 9216, 0),
+    "the same with a sum": (SUMMED_HEADS, 512, 32),
+    "rows of a transform": (ROWS_TRANSFORMED, 528, 480),
     "a scattered gradient": (gradient(4, 8, "y", ""), 384, 120),
     "the same along the other side": (gradient(4, 8, "", "y"), 384, 120),
     "a bias": (BIAS, 48, 24),

@@ -23,6 +23,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.dialects.stablehlo.windowed import padding_pairs, window_values
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.rules.division import division
 from ttxdsl.transforms.local.combiner import combiner_of
 from ttxdsl.transforms.optimize.single_ops import is_elementwise, slice_of
 
@@ -102,6 +103,15 @@ def held_in(op: Operation, dim: int) -> Dims | None:
             return [dim] if len(op.operands) == 1 else None
         case stablehlo.ReduceScatterOp() if op.scatter_dimension.value.data != dim:
             return [dim] if len(op.operands) == 1 else None
+        case stablehlo.ConvolutionOp() if _is_grouped(op, dim):
+            return None
+        case (
+            stablehlo.CholeskyOp()
+            | stablehlo.ConvolutionOp()
+            | stablehlo.FftOp()
+            | stablehlo.TriangularSolveOp()
+        ):
+            return _by_factor(op, dim)
         case stablehlo.CompositeOp():
             part = slice_of(op)
             return [dim] if part is not None and part[1] != dim else None
@@ -174,6 +184,31 @@ def _reshaped(before: Sequence[int], after: Sequence[int], dim: int) -> int | No
             return place
         count *= size
     return None
+
+
+def _is_grouped(op: stablehlo.ConvolutionOp, dim: int) -> bool:
+    """Whether a dimension of the result has the groups, whose number the op says."""
+    batch = op.dimension_numbers.data.output_batch_dimension
+    groups = op.feature_group_count.value.data > 1 and dim != batch
+    return groups or op.batch_group_count.value.data > 1
+
+
+def _by_factor(op: Operation, dim: int) -> Dims | None:
+    """By the factor of which a dimension consists, if devices share the op out along it."""
+    shared = division(op)
+    if shared is None:
+        return None
+    rule = shared.rule
+    (factor, *others) = rule.results[0][dim]
+    if others or factor not in shared.local or factor in rule.permutation:
+        return None
+    found: list[int | None] = []
+    for mapping in rule.operands:
+        held = [at for at, factors in enumerate(mapping) if factor in factors]
+        if any(mapping[at] != (factor,) for at in held):
+            return None
+        found.append(held[0] if held else None)
+    return found
 
 
 def _dot(op: stablehlo.DotGeneralOp, dim: int) -> Dims:

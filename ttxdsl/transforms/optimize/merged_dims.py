@@ -252,10 +252,13 @@ class _Ops:
         new.results[0].name_hint = result.name_hint
         assert op.parent is not None
         op.parent.insert_op_before(new, op)
+        if isinstance(new, stablehlo.AllReduceOp):
+            self.program.has_new_ops(op.parent)
         return new.results[0]
 
 
 _ABLE = (
+    stablehlo.AllReduceOp,
     stablehlo.TransposeOp,
     stablehlo.BroadcastInDimOp,
     stablehlo.ReshapeOp,
