@@ -29,7 +29,7 @@ from ttxdsl.transforms.shardy.exporting import (
     sdy_insert_explicit_reshards,
     sdy_reshard_to_collectives,
 )
-from ttxdsl.transforms.shardy.propagation import user_priority
+from ttxdsl.transforms.shardy.propagation import less_traffic
 from ttxdsl.transforms.stages import inline
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\n'
@@ -402,14 +402,14 @@ FAULTS = [
     Fault(
         "crash in propagation",
         DOT,
-        _after(user_priority.UserPriorityPropagatePass, _crash),
+        _after(less_traffic.LessTrafficPropagatePass, _crash),
         "6 sdy-user-priority-propagate",
         (Mode.CRASHED,),
     ),
     Fault(
         "invalid op",
         TRANSPOSE,
-        _after(user_priority.UserPriorityPropagatePass, _wrong_type),
+        _after(less_traffic.LessTrafficPropagatePass, _wrong_type),
         "6 sdy-user-priority-propagate",
         (Mode.INVALID,),
     ),

@@ -479,8 +479,9 @@ def test_the_code_is_what_was_compiled(scanned: Diagnosis, name: str):
 
 def test_constraints_inside(scanned: Diagnosis):
     """Products that keep their batch, as JAX writes them into the model."""
-    # where they change nothing, as here, the row is left out
-    assert not any(row.candidate.kept for row in scanned.rows)
+    # where they change nothing, as for fsdp=8, the row is left out
+    kept = [str(row.candidate) for row in scanned.rows if row.candidate.kept]
+    assert all(name.startswith("down_1=") for name in kept)
     candidate = replace(
         row_of(scanned, "fsdp=8").candidate,
         kept=("fsdp",),

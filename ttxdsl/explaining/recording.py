@@ -34,6 +34,7 @@ from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
 from ttxdsl.transforms.shardy.propagation.basic import PropagationPass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
 from ttxdsl.transforms.shardy.propagation.history import History, Hop, entry_of
+from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
 from ttxdsl.transforms.shardy.propagation.op_priority import (
     SCHEDULE,
     OpPriorityPropagatePass,
@@ -428,6 +429,8 @@ class Recorded:
 
     def propagate(self, module: ModuleOp, context: Context) -> None:
         """Stage 6 with notes; of a pass with another engine only what came of it."""
+        if isinstance(self.propagation, LessTrafficPropagatePass):
+            self.propagation = self.propagation.chosen(context, module)
         inner = self.propagation
         ours = isinstance(inner, PropagationPass)
         recorder = StepRecorder(module) if ours else None

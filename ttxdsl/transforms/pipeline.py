@@ -38,7 +38,9 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   propagation does not use them there.
 - Where shardings contradict each other, the order in which ops propagate decides. Stage 6
   goes by priorities (`sdy-user-priority-propagate`), as JAX's own partitioner does, which
-  sends less; with `optimize=false` it is `sdy-aggressive-propagate`, as the design has it.
+  mostly sends less; where `sdy-aggressive-propagate` sends less, and the program gives no
+  priorities, it goes by that, with a remark (`less_traffic.py`). With `optimize=false` it
+  is always the latter, as the design has it.
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
@@ -66,7 +68,7 @@ is there with `version=2026`, whose stages have the same numbers:
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -91,6 +93,7 @@ from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
+from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
 from ttxdsl.transforms.optimize.optimize_collectives import OptimizeCollectivesPass
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
@@ -122,6 +125,7 @@ from ttxdsl.transforms.shardy.importing.sdy_manual_axes_cleanup import (
 from ttxdsl.transforms.shardy.importing.sdy_sharding_group_import import (
     ShardingGroupImportPass,
 )
+from ttxdsl.transforms.shardy.propagation.less_traffic import LessTrafficPropagatePass
 from ttxdsl.transforms.shardy.propagation.user_priority import (
     UserPriorityPropagatePass,
 )
@@ -321,12 +325,26 @@ class TTStableHLOPipelinePass(ModulePass):
         if self.version == TODAY:
             return UserPriorityPropagatePass(conservative_propagation=True)
         if self.optimize:
-            return UserPriorityPropagatePass()
+            return LessTrafficPropagatePass(sent=self._bytes_behind_propagation)
         from ttxdsl.transforms.shardy.propagation.aggressive import (
             AggressivePropagatePass,
         )
 
         return AggressivePropagatePass()
+
+    def _bytes_behind_propagation(self, ctx: Context, module: ModuleOp) -> int:
+        """What devices send if a module goes on from stage 6."""
+        for one in self._after(PROPAGATION_STAGE):
+            one.apply(ctx, module)
+        rest = replace(
+            self,
+            first_stage=PROPAGATION_STAGE + 1,
+            last_stage=LOCAL_STAGE,
+            verify_each=False,
+            dump_dir=None,
+        )
+        rest.apply(ctx, module)
+        return bytes_sent(module)
 
     def _before(
         self, number: int, module: ModuleOp, written: "_WrittenShardings"

@@ -1,0 +1,123 @@
+"""What the shardings of a propagation would have devices send, before anything is planned.
+
+Where the shardings of an op's operands and results contradict each other, stage 8
+reshards some of them, and sums what the op leaves in parts (`ttxdsl.sharding.compatible`,
+which asks the same here). Counted are the bytes of that, op by op, those in a loop once.
+It is a rough count: other passes send less than the plans of stage 8.
+"""
+
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import TensorType
+
+from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.tensors import element_bits, element_of
+from ttxdsl.sharding.axes import Axes, total_size
+from ttxdsl.sharding.cheap_reshard import cheapest_reshard, plan_bytes
+from ttxdsl.sharding.compatible import agree
+from ttxdsl.sharding.cost import Ring, ring_bytes
+from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
+from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.shardy.propagation.graph import Node, PropagationGraph
+
+
+class RoughTraffic(NamedTuple):
+    """What devices send.
+
+    Attributes:
+        moved: bits, of tensors that are resharded.
+        summed: bits, of partial results that are combined.
+    """
+
+    moved: int
+    summed: int
+
+    @property
+    def bits(self) -> int:
+        """All together."""
+        return self.moved + self.summed
+
+
+def traffic(graph: PropagationGraph) -> RoughTraffic:
+    """What the present shardings would have each device send."""
+    moved = summed = 0
+    numbers = graph.numbers
+    # by the kind of op, of one rule, and its shardings
+    known: dict[tuple[object, ...], tuple[tuple[int, int], ...]] = {}
+    for node in graph.nodes:
+        if node.rule is None or node.erased:
+            continue
+        key = (node.kind, *[numbers[place] for place in node.places])
+        found = known.get(key)
+        if found is None:
+            found = known[key] = _sent(graph, node, node.rule)
+        if not found:
+            continue
+        values = (*node.op.operands, *node.op.results)
+        for value, (one, other) in zip(values, found, strict=True):
+            if (one or other) and isinstance(value.type, TensorType):
+                bits = element_bits(element_of(value))
+                moved += one * bits
+                summed += other * bits
+    return RoughTraffic(moved, summed)
+
+
+def _sent(
+    graph: PropagationGraph, node: Node, rule: OpShardingRule
+) -> tuple[tuple[int, int], ...]:
+    """The elements that a device sends of each operand and result; `()` if none."""
+    shardings = tuple(graph.sharding_of(place) for place in node.places)
+    named = {sharding.mesh for sharding in shardings if sharding is not None}
+    if len(named) != 1 or not any(one and one.sharding_axes for one in shardings):
+        return ()
+    (ref,) = named
+    mesh = graph.meshes[ref] if isinstance(ref, str) else ref
+    if mesh.is_maximal or rule.is_custom:
+        return ()
+    is_reshape = isinstance(node.op, stablehlo.ReshapeOp)
+    shapes = [_shape(rule, mapping) for mapping in rule.tensors]
+    sizes = tuple(map(prod, shapes))
+    foreign = (False,) * len(shardings)
+    try:
+        agreement = agree(
+            rule, shardings, sizes, ref, mesh, foreign, is_reshape=is_reshape
+        )
+    except ValueError:
+        return ()
+    found: list[tuple[int, int]] = []
+    for at, (now, wanted, shape) in enumerate(
+        zip(shardings, agreement.shardings, shapes, strict=True)
+    ):
+        moved = 0 if wanted is None else _resharded(now, wanted, mesh, shape)
+        summed = 0
+        if at >= len(node.op.operands) and agreement.reduction:
+            summed = _combined(wanted or now, agreement.reduction, mesh, shape)
+        found.append((moved, summed))
+    return tuple(found) if any(map(any, found)) else ()
+
+
+def _shape(rule: OpShardingRule, mapping: TensorMapping) -> tuple[int, ...]:
+    sizes = rule.factor_sizes
+    return tuple(prod(sizes[factor] for factor in dim) for dim in mapping)
+
+
+def _resharded(
+    now: TensorSharding | None,
+    wanted: TensorSharding,
+    mesh: Mesh,
+    shape: tuple[int, ...],
+) -> int:
+    axes = now.axes_per_dim if now is not None else ((),) * len(shape)
+    source = TensorSharding.closed(mesh, axes)
+    target = TensorSharding.closed(mesh, wanted.axes_per_dim)
+    plan = cheapest_reshard(source, target, (mesh, mesh), shape)
+    return plan_bytes(plan, source, mesh, shape) // 64  # which it takes an element for
+
+
+def _combined(
+    sharding: TensorSharding | None, axes: Axes, mesh: Mesh, shape: tuple[int, ...]
+) -> int:
+    local = shape if sharding is None else sharding.local_shape(shape, mesh, pad=True)
+    return ring_bytes(Ring.ALL_REDUCE, prod(local), total_size(axes, mesh))
