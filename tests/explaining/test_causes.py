@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from xdsl.utils.exceptions import DiagnosticException
 
+import ttxdsl
 from tests.differential.random_modules import random_module
 from tests.explaining import programs
 from ttxdsl.errors import CompileError
@@ -664,3 +665,17 @@ def test_chains_lead_from_an_annotation_to_the_value(seed: int):
                 assert one.axis.overlaps(following.axis)
             if hops:
                 assert hops[-1].target_value is holder
+
+
+def test_a_collective_that_moved_across_a_reshape():
+    """Its dimension is that of the operand that had to be whole, not its own."""
+    whole = "#sdy.sharding<@mesh, [{}, {}]>"
+    program = ttxdsl.load(f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"y"}}]>}}, %b: tensor<8x8xf32> {{sdy.sharding = {whole}}}) -> (tensor<1x2x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}, {{}}]>}}) {{
+  %0 = stablehlo.subtract %a, %b {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}]>]>}} : tensor<8x8xf32>
+  %1 = stablehlo.reshape %0 : (tensor<8x8xf32>) -> tensor<1x8x8xf32>
+  %2 = stablehlo.slice %1 [0:1, 0:2, 0:8] : (tensor<1x8x8xf32>) -> tensor<1x2x8xf32>
+  return %2 : tensor<1x2x8xf32>
+}}""").partition()
+    assert "all_gather_dim = 2" in program.text
+    assert "makes dimension 1 of %0 {y}" in str(program.why())

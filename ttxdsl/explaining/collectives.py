@@ -170,7 +170,7 @@ class WhyCollectives:
         target: TensorSharding | None = None
         if isinstance(inserted, sdy.ReshardOp):
             target = inserted.sharding.data
-            dims = _moved_dims(op, step, note.before, target)
+            dims = _moved_dims(collective, op, step, note.before, target)
             if note.demand is not None:
                 story = self._disagreement(note, note.demand, dims)
             else:
@@ -403,7 +403,7 @@ class WhyCollectives:
         value = self._constrained_value(reshard)
         before = self.recorded.evened(value)
         target = reshard.sharding.data
-        dims = _moved_dims(op, step, before, target)
+        dims = _moved_dims(collective, op, step, before, target)
         called = self.places.called(value)
         place = self.places.op(constraint)
         reason = f"a constraint asks for {called} as {sharding_text(target)}"
@@ -622,15 +622,21 @@ def _dimension(demand: Demand, tensor: int, factor: int) -> int:
 
 
 def _moved_dims(
+    collective: CountedCollective,
     op: Operation,
     step: Operation | None,
     before: TensorSharding | None,
     after: TensorSharding | None,
 ) -> tuple[int, ...]:
-    """The dimensions that a collective changes, one step of a reshard."""
+    """The dimensions that a collective changes, one step of a reshard.
+
+    As the step has them: optimizations may have moved the op across a reshape.
+    """
     match step:
-        case sdy.AllGatherOp() | sdy.ReduceScatterOp():
-            return _own_dims(op)
+        case sdy.AllGatherOp():
+            return _dims_along(step.gathering_axes.data, collective, op)
+        case sdy.ReduceScatterOp():
+            return _dims_along(step.reduce_scatter_axes.data, collective, op)
         case sdy.AllToAllOp():
             params = step.params.data
             return tuple(sorted({d for p in params for d in (p.src_dim, p.tgt_dim)}))
@@ -644,6 +650,19 @@ def _moved_dims(
     new = after.axes_per_dim if after is not None else empty
     return tuple(
         i for i, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]
+    )
+
+
+def _dims_along(
+    axes_per_dim: Sequence[Axes], collective: CountedCollective, op: Operation
+) -> tuple[int, ...]:
+    """The dimensions of a step that a collective's axes belong to."""
+    along = collective.axes
+    if along is None:
+        dims = _own_dims(op)
+        return dims if max(dims) < len(axes_per_dim) else ()
+    return tuple(
+        dim for dim, axes in enumerate(axes_per_dim) if lists_overlap(axes, along)
     )
 
 
