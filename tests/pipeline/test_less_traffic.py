@@ -51,13 +51,15 @@ def test_stages_apart_choose_the_same():
     assert bytes_sent(module) == bytes_sent(whole.module)
 
 
+UNRELATED = '%b: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p1]>}'
+"""An argument of a priority that has nothing to do with the contradiction."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
         program(wanted='"y", "x"'),
-        program('"y", "x"}p0', '"x"}p1')
-        .replace("}p1, ?}", ", ?}p1")
-        .replace("}p0}", "}p0"),
+        program().replace("(%a", f"({UNRELATED}, %a"),
     ],
     ids=["no contradiction", "priorities"],
 )
