@@ -14,13 +14,16 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.sharding.spec import ReductionKind
 from ttxdsl.transforms.local.emitter import binary_region
 
-_NEUTRAL: dict[type[Operation], int] = {
-    stablehlo.AddOp: 0,
+_NEUTRAL: dict[type[Operation], float] = {
+    stablehlo.AddOp: -0.0,
     stablehlo.OrOp: 0,
     stablehlo.XorOp: 0,
     stablehlo.MulOp: 1,
 }
-"""Numbers that leave any other unchanged; maxima, minima and conjunctions need none."""
+"""Numbers that leave any other unchanged; maxima, minima and conjunctions need none.
+
+Positive zero would make a negative one positive.
+"""
 
 _IDEMPOTENT: frozenset[type[Operation]] = frozenset(
     (stablehlo.MaxOp, stablehlo.MinOp, stablehlo.AndOp, stablehlo.OrOp)
@@ -41,7 +44,7 @@ class Combiner(NamedTuple):
         return self.op_class in _IDEMPOTENT
 
     @property
-    def neutral(self) -> int | None:
+    def neutral(self) -> float | None:
         """The number that changes nothing, if it is the same for all types."""
         return _NEUTRAL.get(self.op_class)
 

@@ -147,25 +147,31 @@ class Emitter:
         """A scalar position."""
         return self.integers([value])
 
-    def number(self, number: int, element: Attribute) -> SSAValue:
-        """A scalar of any element type that holds a small number."""
+    def number(self, number: float, element: Attribute) -> SSAValue:
+        """A scalar of any element type that holds a small whole number.
+
+        Negative zero, to which any float may be added unchanged, is zero where there is
+        no such number, and has both parts negative where it is complex.
+        """
         match element:
             case IntegerType():
                 type_ = TensorType(element, [])
-                value = DenseIntOrFPElementsAttr.from_list(type_, [number])
+                value = DenseIntOrFPElementsAttr.from_list(type_, [int(number)])
             case Float16Type() | BFloat16Type() | Float32Type() | Float64Type():
                 type_ = TensorType(element, [])
                 value = DenseIntOrFPElementsAttr.from_list(type_, [float(number)])
             case ComplexType(element_type=Float32Type() | Float64Type()):
                 complex_ = TensorType(cast("ComplexType[Float32Type]", element), [])
-                pair = (float(number), 0.0)
+                pair = (float(number), 0.0 if number else float(number))
                 made = DenseIntOrFPElementsAttr.from_list(complex_, [pair])
                 return self.one(stablehlo.ConstantOp, [], complex_, {"value": made})
             case _:
-                return self.convert(self.position(number), element)
+                return self.convert(self.position(int(number)), element)
         return self.one(stablehlo.ConstantOp, [], type_, {"value": value})
 
-    def splat(self, number: int, element: Attribute, shape: Sequence[int]) -> SSAValue:
+    def splat(
+        self, number: float, element: Attribute, shape: Sequence[int]
+    ) -> SSAValue:
         """A tensor of one small number."""
         return self.broadcast(self.number(number, element), shape)
 

@@ -243,7 +243,7 @@ def _gather_shards(
                 ComparisonDirection.EQ,
             )
             inside = emit.both(inside, emit.broadcast(first, shape))
-    zeros = emit.splat(0, element_of(result.value), shape)
+    zeros = emit.splat(-0.0, element_of(result.value), shape)
     return [Local(emit.select(inside, result.value, zeros), result.layout)]
 
 

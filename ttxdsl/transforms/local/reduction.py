@@ -32,7 +32,7 @@ from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 from ttxdsl.transforms.local.summands import counted_once
 
 
-def is_constant_number(value: SSAValue, number: int | None) -> bool:
+def is_constant_number(value: SSAValue, number: float | None) -> bool:
     """Whether a scalar is known to be that number."""
     if isinstance(value.owner, stablehlo.BroadcastInDimOp):
         value = value.owner.operand  # to a scalar, as JAX writes it

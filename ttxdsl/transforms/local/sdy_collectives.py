@@ -224,7 +224,7 @@ def sharded_to_unreduced(ctx: Localizer, op: sdy.ShardedToUnreducedOp) -> None:
     if parts is not None and parts.combine.is_idempotent:
         local = replace(ctx.reshard_to(local, layout), partial=parts)
     elif moved and layout is not None:
-        zeros = emit.splat(0, element_of(local.value), layout.local_shape)
+        zeros = emit.splat(-0.0, element_of(local.value), layout.local_shape)
         starts = [
             emit.scaled(
                 ctx.collectives.index_along(mesh, axes), shape_of(local.value)[dim]

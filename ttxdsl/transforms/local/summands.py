@@ -31,7 +31,7 @@ def unreduced_parts(sharding: TensorSharding | None, mesh: Mesh) -> Partial | No
 
 
 def on_first(
-    ctx: Localizer, value: SSAValue, mesh: Mesh, axes: Axes, others: int
+    ctx: Localizer, value: SSAValue, mesh: Mesh, axes: Axes, others: float
 ) -> SSAValue:
     """A value on the first device along some axes, and a number on the others."""
     emit = ctx.emitter

@@ -317,10 +317,11 @@ class _Padder:
 
     def _pad_reduce(self, op: stablehlo.ReduceOp) -> None:
         combiner = combiner_of(op.body)
-        filler = None if combiner is None else combiner.neutral
+        neutral = None if combiner is None else combiner.neutral
+        filler = None if neutral is None else int(neutral)  # C++'s zeros are positive
         if self._newest and combiner is not None:
             (initial,) = op.init_values
-            if combiner.is_idempotent or is_constant_number(initial, combiner.neutral):
+            if combiner.is_idempotent or is_constant_number(initial, neutral):
                 filler = initial  # which is counted once or more often
         if filler is not None:
             self._fill(op, 0, op.dimensions.get_values(), filler)

@@ -199,9 +199,12 @@ def _zeros(emit: LiteralEmitter, type_: Attribute) -> SSAValue:
 
 
 def neutral(emit: LiteralEmitter, combine: Combiner, element: Attribute) -> SSAValue:
-    """The number that leaves any other of its type unchanged, as a scalar."""
+    """The number that leaves any other of its type unchanged, as a scalar.
+
+    Zero is positive, as C++ writes it.
+    """
     if combine.neutral is not None:
-        return emit.number(combine.neutral, element)
+        return emit.number(int(combine.neutral), element)
     largest = combine.op_class is stablehlo.MinOp
     if not isinstance(element, AnyFloat):
         bits = cast(IntegerType, element).width.data

@@ -65,7 +65,7 @@ def reduce(program: WholeProgram, op: stablehlo.ReduceOp) -> Rewrite | None:
         return None
     mesh, axes = program.parts[op]
     counted = [
-        (len(op.inputs) + at, combine.neutral)
+        (len(op.inputs) + at, int(combine.neutral))  # C++'s zeros are positive
         for at, combine in enumerate(combiners_of(op.body))
         if combine.neutral is not None
         and not combine.is_idempotent
