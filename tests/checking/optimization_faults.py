@@ -139,7 +139,7 @@ _FAULTS: list[tuple[str, str, Plant]] = [
     (
         "late-sums: a term counts on every device",
         PROGRAMS["late-sums"],
-        _instead(DeviceProgram, "on_first", _as_it_is),
+        _instead(DeviceProgram, "on_one", _as_it_is),
     ),
     (
         "early-slices: scattered and not summed",
@@ -226,7 +226,7 @@ _FAULTS: list[tuple[str, str, Plant]] = [
     (
         "behind-loops: each device starts from the whole",
         PROGRAMS["behind-loops"],
-        _instead(DeviceProgram, "on_first", _as_it_is),
+        _instead(DeviceProgram, "on_one", _as_it_is),
     ),
     (
         "cheap-gathers: positions begin anew on each device",

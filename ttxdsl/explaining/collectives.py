@@ -568,7 +568,7 @@ OPTIMIZED = {
     "joined-sums": "combines along several axes at once",
     "cheap-gathers": "gathers where the value is smallest, once for all who want it",
     "parts-of-parts": "leaves each device the part of its part that its users want",
-    "read-places": "gathers only the places that slices read",
+    "read-places": "sends only the places that slices read",
     "cheap-exchanges": "exchanges where the value is smallest, once for all",
     "gathered-products": "moves the operands of a product, which are smaller, instead of"
     " summing products",

@@ -6,14 +6,18 @@ from random import Random
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16, float8_e5m2
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, f32, i64
 
+import ttxdsl
 from tests.differential.partitioning import EQUAL, arguments_of, partition_and_compare
 from tests.transforms.optimize.programs import (
     BEFORE,
     CHEAPER,
     CUT_AND_GATHERED,
     IN_BRANCHES,
+    MANY_PARTS,
+    MOVED_PRODUCT,
     PROGRAMS,
     REDUCED_IN_LOOPS,
     SMALL_IN_LOOPS,
@@ -318,6 +322,21 @@ def test_an_operand_is_shared_from_where_it_is_first():
     computes_the_same(module, TWO_WEIGHTS)
 
 
+def test_what_is_between_a_product_and_its_sum_may_move_elements():
+    module = optimized(local(MOVED_PRODUCT), "late-sums")
+    assert sent(module) == 128
+    assert sent(optimized(module, "gathered-products")) == 64
+    computes_the_same(module, MOVED_PRODUCT)
+
+
+def test_few_bytes_are_not_worth_many_collectives():
+    """Not 32 gathers of 24 bytes instead of one."""
+    module = local(MANY_PARTS, optimize=True)
+    (gather,) = list_collectives(module)
+    assert gather.bytes_per_device == 33 * 24
+    computes_the_same(module, MANY_PARTS)
+
+
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_all_together_send_no_more_than_one(text: str):
     alone = min(sent(optimized(local(text), name)) for name in OPTIMIZATIONS)
@@ -387,6 +406,39 @@ def test_a_slice_of_nothing_beside_one_of_a_row():
     row.parent.insert_op_after(nothing, row)
     before = sent(module)
     assert sent(optimized(module, "read-places")) == before
+
+
+@pytest.mark.parametrize(
+    "element, dtype",
+    [
+        ("f32", np.float32),
+        ("bf16", bfloat16),
+        ("complex<f32>", np.complex64),
+        ("i32", np.int32),
+        ("i1", np.bool_),
+        ("f8E5M2", float8_e5m2),
+    ],
+)
+def test_rows_of_few_devices_are_added_to_nothing(element: str, dtype: type):
+    """Rows of the first and of the last of four, to the bit, as types can be added."""
+    rows, one = (f"tensor<{n}x4x{element}>" for n in (8, 1))
+    text = f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: {rows} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}})
+        -> ({one}, {one}) {{
+      %0 = stablehlo.slice %a [0:1, 0:4] : ({rows}) -> {one}
+      %1 = stablehlo.slice %a [7:8, 0:4] : ({rows}) -> {one}
+      return %0, %1 : {one}, {one}
+    }}"""
+    array = np.arange(-16, 16).reshape(8, 4).astype(dtype)
+    if element[0] not in "i":
+        array[0], array[7] = (-0.0, np.inf, np.nan, 0.0), (0.0, -0.0, 1.0, -np.inf)
+    program = ttxdsl.load(text).partition()
+    added = list(ops_of_type(program.module, stablehlo.AllReduceOp))
+    assert bool(added) == (element not in ("i1", "f8E5M2"))
+    for form in (program, program.lower("ttnn")):
+        first, last = form.simulate(array)
+        assert first.tobytes() == array[:1].tobytes()
+        assert last.tobytes() == array[7:].tobytes()
 
 
 def _on_merged(random: Random, value: str, rows: str, at: int) -> tuple[list[str], str]:

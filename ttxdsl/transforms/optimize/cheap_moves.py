@@ -20,7 +20,7 @@ goes back is there in both forms; of what is gathered besides, a device takes it
 The places are a least vertex cut (`min_cut.py`): vertices are values with dimensions,
 priced by what moving them sends; sources are values that devices have in the first form
 only; sinks are values that an op needs in the second. Only what sends fewer bytes than
-before is changed.
+before is changed, or as many in fewer moves.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.merged_dims import keep_apart
-from ttxdsl.transforms.optimize.min_cut import VertexGraph
+from ttxdsl.transforms.optimize.min_cut import VertexGraph, for_each
 from ttxdsl.transforms.optimize.positions import is_numbered, number_all
 from ttxdsl.transforms.optimize.repeated_exchanges import gather_repeated
 from ttxdsl.transforms.optimize.single_ops import (
@@ -450,10 +450,13 @@ class _Region:
         ]
         prices = {id(vertex): self._price(vertex) for vertex in group}
         # a move of what is there in both forms was paid for, too
-        now = sum(self._paid(vertex) for _, vertex in moved)
+        today = [price for _, vertex in moved if (price := self._paid(vertex))]
+        now = sum(today)
+        each = for_each(now)
         graph = VertexGraph()
         for vertex in group:
-            vertex.number = graph.vertex(prices[id(vertex)])
+            price = prices[id(vertex)]
+            vertex.number = graph.vertex(price + each if price else 0)
         for vertex in group:
             if vertex.is_source:
                 graph.source(vertex.number)
@@ -465,7 +468,8 @@ class _Region:
             if self._is_needed(result, vertex.dims):
                 graph.sink(vertex.number)
         cut = graph.least_cut(near_sources=False)
-        if cut.price >= now:
+        sent = sum(prices[id(one)] for one in group if one.number in cut.vertices)
+        if sent > now or cut.price >= now + each * len(today):
             return False
         self._change(group, moved, cut.vertices, cut.behind)
         return True

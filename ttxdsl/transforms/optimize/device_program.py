@@ -273,8 +273,8 @@ class DeviceProgram:
     def all_reduce(
         self, value: SSAValue, like: Operation, axes: Axes, name: str
     ) -> SSAValue:
-        """Combine behind the op that makes a value, as a collective of `like` does."""
-        combine = combiner_of(like.regions[0])
+        """Combine as `like` does, or add, behind the op that makes a value."""
+        combine = combiner_of(like.regions[0]) if like.regions else SUM
         assert combine is not None, "asked before"
         with _Writing(self, value, like.location, name):
             return self._writer.all_reduce_at_once(value, self.mesh, axes, combine)
@@ -382,16 +382,25 @@ class DeviceProgram:
             ]
             return self._scratch.concatenate(parts, dim)
 
-    def on_first(self, value: SSAValue, axes: Axes, before: Operation) -> SSAValue:
-        """A value on the first device along axes and zeros on the others."""
+    def concatenate(
+        self, parts: Sequence[SSAValue], dim: int, before: Operation
+    ) -> SSAValue:
+        """Values one behind the other, ahead of an op."""
+        with _Writing(self, before, before.location, None):
+            return self._scratch.concatenate(parts, dim)
+
+    def on_one(
+        self, value: SSAValue, axes: Axes, place: int, before: Operation
+    ) -> SSAValue:
+        """A value on one device along axes and on the others what adds nothing to it."""
         with _Writing(self, before, before.location, None):
             emit = self._scratch
             index = self._writer.index_along(self.mesh, axes)
-            first = emit.compare(
-                index, emit.position(0), stablehlo.ComparisonDirection.EQ
+            here = emit.compare(
+                index, emit.position(place), stablehlo.ComparisonDirection.EQ
             )
-            zeros = emit.splat(0, element_of(value), shape_of(value))
-            return emit.select(first, value, zeros)
+            zeros = emit.splat(-0.0, element_of(value), shape_of(value))
+            return emit.select(here, value, zeros)
 
     def without_index(
         self, offset: SSAValue, axes: Axes, size: int, before: Operation

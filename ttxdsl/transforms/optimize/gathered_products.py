@@ -10,7 +10,8 @@ one after the other along a pair of contracted dimensions, in the same order. Th
 all_gathers along these dimensions give every device. Where the sum is scattered along a
 dimension s, device j needs its part of x y along s alone, which is the product of its parts
 of the operands that have s: these an all_to_all gives it. (Sums of floating-point numbers
-are rounded in another order then.)
+are rounded in another order then.) What only moves elements, on all devices of a group
+alike, may stand between product and sum.
 
 Instead of a part, each device makes the whole of a sum that is not scattered. That is only
 done where it takes few operations for each byte that need not be sent.
@@ -27,7 +28,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.work import operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
-from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.optimize.cheap_moves import gather_cheaply
@@ -164,6 +165,8 @@ def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
     ):
         return None
     product = value.op
+    if isinstance(op, stablehlo.AllReduceOp):
+        product = _behind_moves(product, axes)
     if product.parent != op.parent or (summed := _summed(product)) is None:
         return None
     size = program.size(axes)
@@ -185,6 +188,21 @@ def _candidate(program: DeviceProgram, op: _Sum) -> _Candidate | None:
         for operand, dim, place in zip(product.operands, summed, scattered, strict=True)
     )
     return _Candidate(op, product, moves, sends, repeated, sizes)
+
+
+def _behind_moves(op: Operation, axes: Axes) -> Operation:
+    """What makes the elements that ops only move, alike on devices along axes."""
+    while isinstance(op, _MOVES) or (
+        (part := slice_of(op)) is not None and not lists_overlap((part[0],), axes)
+    ):
+        value = op.operands[0]
+        if not isinstance(value, OpResult) or not value.has_one_use():
+            break
+        op = value.op
+    return op
+
+
+_MOVES = (stablehlo.ReshapeOp, stablehlo.TransposeOp, stablehlo.SliceOp)
 
 
 def _summed(op: Operation) -> tuple[int, int] | None:
@@ -287,9 +305,12 @@ def _gather(
             moved[move] = _moved(program, one.op, move)
     operands = [moved[move] for move in one.moves]
     made = program.copy(one.product, operands, one.sizes)
-    one.op.results[0].replace_all_uses_with(made)
-    erase_unused(one.op.results)
-    return made
+    (product,) = one.product.results
+    product.replace_all_uses_with(made)
+    (value,) = one.op.operands  # which may be what was moved of it
+    one.op.results[0].replace_all_uses_with(value)
+    erase_unused([*one.op.results, product])
+    return value
 
 
 def _moved(program: DeviceProgram, op: _Sum, move: _Move) -> SSAValue:

@@ -44,7 +44,7 @@ from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM, combiner_of
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
-from ttxdsl.transforms.optimize.min_cut import VertexGraph
+from ttxdsl.transforms.optimize.min_cut import VertexGraph, for_each
 from ttxdsl.transforms.optimize.single_ops import erase_unused, sum_of
 
 NAME = "late-sums"
@@ -289,7 +289,7 @@ class LinearRegion:
             operands[index] = (
                 held[operand]
                 if operand in held
-                else self.program.on_first(operand, self.axes, op)
+                else self.program.on_one(operand, self.axes, 0, op)
             )
         return self.program.copy(op, operands)
 
@@ -392,17 +392,19 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
     """Find the cut of one component, and move its all_reduces there if it is cheaper."""
     program, axes = region.program, region.axes
     prices = [region.price(vertex.value) for vertex in component]
-    now = sum(
+    today = [
         price
         for vertex, price in zip(component, prices, strict=True)
         if not vertex.linear
-    )
+    ]
+    now = sum(today)
     if min(prices) >= now:  # one all_reduce, and nothing is smaller
         return False
+    each = for_each(now)
     graph = VertexGraph()
     number: dict[SSAValue, int] = {}
     for vertex, price in zip(component, prices, strict=True):
-        number[vertex.value] = one = graph.vertex(price)
+        number[vertex.value] = one = graph.vertex(price + each)
         if not vertex.linear:
             graph.source(one)
         for index in vertex.linear:
@@ -410,7 +412,8 @@ def _solve(region: LinearRegion, component: list[Vertex]) -> bool:
         if vertex.is_needed:
             graph.sink(one)
     cut = graph.least_cut(near_sources=True)
-    if cut.price >= now:
+    sent = cut.price - each * len(cut.vertices)
+    if sent > now or cut.price >= now + each * len(today):
         return False
     held: dict[SSAValue, SSAValue] = {}
     whole: list[tuple[Vertex, SSAValue]] = []

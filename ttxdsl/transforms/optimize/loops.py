@@ -197,7 +197,7 @@ def _combine_behind(
     handed_on.operands[index] = held[last]
     start = loop.operands[index]
     if not is_zero(start):
-        loop.operands[index] = program.on_first(start, axes, loop)
+        loop.operands[index] = program.on_one(start, axes, 0, loop)
     users = list(result.uses)
     whole = program.all_reduce(result, like, axes, BEHIND)
     for use in users:

@@ -1,37 +1,48 @@
-"""`read-places`: of what is gathered to be sliced, only what slices read is gathered.
+"""`read-places`: of what is gathered to be sliced, only what slices read is sent.
 
-The first row of a tensor whose rows are split is on one device, at its first place: where
-nobody reads more, devices send their first rows.
+The first row of a tensor whose rows are split is on one device, at its first place. Where
+nobody reads more, devices send their first rows; or they add up that row of the first
+device and zeros of the others, which sends less than two rows, however many they are.
 
 **Why it is right.** The gathered dimension is the devices' parts one behind the other. Let
 all places that slices read be between `low` and `high` of some part. What is gathered of
 these places alone has them in the same order, part by part, so that place p of part i is at
-i (high - low) + p - low. Slices by static places are all that looks at it.
+i (high - low) + p - low. Slices by static places are all that looks at it. A sum of one
+number and of zeros is that number, also where it is a zero, which floats add negative
+ones to.
 """
 
 from __future__ import annotations
 
-from xdsl.ir import Block, SSAValue
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import shape_of
-from ttxdsl.transforms.local.pieces import cuts_only, owned
+from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.sharding.axes import Axes
+from ttxdsl.sharding.cost import Ring
+from ttxdsl.transforms.local.pieces import Stretch, cuts_only, owned
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.single_ops import erase_unused
 
 NAME = "read-places"
 
+_Read = Mapping[stablehlo.SliceOp, Sequence[tuple[Stretch, int]]]
+"""What slices read: stretches of parts, and whose these are."""
+
 
 def gather_read(program: DeviceProgram, block: Block) -> bool:
-    """Gather less in one block; whether anywhere."""
+    """Send less in one block; whether anywhere."""
     changed = False
     for op in program.sending(block):
         if isinstance(op, stablehlo.AllGatherOp) and len(op.operands) == 1:
-            changed |= _gather_less(program, op)
+            changed |= _send_less(program, op)
     return changed
 
 
-def _gather_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
+def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
     axes, dim = program.axes(gather), gather.all_gather_dim.value.data
     whole, held = gather.results[0], gather.operands[0]
     users = [use.operation for use in whole.uses]
@@ -48,25 +59,98 @@ def _gather_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
     read = {op: owned([_stretch(op, dim)], size) for op in slices}
     if not all(read.values()):  # of no places: nothing to put together
         return False
-    stretches = [stretch for parts in read.values() for stretch, _ in parts]
-    low = min(start for start, _ in stretches)
-    high = max(end for _, end in stretches)
+    of_owner: dict[int, Stretch] = {}
+    for parts in read.values():
+        for (start, end), owner in parts:
+            low, high = of_owner.get(owner, (start, end))
+            of_owner[owner] = min(low, start), max(high, end)
+    low = min(start for start, _ in of_owner.values())
+    high = max(end for _, end in of_owner.values())
+
+    def sent(kind: Ring, places: int) -> int:
+        shape = list(shape_of(held))
+        shape[dim] = places
+        return program.bytes_of(kind, shape, element_of(held), axes)
+
+    added = sum(end - start for start, end in of_owner.values())
+    if _adds_up(element_of(held)) and (
+        sent(Ring.ALL_REDUCE, added) < sent(Ring.ALL_GATHER, high - low)
+    ):
+        sums = _sum(program, gather, axes, of_owner)
+        _cut_again(program, sums, dim, read, _one_behind_other(of_owner))
+        return True
     if high - low == size:
         return False
     part = program.cut(held, dim, [(low, high)], gather, NAME)
     less = program.all_gather(part, gather, axes, dim, NAME)
+    starts = {owner: owner * (high - low) - low for owner in of_owner}
+    _cut_again(program, less, dim, read, starts)
+    return True
+
+
+def _sum(
+    program: DeviceProgram,
+    gather: stablehlo.AllGatherOp,
+    axes: Axes,
+    of_owner: Mapping[int, Stretch],
+) -> SSAValue:
+    """What owners have of their stretches, one behind the other, on all devices."""
+    dim, held = gather.all_gather_dim.value.data, gather.operands[0]
+    parts = [
+        program.on_one(
+            program.cut(held, dim, [stretch], gather, NAME), axes, owner, gather
+        )
+        for owner, stretch in of_owner.items()
+    ]
+    value = program.concatenate(parts, dim, gather)
+    return program.all_reduce(value, gather, axes, NAME)
+
+
+def _one_behind_other(of_owner: Mapping[int, Stretch]) -> dict[int, int]:
+    """Where place 0 of each owner's part would be if its stretch is behind the others."""
+    starts: dict[int, int] = {}
+    behind = 0
+    for owner, (low, high) in of_owner.items():
+        starts[owner] = behind - low
+        behind += high - low
+    return starts
+
+
+def _cut_again(
+    program: DeviceProgram,
+    less: SSAValue,
+    dim: int,
+    read: _Read,
+    starts: Mapping[int, int],
+) -> None:
+    """Let slices cut what they read out of less.
+
+    Args:
+        program: the program.
+        less: what all devices have now.
+        dim: the dimension that was gathered.
+        read: what slices read.
+        starts: for each owner, where in `less` the first place of its part would be.
+    """
     replaced: list[SSAValue] = []
     for op, parts in read.items():
         places = [
-            (owner * (high - low) + start - low, owner * (high - low) + end - low)
+            (starts[owner] + start, starts[owner] + end)
             for (start, end), owner in parts
         ]
         op.result.replace_all_uses_with(program.cut(less, dim, places, op))
         replaced.append(op.result)
     erase_unused(replaced)
-    return True
 
 
-def _stretch(op: stablehlo.SliceOp, dim: int) -> tuple[int, int]:
+def _stretch(op: stablehlo.SliceOp, dim: int) -> Stretch:
     start = op.start_indices.get_values()[dim]
     return start, start + shape_of(op.result)[dim]
+
+
+def _adds_up(element: Attribute) -> bool:
+    """Whether devices add numbers of a type that everybody knows to add."""
+    bits = element_bits(element)
+    if isinstance(element, IntegerType):
+        return bits >= 8
+    return isinstance(element, AnyFloat | ComplexType) and bits >= 16
