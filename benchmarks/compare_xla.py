@@ -202,7 +202,8 @@ what ours saves over the partitioner, not over XLA on a GPU. What matches what, 
 | `CollectiveQuantizer`: a convert to a narrower type ahead of a gather | none of its own: `cheap-gathers` moves converts where that is cheaper |
 
 The partitioner itself sends pieces for a roll (a concatenation of what was cut from one
-value), which stage 11 does here, and adds up masked rows where `read-places` gathers them.
+value), which stage 11 does here, and adds up masked rows, as `read-places` does where that
+sends less than gathering them.
 
 `same-values`, `out-of-branches`, `gathered-products`, `scattered-products`, `turned-products`,
 `cheap-exchanges`, `small-permutes` and `parts-of-parts` have no counterpart there that we know of.
