@@ -213,6 +213,39 @@ def test_a_softmax_goes_row_by_row(
 
 
 @pytest.mark.usefixtures("small_is_large")
+def test_rows_are_not_repeated_beside_what_is_whole():
+    """Of two that a ufunc reads together one is repeated, else the result would be short."""
+    whole, rows = of(*SHAPE), of(SHAPE[0], 1)
+    text = f"""func.func @main(%x: {whole}, %low: {rows}, %high: {rows}) -> {whole} {{
+      %0 = "ttnn.add"(%low, %low) : ({rows}, {rows}) -> {rows}
+      %a = "ttnn.repeat"(%0) <{{repeat_dims = #ttnn.shape<1x5>}}> : ({rows}) -> {whole}
+      %1 = "ttnn.multiply"(%0, %high) : ({rows}, {rows}) -> {rows}
+      %b = "ttnn.repeat"(%1) <{{repeat_dims = #ttnn.shape<1x5>}}> : ({rows}) -> {whole}
+      %c = "ttnn.subtract"(%a, %b) : ({whole}, {whole}) -> {whole}
+      %d = "ttnn.divide"(%x, %c) : ({whole}, {whole}) -> {whole}
+      %e = "ttnn.repeat"(%1) <{{repeat_dims = #ttnn.shape<1x5>}}> : ({rows}) -> {whole}
+      %f = "ttnn.multiply"(%d, %e) : ({whole}, {whole}) -> {whole}
+      %g = "ttnn.multiply"(%d, %f) : ({whole}, {whole}) -> {whole}
+      return %g : {whole}
+    }}"""
+    runner = Runner(parse(text))
+    rng = np.random.default_rng(0)
+    x, low, high = (
+        rng.standard_normal((SHAPE[0], n)).astype(np.float32) for n in (5, 1, 1)
+    )
+    for _ in range(2):
+        (found,) = runner.run([x, low, high])
+        two = low + low
+        part = x / (two - two * high)
+        np.testing.assert_array_equal(found, part * (part * (two * high)))
+    (plan,) = session(runner.interpreter).plans.values()
+    (run,) = (one for one in plan.rest or () if len(one.steps) > 1)
+    repeats = [one for one in run.moves if one.op.name == "ttnn.repeat"]
+    kept = [one.kernel(np.ones((2, 1))).shape for one in repeats]
+    assert kept == [(2, 1), (2, 5), (2, 1)]
+
+
+@pytest.mark.usefixtures("small_is_large")
 def test_what_has_nothing_to_do_with_a_run_is_one_of_its_own():
     """Updates that take turns, of shapes that begin alike, and an op that needs two."""
     wide, long = of(*SHAPE, 4), of(*SHAPE)

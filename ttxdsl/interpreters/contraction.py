@@ -20,7 +20,7 @@ from ttxdsl.dialects.stablehlo.attributes import ConvDims
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.kernels import pad, reverse, transpose
-from ttxdsl.interpreters.matrices import Summands, matrix, product
+from ttxdsl.interpreters.matrices import Summands, matrix, product, reshaped
 from ttxdsl.interpreters.prepared import PLAIN
 
 Array = NDArray[Any]
@@ -45,7 +45,7 @@ class _Side:
 
     def matrices(self, x: Array) -> Array:
         """The operand [stay…, batch…, M, K] or [stay…, batch…, K, N]."""
-        return x.reshape(self.lifted).transpose(self.order).reshape(self.sizes)
+        return reshaped(x.reshape(self.lifted).transpose(self.order), self.sizes)
 
     def is_view(self, x: Array) -> bool:
         """Whether these are the operand's own memory."""

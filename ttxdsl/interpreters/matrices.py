@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.memory import empty, release
 from ttxdsl.interpreters.threads import (
+    LARGE,
     SIZE,
     Stretch,
     blas_alone,
@@ -37,6 +38,22 @@ def matrix(x: Array) -> Array:
     if rows == item and columns >= height * item:
         return x
     return np.ascontiguousarray(x)
+
+
+def reshaped(x: Array, shape: Sequence[int]) -> Array:
+    """`x` in another shape; threads share the copy if that takes a large one."""
+    if x.size < LARGE:
+        return x.reshape(shape)
+    try:
+        return x.reshape(shape, copy=False)
+    except ValueError:
+        whole = empty(x.shape, x.dtype)
+
+    def work(part: Stretch) -> None:
+        whole[part] = x[part]
+
+    share(work, stretches(x.shape, SIZE))
+    return whole.reshape(shape)
 
 
 def product(x: Array, y: Array, dtype: elements.DType, count: int) -> Array:

@@ -4,7 +4,7 @@ Each op's operands, results and what dies with it are places in a list, the fram
 pass; what follows from constants alone is known from the first pass on.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -206,13 +206,18 @@ def _together(steps: Sequence[PlannedOp], keeps: int) -> Together:
 def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
     shapes: dict[int, tuple[int, ...]] = {}
     """Of what may be written over."""
+    short: set[int] = set()
+    """What is to be repeated, and is not."""
     for step in steps:
         _, shape, dtype = step.results[0]
         assert step.prepared is not None and step.prepared.rows is not None
         kernel = step.prepared.rows.kernel
+        if _is_repeated_anyway(step, steps, short):
+            short.update(step.makes)
+            kernel = _itself
         move = Move(step.op, step.uses, step.makes[0], step.frees, kernel, dtype)
-        ufunc = UFUNCS.get(kernel)
-        if ufunc is None or not _is_plain(step):
+        ufunc = _ufunc_of(step)
+        if ufunc is None:
             for at in step.uses:
                 shapes.pop(at, None)
             yield move
@@ -220,6 +225,43 @@ def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
         dying = (at for at in step.uses if at in step.frees and shapes.get(at) == shape)
         yield replace(move, ufunc=ufunc, over=next(dying, None))
         shapes[move.makes] = shape
+
+
+def _itself(x: Array) -> Array:
+    return x
+
+
+def _is_repeated_anyway(
+    step: PlannedOp, steps: Sequence[PlannedOp], short: Set[int]
+) -> bool:
+    """Whether an op repeats its operand for ufuncs alone, beside what is whole.
+
+    They do so by themselves, and a view of each stretch takes NumPy as long as what a
+    ufunc does before it starts.
+    """
+    (made,), (_, shape, _) = step.makes, step.results[0]
+    if not _is_view(step):
+        return False
+    before, _ = tensor_of(step.op.operands[0].type)
+    if len(before) != len(shape) or not all(
+        n in (1, size) for n, size in zip(before, shape, strict=True)
+    ):
+        return False  # another shape
+
+    def is_whole(at: int, value: SSAValue) -> bool:
+        return at not in short and at != made and tensor_of(value.type)[0] == shape
+
+    readers = [one for one in steps if made in one.uses]
+    return any(made in one.frees for one in readers) and all(
+        _ufunc_of(one) is not None and any(map(is_whole, one.uses, one.op.operands))
+        for one in readers
+    )
+
+
+def _ufunc_of(step: PlannedOp) -> np.ufunc | None:
+    """What an op is on arrays of its type, if it is one ufunc."""
+    rows = None if step.prepared is None else step.prepared.rows
+    return UFUNCS.get(rows.kernel) if rows is not None and _is_plain(step) else None
 
 
 def _is_plain(step: PlannedOp) -> bool:

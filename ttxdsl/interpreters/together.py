@@ -136,7 +136,10 @@ def _common_lead(run: Together, inputs: Sequence[Array]) -> tuple[int, ...] | No
         at: x.shape[: x.ndim - rank]
         for (at, rank), x in zip(run.inputs, inputs, strict=True)
     }
-    found: set[tuple[int, ...]] = set()
+    found = {*leads.values()}
+    if len(found) == 1:
+        return found.pop()
+    found.clear()
     for step in run.steps:
         lead = np.broadcast_shapes(*(leads[at] for at in step.uses))
         leads[step.makes[0]] = lead
