@@ -20,6 +20,7 @@ from tests.differential.oracle import array_of, written
 from tests.differential.stored import ANSWERS
 from ttxdsl import universe
 from ttxdsl.interpreters.compare import compare
+from ttxdsl.interpreters.elements import is_float, widen
 from ttxdsl.interpreters.run import run_module
 
 jax.config.update("jax_platforms", "cpu")
@@ -176,3 +177,7 @@ def check_all(
             one, other, reduction_length=reduction_length, rtol=rtol, atol=atol
         )
         assert result.ok, f"{name} {result}\n{one}\n{other}\n{text}"
+        if is_float(one.dtype):
+            zeros = (one == 0) & (other == 0)
+            signs = [np.signbit(widen(x)[zeros]) for x in (one, other)]
+            np.testing.assert_array_equal(*signs, f"signs of zeros: {name}\n{text}")

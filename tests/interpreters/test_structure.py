@@ -337,6 +337,40 @@ def test_argmax(kind, dtype):
         same_as_jax(partial(kind, axis=1), x)
 
 
+@pytest.mark.parametrize("dtype", [F32, BF16, F16, F64], ids=str)
+@pytest.mark.parametrize("reducer", [lax.max, lax.min])
+def test_zeros_of_both_signs(reducer, dtype):
+    """IEEE 754's extremes of zeros, whichever comes first."""
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random((16, 12)) < 0.5, 0.0, -0.0).astype(dtype)
+    y = np.where(rng.random((16, 12)) < 0.5, 0.0, -0.0).astype(dtype)
+    least = np.array(-np.inf if reducer is lax.max else np.inf, dtype)
+    running = lax.cummax if reducer is lax.max else lax.cummin
+    places = rng.integers(0, 3, 16)
+
+    def scattered(x, y):
+        start = x[:3].at[places]
+        return start.max(y) if reducer is lax.max else start.min(y)
+
+    each_same_as_jax(
+        {
+            "both": (reducer, x, y),
+            "clamp": (lax.clamp, -abs(x), y, abs(x)),
+            "rows": (
+                partial(lax.reduce, computation=reducer, dimensions=[1]),
+                x,
+                least,
+            ),
+            "running": (running, x),
+            "scattered": (scattered, x, y),
+            "window": (
+                lambda x: lax.reduce_window(x, least, reducer, (2, 3), (1, 1), "SAME"),
+                x,
+            ),
+        }
+    )
+
+
 def test_reduce_with_any_body():
     x, y = array(3, 7), array(3, 7, seed=1)
 

@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 from ttxdsl.dialects.stablehlo.attributes import GatherDims, ScatterDims
 from ttxdsl.interpreters.contraction import windows
 from ttxdsl.interpreters.elements import widen
-from ttxdsl.interpreters.kernels import expand_scalar, lead_shape, pad, transpose
-from ttxdsl.interpreters.reduction import UFUNCS, Arrays, Reducer
+from ttxdsl.interpreters.kernels import (
+    expand_scalar,
+    has_negative_zero,
+    lead_shape,
+    pad,
+    transpose,
+)
+from ttxdsl.interpreters.reduction import IDEMPOTENT, UFUNCS, Arrays, Reducer
 
 Array = NDArray[Any]
 
@@ -318,6 +324,13 @@ def scatter(
     return tuple(x.reshape(whole) for x in written)
 
 
+def _by_ufunc(name: str, result: Array, value: Array) -> bool:
+    """Whether NumPy's ufunc means what StableHLO means for these elements."""
+    if name in IDEMPOTENT and any(has_negative_zero(widen(x)) for x in (result, value)):
+        return False
+    return result.dtype.kind != "c"
+
+
 def _write(
     results: Arrays, places: Array, values: Arrays, update: Reducer | None
 ) -> Arrays:
@@ -326,7 +339,7 @@ def _write(
         for result, value in zip(results, values, strict=True):
             result[places] = value
         return results
-    if update.names is not None and all(x.dtype.kind != "c" for x in results):
+    if update.names is not None and all(map(_by_ufunc, update.names, results, values)):
         done: list[Array] = []
         for name, result, value in zip(update.names, results, values, strict=True):
             wide = widen(result)

@@ -236,16 +236,33 @@ def _lexicographic(pick_first: Callable[[Array, Array], Array]) -> Kernel:
     return run
 
 
+def has_negative_zero(x: Array) -> bool:
+    """Whether there is one; narrow floats are to be wide ones."""
+    if x.dtype.kind != "f":
+        return False
+    bits = np.dtype(f"i{x.dtype.itemsize}")
+    # what memory repeats is looked at once
+    once = tuple(slice(None) if step else slice(1) for step in x.strides)
+    return bool((x[once].view(bits) == np.iinfo(bits).min).any())
+
+
 def _maximum(x: Array, y: Array) -> Array:
     if is_complex(x.dtype):
         return _lexicographic(lambda a, b: _complex_compare(a, b, "GE"))(x, y)
-    return np.maximum(x, y)
+    found = np.maximum(x, y)
+    if has_negative_zero(x) or has_negative_zero(y):
+        # of two zeros NumPy takes one or the other; IEEE 754's maximum is their sum
+        found = np.where((x == 0) & (y == 0), x + y, found)
+    return found
 
 
 def _minimum(x: Array, y: Array) -> Array:
     if is_complex(x.dtype):
         return _lexicographic(lambda a, b: _complex_compare(a, b, "LE"))(x, y)
-    return np.minimum(x, y)
+    found = np.minimum(x, y)
+    if has_negative_zero(x) or has_negative_zero(y):
+        found = np.where((x == 0) & (y == 0), -(-x - y), found)
+    return found
 
 
 def _atan2(x: Array, y: Array) -> Array:
@@ -292,8 +309,6 @@ UFUNCS: Mapping[Kernel, np.ufunc] = {
     UNARY["tanh"]: np.tanh,
     BINARY["add"]: np.add,
     BINARY["divide"]: np.true_divide,
-    BINARY["maximum"]: np.maximum,
-    BINARY["minimum"]: np.minimum,
     BINARY["multiply"]: np.multiply,
     BINARY["power"]: np.power,
     BINARY["remainder"]: np.fmod,

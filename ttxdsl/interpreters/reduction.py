@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 
 from ttxdsl.interpreters.contraction import windows
 from ttxdsl.interpreters.elements import compute_dtype, is_complex, widen
-from ttxdsl.interpreters.kernels import BINARY, expand_scalar, lead_shape, pad
+from ttxdsl.interpreters.kernels import (
+    BINARY,
+    expand_scalar,
+    has_negative_zero,
+    lead_shape,
+    pad,
+)
 from ttxdsl.interpreters.matrices import Operand, Summands
 from ttxdsl.interpreters.memory import empty
 from ttxdsl.interpreters.threads import (
@@ -46,6 +52,9 @@ UFUNCS: dict[str, np.ufunc] = {
 """Named reductions, all associative and commutative, by StableHLO name."""
 
 IDEMPOTENT = frozenset({"maximum", "minimum", "and", "or"})
+
+_OF_ZEROS: dict[np.ufunc, float] = {np.maximum: 0.0, np.minimum: -0.0}
+"""What IEEE 754 takes of zeros of both signs, of which NumPy takes any."""
 
 _FEW = 32
 """Windows of at most so many elements are reduced as they are, not by doubling."""
@@ -108,6 +117,12 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
 def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:
     wide = widen(x)
     result = ufunc.reduce(wide, axis=axes, keepdims=True, dtype=wide.dtype)
+    if (wanted := _OF_ZEROS.get(ufunc)) is not None:
+        zeros = result == 0
+        if zeros.any() and has_negative_zero(wide):
+            there = (wide == 0) & (np.signbit(wide) == np.signbit(wanted))
+            signed = np.where(there.any(axis=axes, keepdims=True), wanted, -wanted)
+            result = np.where(zeros, signed.astype(wide.dtype), result)
     return np.asarray(result).astype(x.dtype, copy=False)
 
 
@@ -276,7 +291,9 @@ class AllReducer:
         """Reduced over `axes`, which keep extent 1."""
         names = self.reducer.names
         if isinstance(x, Summands):
-            found = None if names is None else x.combined(axes, UFUNCS[names[0]])
+            found = None
+            if names is not None and names[0] not in IDEMPOTENT:
+                found = x.combined(axes, UFUNCS[names[0]])
             return self(np.asarray(x), axes) if found is None else found
         reduced = x if names is None else x.astype(compute_dtype(x.dtype), copy=False)
         # the last axis first: that is row-major order

@@ -16,7 +16,7 @@ def _gelu(x: Array) -> Array:
 
 
 def _relu(x: Array) -> Array:
-    return np.maximum(x, x.dtype.type(0))
+    return BINARY["maximum"](x, np.zeros((), x.dtype))
 
 
 def _silu(x: Array) -> Array:
