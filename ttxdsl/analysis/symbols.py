@@ -24,7 +24,7 @@ from xdsl.traits import SymbolOpInterface
 
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 
 PRIVATE = StringAttr("private")
 
@@ -113,15 +113,11 @@ def calls_of_private_functions(module: ModuleOp) -> Counter[str]:
     }
     if not private:
         return Counter()
-    calls = Counter(call.callee.string_value() for call in _calls(module))
+    calls = Counter(call.callee.string_value() for call in ops_of_type(module, CallOp))
     named = Counter(_symbol_references(module))
     return Counter(
         {name: n for name, n in calls.items() if name in private and named[name] == n}
     )
-
-
-def _calls(module: ModuleOp) -> Iterator[CallOp]:
-    return (op for op in all_ops(module) if isinstance(op, CallOp))
 
 
 def _names_symbols(attribute_class: type[object]) -> bool:

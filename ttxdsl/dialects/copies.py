@@ -12,7 +12,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 
 from ttxdsl.dialects.stablehlo.calls import CompositeOp
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.ir.traversal import all_ops
+from ttxdsl.ir.traversal import all_ops, ops_of_type
 
 MOST_OPS = 1 << 20
 """Ops of a program whose functions are copied to where they are called.
@@ -35,9 +35,9 @@ def require_few_copies(module: ModuleOp) -> None:
     own: dict[str, int] = {}
     callees: dict[str, list[str]] = {}
     for name, function in functions.items():
-        ops = all_ops(function)
-        own[name] = len(ops)
-        callees[name] = [called for op in ops if (called := _called(op)) in functions]
+        own[name] = len(all_ops(function))
+        calls = ops_of_type(function, CallOp, CompositeOp)
+        callees[name] = [called for op in calls if (called := _called(op)) in functions]
     most = max(sum(own.values()), MOST_OPS)
     sizes: dict[str, int] = {}
     for name in _callees_first(callees):
@@ -60,15 +60,10 @@ def require_few_copies(module: ModuleOp) -> None:
         )
 
 
-def _called(op: object) -> str:
-    """The name of the function that an op stands for; empty if for none."""
-    match op:
-        case CallOp():
-            return op.callee.string_value()
-        case CompositeOp():
-            return op.decomposition.string_value()
-        case _:
-            return ""
+def _called(op: CallOp | CompositeOp) -> str:
+    """The name of the function that an op stands for."""
+    name = op.callee if isinstance(op, CallOp) else op.decomposition
+    return name.string_value()
 
 
 def _callees_first(callees: Mapping[str, list[str]]) -> list[str]:

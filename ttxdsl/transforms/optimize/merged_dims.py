@@ -56,7 +56,7 @@ class _Merged:
 
 def keep_apart(program: DeviceProgram, block: Block) -> None:
     """Leave apart what ops of one block merge of gathered dimensions for a while."""
-    reshapes = [op for op in block.ops if isinstance(op, stablehlo.ReshapeOp)]
+    reshapes = [op for op in block.ops if type(op) is stablehlo.ReshapeOp]
     # many a program never merges, or never takes apart
     if not any(map(_splits, reshapes)):
         return

@@ -268,7 +268,7 @@ class PropagationGraph:
     def places_with_shardings(self) -> list[int]:
         """Every place of the module that holds a sharding, linked by a node or not."""
         for op in self._creation:
-            if isinstance(op, FuncOp):
+            if op.regions and isinstance(op, FuncOp):
                 for index in range(len(op.function_type.outputs.data)):
                     self.place_of_func_result(op, index)
             if sdy.SHARDING in op.attributes or not sdy.IS_PLAIN[type(op)]:
