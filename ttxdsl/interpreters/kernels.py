@@ -250,7 +250,7 @@ def _maximum(x: Array, y: Array) -> Array:
     if is_complex(x.dtype):
         return _lexicographic(lambda a, b: _complex_compare(a, b, "GE"))(x, y)
     found = np.maximum(x, y)
-    if has_negative_zero(x) or has_negative_zero(y):
+    if not found.all() and (has_negative_zero(x) or has_negative_zero(y)):
         # of two zeros NumPy takes one or the other; IEEE 754's maximum is their sum
         found = np.where((x == 0) & (y == 0), x + y, found)
     return found
@@ -260,7 +260,7 @@ def _minimum(x: Array, y: Array) -> Array:
     if is_complex(x.dtype):
         return _lexicographic(lambda a, b: _complex_compare(a, b, "LE"))(x, y)
     found = np.minimum(x, y)
-    if has_negative_zero(x) or has_negative_zero(y):
+    if not found.all() and (has_negative_zero(x) or has_negative_zero(y)):
         found = np.where((x == 0) & (y == 0), -(-x - y), found)
     return found
 

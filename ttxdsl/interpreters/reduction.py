@@ -117,12 +117,11 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
 def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:
     wide = widen(x)
     result = ufunc.reduce(wide, axis=axes, keepdims=True, dtype=wide.dtype)
-    if (wanted := _OF_ZEROS.get(ufunc)) is not None:
-        zeros = result == 0
-        if zeros.any() and has_negative_zero(wide):
-            there = (wide == 0) & (np.signbit(wide) == np.signbit(wanted))
-            signed = np.where(there.any(axis=axes, keepdims=True), wanted, -wanted)
-            result = np.where(zeros, signed.astype(wide.dtype), result)
+    wanted = _OF_ZEROS.get(ufunc)
+    if wanted is not None and not result.all() and has_negative_zero(wide):
+        there = (wide == 0) & (np.signbit(wide) == np.signbit(wanted))
+        signed = np.where(there.any(axis=axes, keepdims=True), wanted, -wanted)
+        result = np.where(result == 0, signed.astype(wide.dtype), result)
     return np.asarray(result).astype(x.dtype, copy=False)
 
 
