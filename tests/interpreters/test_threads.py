@@ -100,6 +100,28 @@ def test_an_error_ends_the_work():
     assert len(started) < 10
 
 
+@pytest.mark.usefixtures("two_threads")
+def test_a_copy_in_another_shape(monkeypatch: pytest.MonkeyPatch):
+    """In stretches where it is one; a view stays one."""
+    monkeypatch.setattr(matrices, "LARGE", 16)
+    monkeypatch.setattr(matrices, "SIZE", 8)
+    asked: list[int] = []
+
+    def spy(work: Any, parts: Any) -> None:
+        asked.append(len(parts))
+        share(work, parts)
+
+    monkeypatch.setattr(matrices, "share", spy)
+    x = np.arange(60).reshape(5, 4, 3)
+    turned = x.transpose(1, 0, 2)
+    np.testing.assert_array_equal(
+        matrices.reshaped(turned, (20, 3)), turned.reshape(20, 3)
+    )
+    assert asked == [12]
+    assert np.shares_memory(matrices.reshaped(x, (20, 3)), x)
+    assert asked == [12]
+
+
 SHAPES = [
     ((3, 40, 20), (3, 20, 30)),
     ((70, 20), (20, 30)),

@@ -208,11 +208,15 @@ def _moves_of(steps: Sequence[PlannedOp]) -> Iterator[Move]:
     """Of what may be written over."""
     short: set[int] = set()
     """What is to be repeated, and is not."""
+    readers: dict[int, list[PlannedOp]] = {}
+    for step in steps:
+        for at in step.uses:
+            readers.setdefault(at, []).append(step)
     for step in steps:
         _, shape, dtype = step.results[0]
         assert step.prepared is not None and step.prepared.rows is not None
         kernel = step.prepared.rows.kernel
-        if _is_repeated_anyway(step, steps, short):
+        if _is_repeated_anyway(step, readers.get(step.makes[0], ()), short):
             short.update(step.makes)
             kernel = _itself
         move = Move(step.op, step.uses, step.makes[0], step.frees, kernel, dtype)
@@ -232,12 +236,17 @@ def _itself(x: Array) -> Array:
 
 
 def _is_repeated_anyway(
-    step: PlannedOp, steps: Sequence[PlannedOp], short: Set[int]
+    step: PlannedOp, readers: Sequence[PlannedOp], short: Set[int]
 ) -> bool:
     """Whether an op repeats its operand for ufuncs alone, beside what is whole.
 
     They do so by themselves, and a view of each stretch takes NumPy as long as what a
     ufunc does before it starts.
+
+    Args:
+        step: the op.
+        readers: those in the run that read its result.
+        short: places of results that are not repeated.
     """
     (made,), (_, shape, _) = step.makes, step.results[0]
     if not _is_view(step):
@@ -251,7 +260,6 @@ def _is_repeated_anyway(
     def is_whole(at: int, value: SSAValue) -> bool:
         return at not in short and at != made and tensor_of(value.type)[0] == shape
 
-    readers = [one for one in steps if made in one.uses]
     return any(made in one.frees for one in readers) and all(
         _ufunc_of(one) is not None and any(map(is_whole, one.uses, one.op.operands))
         for one in readers
