@@ -180,6 +180,7 @@ def _simulation(found: dict[str, Any]) -> dict[str, Any]:
         "16 x 16, ratio, CPU": found["ratio of 16x16 to JAX, cpu"],
         "16 x 16 beside JAX on 256, ratio": found["as many devices"]["ratio to JAX"],
         "peak over what is needed": found["ratio of memory"]["2x4"],
+        "BLAS's kernels": found["BLAS kernels"],
     }
 
 

@@ -36,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import models
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info  # pyright: ignore[reportMissingTypeStubs]
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
@@ -121,9 +122,9 @@ def _serve(case: Case) -> None:
         print(json.dumps([*seconds, first.astype(float).tolist()]), flush=True)
 
 
-def _without_flags() -> dict[str, str]:
-    """The environment without what JAX was told: how many devices, a case says."""
-    return {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+def _without(told: str) -> dict[str, str]:
+    """The environment without a variable that says what is found out or said here."""
+    return {name: value for name, value in os.environ.items() if name != told}
 
 
 class _Peer:
@@ -135,7 +136,8 @@ class _Peer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=_without_flags() | {"JAX_PLATFORMS": "cpu"},
+            # how many devices there are, a case says
+            env=_without("XLA_FLAGS") | {"JAX_PLATFORMS": "cpu"},
         )
         self.text: str = self._answer()
 
@@ -275,7 +277,9 @@ def measured(*, small: bool = False) -> dict[str, Any]:
     """All figures, from a process of its own (`figures`).
 
     BLAS gets the cores that are idle, at least one: its threads wait for each other, on
-    a machine that others use for a long time. One of the load is our own.
+    a machine that others use for a long time. One of the load is our own. Which kernels it
+    takes is its own choice, as XLA's is: a machine that is set up to compute the same bits
+    as others do may keep it to older processors' (`OPENBLAS_CORETYPE`).
     """
     others = max(0, round(os.getloadavg()[0]) - 1)
     idle = (os.cpu_count() or 1) - others
@@ -285,7 +289,7 @@ def measured(*, small: bool = False) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+        env=_without("OPENBLAS_CORETYPE") | {"OPENBLAS_NUM_THREADS": threads},
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -413,7 +417,14 @@ def figures(rounds: int) -> dict[str, Any]:
         },
         "as many devices": as_many_devices(rounds),
         "scanned": scanned(rounds),
+        "BLAS kernels": kernels_of_blas(),
     }
+
+
+def kernels_of_blas() -> str:
+    """What the products of this process are made of, as BLAS calls it."""
+    used: Any = threadpool_info()
+    return ", ".join(one["architecture"] for one in used if one["user_api"] == "blas")
 
 
 def main() -> None:
