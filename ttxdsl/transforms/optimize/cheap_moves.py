@@ -79,6 +79,10 @@ class _Vertex:
     number: int = 0
 
 
+_Moved = tuple[SSAValue, _Vertex]
+"""A value behind a move, or in its second form, and the vertex that it is of."""
+
+
 class _Region:
     """What hangs together with the moves of one kind of one block along an axis."""
 
@@ -417,14 +421,15 @@ class _Region:
             return not vertex.above, known
 
         changed = False
-        for group in self._components():
+        for group, moved in self._components():
             # another group may have taken what this one is made of: the next round
             if all(map(_is_there, group)):
                 group.sort(key=place)
-                changed |= self._solve(group)
+                changed |= self._solve(group, moved)
         return changed
 
-    def _components(self) -> list[list[_Vertex]]:
+    def _components(self) -> list[tuple[list[_Vertex], list[_Moved]]]:
+        """Vertices that hang together, and what moves made of them."""
         vertices = {
             id(one): one for one in (*self.above.values(), *self.below.values())
         }
@@ -439,15 +444,12 @@ class _Region:
                 mine.extend(theirs)
                 for other in theirs:
                     group[id(other)] = mine
-        return list({id(one): one for one in group.values()}.values())
+        found = {id(one): (one, list[_Moved]()) for one in group.values()}
+        for result, vertex in self.moved.items():
+            found[id(group[id(vertex)])][1].append((result, vertex))
+        return list(found.values())
 
-    def _solve(self, group: list[_Vertex]) -> bool:
-        members = {id(vertex) for vertex in group}
-        moved = [
-            (result, vertex)
-            for result, vertex in self.moved.items()
-            if id(vertex) in members
-        ]
+    def _solve(self, group: list[_Vertex], moved: list[_Moved]) -> bool:
         prices = {id(vertex): self._price(vertex) for vertex in group}
         # a move of what is there in both forms was paid for, too
         today = [price for _, vertex in moved if (price := self._paid(vertex))]
@@ -482,7 +484,7 @@ class _Region:
     def _change(
         self,
         group: list[_Vertex],
-        moved: list[tuple[SSAValue, _Vertex]],
+        moved: list[_Moved],
         chosen: set[int],
         behind: set[int],
     ) -> None:
@@ -514,7 +516,7 @@ class _Region:
                 value.replace_all_uses_with(made)
         erase_unused([*dead, *(value for value, _ in reversed(replaced))])
 
-    def _take_parts(self, values: Sequence[tuple[SSAValue, _Vertex]]) -> list[SSAValue]:
+    def _take_parts(self, values: Sequence[_Moved]) -> list[SSAValue]:
         """Give those who take their part of a value what was not gathered."""
         dead: list[SSAValue] = []
         for value, vertex in values:

@@ -52,6 +52,7 @@ def _share_in(program: DeviceProgram, block: Block) -> bool:
         return False
     kinds: dict[SSAValue, int] = {}
     _add_kinds(block, kinds)
+    order = places_in(block)
     by_kind: dict[int, list[Operation]] = {}
     replaced: list[SSAValue] = []
     for op in sorted(sending, key=lambda one: one not in known):
@@ -64,7 +65,7 @@ def _share_in(program: DeviceProgram, block: Block) -> bool:
         if earlier is None:
             alike.append(op)
             continue
-        if not earlier.is_before_in_block(op):
+        if order[op] < order[earlier]:
             earlier, op = op, earlier
             alike[alike.index(op)] = earlier
         replaced += _replace(op, earlier)
@@ -84,12 +85,13 @@ def _share_inside(program: DeviceProgram, block: Block) -> bool:
     by_kind: dict[int, list[Operation]] = {}
     for op in above:
         by_kind.setdefault(kinds[op.results[0]], []).append(op)
+    order = places_in(block)
     blocks = {block, *around}
     replaced: list[SSAValue] = []
     for inner, outermost in around.items():
         for op in filter(is_collective, program.sending(inner)):
             for earlier in by_kind.get(kinds[op.results[0]], ()):
-                ahead = earlier.is_before_in_block(outermost)
+                ahead = order[earlier] < order[outermost]
                 if ahead and _same(blocks, earlier, op):
                     replaced += _replace(op, earlier)
                     break

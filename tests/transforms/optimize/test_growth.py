@@ -1,0 +1,39 @@
+"""The optimizations' work grows with the program: by calls, which are always the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.transforms.optimize.programs import BEFORE, PROGRAMS
+from tests.transforms.optimize.repeated import chained, growth, side_by_side
+from tests.transforms.optimize.test_optimizations import local, optimized
+from tests.work import calls
+from ttxdsl.program import make_context
+from ttxdsl.transforms.optimize.optimize_collectives import (
+    OPTIMIZATIONS,
+    OptimizeCollectivesPass,
+)
+
+
+@pytest.mark.parametrize("name", OPTIMIZATIONS)
+def test_on_programs_side_by_side(name: str):
+    def work(count: int) -> int:
+        module = local(side_by_side(PROGRAMS[name], count))
+        if name in BEFORE:
+            optimized(module, *BEFORE[name])
+        optimize = OptimizeCollectivesPass((name,))
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    # quadratic ones were 4.3: what is looked at for each of all groups is soon most of it
+    assert growth(work, 25) < 4.05
+
+
+def test_on_sums_that_follow_each_other():
+    """Who came first is known of all: nobody looks through the block for it."""
+
+    def work(count: int) -> int:
+        module = local(chained(PROGRAMS["small-sums"], count))
+        optimize = OptimizeCollectivesPass()
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    assert growth(work, 40) < 4.05
