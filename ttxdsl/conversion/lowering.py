@@ -282,15 +282,22 @@ def is_quantized(type: Attribute, op: Operation) -> bool:
 _LARGEST_SIZE = 2**31 - 1
 
 
+_FEW = 16
+"""Ops between a constant and a value that is asked about: each of a chain may ask."""
+
+
 def constant_splat(value: SSAValue) -> Number | None:
     """The number that a value of the input program is everywhere, None if not known.
 
-    Sees through `broadcast_in_dim` and `reshape`; not into quantized numbers.
+    Sees through `broadcast_in_dim` and `reshape`, a few behind each other; not into
+    quantized numbers.
     """
     owner = value.owner
     if isinstance(tensor_type(value).element_type, QuantizedType):
         return None
-    while isinstance(owner, Operation):
+    for _ in range(_FEW):
+        if not isinstance(owner, Operation):
+            return None
         if owner.name in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
             owner = owner.operands[0].owner
             continue

@@ -7,6 +7,8 @@ from random import Random
 import pytest
 
 from tests.differential.partitioning import EQUAL, partition_and_compare
+from tests.transforms.optimize.repeated import chained, growth
+from tests.work import calls
 from ttxdsl.program import make_context, parse_program
 from ttxdsl.reporting.collectives import list_collectives
 from ttxdsl.transforms.local.pieces import Piece, pieces_of
@@ -110,3 +112,15 @@ def test_pieces_that_are_not_the_same_for_all():
     assert pieces_of([(0, 3), (4, 8), (3, 4)], 2, 4) is None  # begin elsewhere
     assert pieces_of([(0, 2), (0, 2)], 2, 2) is None  # one gives it to two
     assert pieces_of([(0, 3)], 2, 2) is None
+
+
+def test_rolls_of_rolls_are_looked_at_a_few_at_a_time():
+    """What is further back than a cut may be is not walked to for each of a chain."""
+    roll = put_together(16, [(8, 16), (0, 8)])
+
+    def work(count: int) -> int:
+        module = parse_program(chained(roll, count))
+        stages = TTStableHLOPipelinePass(optimize=False, last_stage=11)
+        return calls(lambda: stages.apply(make_context(), module))
+
+    assert growth(work, 75) < 4.2

@@ -28,6 +28,34 @@ def test_on_programs_side_by_side(name: str):
     assert growth(work, 25) < 4.05
 
 
+def gathered(count: int) -> str:
+    """Values that constants alone tell apart, which devices have parts of."""
+    type_, whole = "tensor<8x8xf32>", f"tensor<{8 * count}x8xf32>"
+    lines = [
+        f"""%c{i} = stablehlo.constant dense<{i}.0> : {type_}
+        %v{i} = stablehlo.add %x, %c{i} : {type_}"""
+        for i in range(count)
+    ]
+    values = ", ".join(f"%v{i}" for i in range(count))
+    return f"""sdy.mesh @mesh = <["x"=2]>
+      func.func @main(
+          %x: {type_} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) -> {whole} {{
+        {" ".join(lines)}
+        %all = stablehlo.concatenate {values}, dim = 0
+          : ({", ".join([type_] * count)}) -> {whole}
+        return %all : {whole}
+      }}"""
+
+
+def test_on_values_that_constants_tell_apart():
+    def work(count: int) -> int:
+        module = local(gathered(count))
+        optimize = OptimizeCollectivesPass(("same-values",))
+        return calls(lambda: optimize.apply(make_context(), module))
+
+    assert growth(work, 40) < 4.05
+
+
 def test_on_sums_that_follow_each_other():
     """Who came first is known of all: nobody looks through the block for it."""
 

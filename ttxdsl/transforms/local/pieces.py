@@ -115,7 +115,7 @@ def _cut_from(value: SSAValue, dim: int) -> Cut | None:
             waiting.pop()
             continue
         op = one.op if isinstance(one, OpResult) else None
-        if len(known) > _MOST:
+        if max(len(known), len(waiting)) > _MOST:
             return None
         if isinstance(op, stablehlo.ConcatenateOp) and op.dimension.value.data == dim:
             missing = [operand for operand in op.inputs if operand not in known]

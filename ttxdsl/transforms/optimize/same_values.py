@@ -14,8 +14,8 @@ What is no collective stays where it is, for it costs nothing that is counted he
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterable
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -23,6 +23,7 @@ from ttxdsl.analysis.origins import optimized
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.in_order import places_in
 from ttxdsl.transforms.optimize.single_ops import (
+    compared_attributes,
     depends_on_operands,
     does_the_same,
     erase_unused,
@@ -50,8 +51,7 @@ def _share_in(program: DeviceProgram, block: Block) -> bool:
     known = program.looked_at(NAME, block)
     if known.issuperset(sending):
         return False
-    kinds: dict[SSAValue, int] = {}
-    _add_kinds(block, kinds)
+    kinds = _kinds_of((block,), sending)
     order = places_in(block)
     by_kind: dict[int, list[Operation]] = {}
     replaced: list[SSAValue] = []
@@ -79,9 +79,7 @@ def _share_inside(program: DeviceProgram, block: Block) -> bool:
     around = program.nesting.inner_blocks(block) if above else {}
     if not any(program.sending(one) for one in around):
         return False
-    kinds: dict[SSAValue, int] = {}
-    for one in (block, *around):
-        _add_kinds(one, kinds)
+    kinds = _kinds_of((block, *around), above)
     by_kind: dict[int, list[Operation]] = {}
     for op in above:
         by_kind.setdefault(kinds[op.results[0]], []).append(op)
@@ -107,17 +105,36 @@ def _replace(op: Operation, earlier: Operation) -> list[SSAValue]:
     return list(op.results)
 
 
-def _add_kinds(block: Block, kinds: dict[SSAValue, int]) -> None:
-    """A number of each result that is the same where the ops of a block do the same.
+_MANY = 16
+"""Collectives of one kind from which on it pays to look at attributes, too."""
 
-    It is made of all that the value is made of. Another op may have it by chance.
+
+def _kinds_of(
+    blocks: Iterable[Block], sending: Sequence[Operation]
+) -> dict[SSAValue, int]:
+    """A number of each result that is the same where the ops of some blocks do the same.
+
+    It is made of all that the value is made of. Another op may have it by chance, or
+    where it differs in attributes alone and few of the collectives do.
     """
+    kinds = _numbered(blocks, closely=False)
+    counts = Counter(kinds[op.results[0]] for op in sending)
+    many = any(count > _MANY for count in counts.values())
+    return _numbered(blocks, closely=True) if many else kinds
+
+
+def _numbered(blocks: Iterable[Block], *, closely: bool) -> dict[SSAValue, int]:
+    kinds: dict[SSAValue, int] = {}
     kind_of = kinds.get
-    for op in block.ops:
-        made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
-        kind = hash((type(op), *made_of))
-        for result in op.results:
-            kinds[result] = kind
+    for block in blocks:
+        for op in block.ops:
+            made_of = [kind_of(value, value) for value in op._operands]  # pyright: ignore[reportPrivateUsage]  # no call
+            kind = hash((type(op), *made_of))
+            if closely:
+                kind = hash((kind, *compared_attributes(op)))
+            for result in op.results:
+                kinds[result] = kind
+    return kinds
 
 
 def first_alike(block: Block, values: Iterable[SSAValue]) -> dict[SSAValue, SSAValue]:

@@ -1,9 +1,9 @@
 """What optimizations ask about one op: what it reads, sends, and makes of what."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import Pure
 
 from ttxdsl.dialects import stablehlo
@@ -159,12 +159,23 @@ def depends_on_operands(op: Operation) -> bool:
     return known
 
 
+_NAME = "channel_handle"
+"""What tells collectives apart that do the same."""
+
+
+def compared_attributes(op: Operation) -> Iterator[Attribute]:
+    """The attributes that ops have in common which do the same."""
+    for name, value in sorted(op.properties.items()):
+        if name != _NAME:
+            yield value
+
+
 def does_the_same(one: Operation, other: Operation) -> bool:
     """Whether two ops of one kind make the same of the same operands."""
     return (
         one.properties.keys() == other.properties.keys()
         and all(
-            name == "channel_handle"
+            name == _NAME
             or value is other.properties[name]
             or value == other.properties[name]
             for name, value in one.properties.items()
