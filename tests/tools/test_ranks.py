@@ -88,7 +88,9 @@ def test_the_command(tmp_path: Path) -> None:
     assert said["processes"][0]["shards"] == sum(weights) + batch // 2
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["result0.npy"]
     (expected,) = runner.run(inputs)
-    np.testing.assert_allclose(np.load(tmp_path / "out/result0.npy"), expected, 1e-3)
+    written = np.load(tmp_path / "out/result0.npy")
+    # sums of hundreds, in another order; some are near zero
+    np.testing.assert_allclose(written, expected, rtol=1e-5, atol=1e-3)
 
 
 @needs_mpi
