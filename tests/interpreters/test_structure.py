@@ -371,6 +371,33 @@ def test_zeros_of_both_signs(reducer, dtype):
     )
 
 
+@pytest.mark.parametrize("dtype", [F32, BF16, F16, F64, C64], ids=str)
+def test_sums_of_zeros(dtype):
+    """-0.0 adds nothing, and so a sum of its like that begins with it stays so."""
+    zero = complex(-0.0, -0.0) if dtype == C64 else -0.0
+    x = np.full((3, 4, 5), zero, dtype)
+    x[1, 2] = 0.0
+    start = np.array(zero, dtype)
+    calls = {
+        f"{axes}, {init}": (
+            partial(lax.reduce, computation=lax.add, dimensions=axes),
+            x,
+            init,
+        )
+        for axes in ((0,), (2,), (1, 2))
+        for init in (start, np.zeros((), dtype))
+    }
+    windows = partial(
+        lax.reduce_window,
+        computation=lax.add,
+        window_dimensions=(1, 2, 2),
+        window_strides=(1, 1, 1),
+        padding="VALID",
+    )
+    calls["windows"] = (windows, x, start)
+    each_same_as_jax(calls)
+
+
 def test_reduce_with_any_body():
     x, y = array(3, 7), array(3, 7, seed=1)
 

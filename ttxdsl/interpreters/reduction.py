@@ -84,8 +84,13 @@ _MANY = 1 << 12
 """Elements from which on it pays to look how they lie in memory."""
 
 
-def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
-    """`x` reduced over `axes`, which keep extent 1; narrow floats accumulate in f32."""
+def reduce_named(
+    name: str, x: Array, axes: tuple[int, ...], zero: float = 0.0
+) -> Array:
+    """`x` reduced over `axes`, which keep extent 1; narrow floats accumulate in f32.
+
+    A sum begins with `zero`; nothing is what -0.0 adds, to zeros of either sign.
+    """
     if not axes:
         return x
     ufunc = UFUNCS[name]
@@ -99,11 +104,11 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
         )
         x = x[cut]
     if x.size < LARGE:
-        return _reduced(ufunc, x, axes)
+        return _reduced(ufunc, x, axes, zero)
     order = outermost_first(x)
     outside = order[: next(at for at, dim in enumerate(order) if dim in axes)]
     if not outside:
-        return _reduced(ufunc, x, axes)
+        return _reduced(ufunc, x, axes, zero)
     # cut outside of what is reduced, the order in which NumPy adds stays the same
     whole = empty([1 if dim in axes else x.shape[dim] for dim in order], x.dtype)
     whole = whole.transpose(np.argsort(order))
@@ -111,18 +116,21 @@ def reduce_named(name: str, x: Array, axes: tuple[int, ...]) -> Array:
     def work(part: Stretch) -> None:
         cuts = dict(zip(outside, part, strict=False))
         here = tuple(cuts.get(dim, slice(None)) for dim in range(x.ndim))
-        whole[here] = _reduced(ufunc, x[here], axes)
+        whole[here] = _reduced(ufunc, x[here], axes, zero)
 
     shape = [x.shape[dim] for dim in outside]
     share(work, stretches(shape, max(1, SIZE * prod(shape) // x.size)))
     return whole
 
 
-def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...]) -> Array:
+def _reduced(ufunc: np.ufunc, x: Array, axes: tuple[int, ...], zero: float) -> Array:
     wide = widen(x)
     result = _extremes_of_rows(ufunc, wide, axes)
     if result is None:
-        result = ufunc.reduce(wide, axis=axes, keepdims=True, dtype=wide.dtype)
+        first: dict[str, Any] = {}
+        if ufunc is np.add:
+            first["initial"] = complex(zero, zero) if is_complex(x.dtype) else zero
+        result = ufunc.reduce(wide, axis=axes, keepdims=True, dtype=wide.dtype, **first)
     wanted = _OF_ZEROS.get(ufunc)
     if wanted is not None and not result.all() and has_negative_zero(wide):
         there = (wide == 0) & (np.signbit(wide) == np.signbit(wanted))
@@ -180,7 +188,8 @@ def reduce_axes(arrays: Arrays, axes: tuple[int, ...], reducer: Reducer) -> Arra
     names = reducer.names
     if names is not None and all(map(_usable, names, arrays)):
         return tuple(
-            reduce_named(name, x, axes) for name, x in zip(names, arrays, strict=True)
+            reduce_named(name, x, axes, -0.0)
+            for name, x in zip(names, arrays, strict=True)
         )
     # the last dimension first: that is row-major order
     for axis in sorted(axes, reverse=True):

@@ -23,7 +23,7 @@ from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.interpreters import contraction, kernels, special
 from ttxdsl.interpreters.elements import is_float, rank_of, tensor_of, widen, widened
 from ttxdsl.interpreters.implementing import Run
-from ttxdsl.interpreters.kernels import BINARY, Array, UnaryKernel
+from ttxdsl.interpreters.kernels import BINARY, Array, Kernel, UnaryKernel
 from ttxdsl.interpreters.reduction import Reducer, reduce_window
 from ttxdsl.interpreters.regions import Values
 
@@ -120,11 +120,28 @@ def _reduce_precision(_: Interpreter, op: Any, args: Values) -> Values:
 
 # along dimensions
 
+def _running(kernel: Kernel) -> Callable[..., Array]:
+    """What all elements up to each one come to, by a kernel that has no order.
+
+    Unlike NumPy's own maxima, a kernel's tell zeros of both signs apart.
+    """
+
+    def run(x: Array, axis: int, dtype: np.dtype[Any]) -> Array:
+        y = np.moveaxis(x.astype(dtype), axis, 0)
+        span = 1
+        while span < len(y):
+            y[span:] = kernel(y[span:], y[:-span])
+            span *= 2
+        return np.moveaxis(y, 0, axis)
+
+    return run
+
+
 _ACCUMULATES: dict[ReduceType, Callable[..., Array]] = {
     ReduceType.SUM: np.add.accumulate,
     ReduceType.PROD: np.multiply.accumulate,
-    ReduceType.MAX: np.maximum.accumulate,
-    ReduceType.MIN: np.minimum.accumulate,
+    ReduceType.MAX: _running(BINARY["maximum"]),
+    ReduceType.MIN: _running(BINARY["minimum"]),
     ReduceType.LOGSUMEXP: np.logaddexp.accumulate,
 }
 
