@@ -187,6 +187,7 @@ def _simulation(found: dict[str, Any]) -> dict[str, Any]:
         "ratio": found["ratio to JAX"],
         "ratio, CPU": found["ratio to JAX, cpu"],
         "16 x 16, s": found["seconds"]["16x16"],
+        "16 x 16, ratio": found["seconds"]["16x16"] / found["seconds"]["jax"],
         "16 x 16, ratio, CPU": found["ratio of 16x16 to JAX, cpu"],
         "16 x 16 beside JAX on 256, ratio": found["as many devices"]["ratio to JAX"],
         "peak over what is needed": found["ratio of memory"]["2x4"],

@@ -77,6 +77,20 @@ def test_growth_is_that_of_the_seconds(power: float):
     assert line[-1] == ("met" if power == 1.0 else "NOT met")
 
 
+def test_the_worst_line_is_held_against_its_target():
+    simulated = {
+        "simulation": [
+            {"ratio": 1.1, "ratio, CPU": 0.9, "16 x 16, ratio": 0.8},
+            {"ratio": 1.3, "ratio, CPU": 1.0, "16 x 16, ratio": 0.9},
+        ]
+    }
+    rows = tables.targets(Figures({}, [made_up(12, 1.0)], simulated)).rows
+    found = {row[0]: row[1:] for row in rows if row}
+    assert found["simulation"] == ["at most 1.2", "1.30 (clock; CPU 1.00)", "NOT met"]
+    assert found["simulation: 16 x 16, ratio"] == ["at most 1", "0.90 ", "met"]
+    assert found["over XLA's compile: train, 12 layers"][-1] == "NOT met"
+
+
 def test_the_page_gets_the_tables(tmp_path: Path):
     page = tmp_path / "page.md"
     page.write_text(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n")
