@@ -344,6 +344,17 @@ MOVED_PRODUCT = _function(
 )
 """Of an outer product, half is read: its sum behind the slice is small, operands smaller."""
 
+PRODUCT_OF_PRODUCT = _function(
+    [_t("4x8", "y", "x"), _t("4x8", "y", ""), _t("64x8", "", "x")],
+    "tensor<64x8xf32>",
+    "%0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0]"
+    f" : (tensor<4x8xf32>, tensor<4x8xf32>) -> {S}",
+    "%1 = stablehlo.dot_general %c, %0, contracting_dims = [1] x [0]"
+    f" : (tensor<64x8xf32>, {S}) -> tensor<64x8xf32>",
+    "return %1 : tensor<64x8xf32>",
+)
+"""A sum of products is itself what products are made of that are summed."""
+
 _MAXIMA = range(32)
 MANY_PARTS = _function(
     [_t("8x32", "y", "")],
@@ -594,6 +605,7 @@ PART_OF_SUM = _function(
 CHEAPER = {
     "a part of a part of a sum": (PART_OF_SUM, 384, 96),
     "an operand of two products": (TWO_WEIGHTS, 768, 576),
+    "a product of a product": (PRODUCT_OF_PRODUCT, 2240, 1296),
     "an operand that is a part of a whole": (PART_OF_WHOLE, 384, 192),
     "heads merged with the batch": (HEADS, 9216, 0),
     "the same with a sum": (SUMMED_HEADS, 512, 32),

@@ -124,9 +124,12 @@ def _gather_some(
     paying = {one.op: one for one in found if _pays([one], prices)}
     paying |= _together(block, [one for one in found if one.op not in paying], prices)
     moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
-    return [
-        _gather(program, paying[one.op], moved) for one in found if one.op in paying
-    ]
+    made: dict[SSAValue, SSAValue] = {}  # by the sum, which later products may have
+    for one in found:
+        if one.op in paying:
+            result = one.op.results[0]
+            made[result] = _gather(program, paying[one.op], moved, made)
+    return [*made.values()]
 
 
 def _together(
@@ -298,11 +301,15 @@ class _Prices:
 
 
 def _gather(
-    program: DeviceProgram, one: _Candidate, moved: dict[_Move, SSAValue]
+    program: DeviceProgram,
+    one: _Candidate,
+    moved: dict[_Move, SSAValue],
+    made: dict[SSAValue, SSAValue],
 ) -> SSAValue:
     for move in one.moves:
         if move not in moved:
-            moved[move] = _moved(program, one.op, move)
+            value = made.get(move.value, move.value)
+            moved[move] = _moved(program, one.op, replace(move, value=value))
     operands = [moved[move] for move in one.moves]
     made = program.copy(one.product, operands, one.sizes)
     (product,) = one.product.results
