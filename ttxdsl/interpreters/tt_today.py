@@ -120,6 +120,7 @@ def _reduce_precision(_: Interpreter, op: Any, args: Values) -> Values:
 
 # along dimensions
 
+
 def _running(kernel: Kernel) -> Callable[..., Array]:
     """What all elements up to each one come to, by a kernel that has no order.
 

@@ -124,12 +124,12 @@ def _gather_some(
     paying = {one.op: one for one in found if _pays([one], prices)}
     paying |= _together(block, [one for one in found if one.op not in paying], prices)
     moved: dict[_Move, SSAValue] = {}  # by the first one that needs it
-    made: dict[SSAValue, SSAValue] = {}  # by the sum, which later products may have
+    instead: dict[SSAValue, SSAValue] = {}  # of sums, which later products may have
     for one in found:
         if one.op in paying:
             result = one.op.results[0]
-            made[result] = _gather(program, paying[one.op], moved, made)
-    return [*made.values()]
+            instead[result] = _gather(program, paying[one.op], moved, instead)
+    return [*instead.values()]
 
 
 def _together(
@@ -304,11 +304,11 @@ def _gather(
     program: DeviceProgram,
     one: _Candidate,
     moved: dict[_Move, SSAValue],
-    made: dict[SSAValue, SSAValue],
+    instead: dict[SSAValue, SSAValue],
 ) -> SSAValue:
     for move in one.moves:
         if move not in moved:
-            value = made.get(move.value, move.value)
+            value = instead.get(move.value, move.value)
             moved[move] = _moved(program, one.op, replace(move, value=value))
     operands = [moved[move] for move in one.moves]
     made = program.copy(one.product, operands, one.sizes)
