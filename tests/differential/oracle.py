@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -208,6 +209,9 @@ class Oracle:
 _SECONDS = 300
 """That a question may take, by the clock: on a busy machine, too, most take one."""
 
+_MEMORY = 4 << 30
+"""Bytes that a worker may have; some passes take all that there are."""
+
 
 def _serve() -> None:
     from jax._src.interpreters import mlir as jax_mlir
@@ -306,6 +310,7 @@ def _serve() -> None:
                 return run(request)
         return min(in_new_context(seconds, request) for _ in range(request["rounds"]))
 
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     for line in sys.stdin:
         # some passes never end: the alarm then ends this process, as if it crashed
         signal.alarm(_SECONDS)
