@@ -41,7 +41,11 @@ PROPAGATED = (
     "sdy-propagation-pipeline,sdy-sink-data-flow-edges,sdy-constant-or-scalar-merger,"
     f"{RESHARDED}"
 )
-MAY_BE_HARMLESS = "count the whole several times", "padding moves elements"
+MAY_BE_HARMLESS = (
+    "count the whole several times",
+    "padding moves elements",
+    "needs elements of other shards",
+)
 BATCHING = "sdy-explicit-gather-scatter-batching"
 COMPUTED = tuple(name for name in FAMILIES if name not in ("calls", "linear_algebra"))
 
@@ -118,11 +122,16 @@ def compare_global_to_local(oracle: Oracle, seed: int) -> list[Outcome]:
     try:
         ours = oracle.run(run_ours(split, pipeline))
     except UnsupportedError as error:
-        # an all_reduce of a whole may be of no consequence, and so may what is padded
+        # an all_reduce of a whole may be of no consequence, and so may what is padded,
+        # and which elements of a splat a device has
         harmless = any(one in str(error) for one in MAY_BE_HARMLESS)
         assert harmless or not computes(theirs, split, seed), f"{error}\n{split}"
         return [(NAME, "both refuse" if theirs is None else "C++ computes otherwise")]
-    assert computes(ours, split, seed), split
+    if not computes(ours, split, seed):
+        # bits of what is added up in another order, as C++ does, too
+        assert "stablehlo.bitcast_convert" in split, split
+        assert not computes(theirs, split, seed), split
+        return [(NAME, "bits of sums")]
     if ours == theirs:
         return [(NAME, "equal" if ours != split else "equal, nothing to do")]
     if theirs is None:
