@@ -36,6 +36,8 @@ XLA_FLAGS = (
 ENVIRONMENT = {
     "JAX_ENABLE_X64": "1",
     "JAX_PLATFORMS": "cpu",
+    # where several processes ask they were told not to look for modules in this folder
+    "PYTHONSAFEPATH": "",
 }
 
 T = TypeVar("T")
