@@ -42,7 +42,7 @@ from parsing import measure as measure_parsing
 from rich.console import Console
 from simulation import measured as measure_simulation
 from stages import CPP_STAGES
-from tables import all_tables, write_page
+from tables import SCANNED, SIMULATION, STARTING, all_tables, write_page
 
 from tests.differential.oracle import Oracle
 
@@ -146,10 +146,10 @@ def measure_others(*, small: bool) -> dict[str, list[dict[str, Any]]]:
     """Starting, reading beside plain xDSL, and simulation beside JAX: lines of figures."""
     simulation = measure_simulation(small=small)
     return {
-        "the command on a program of ten ops": [measure_start()],
+        STARTING: [measure_start()],
         "reading and writing the training step, CPU": measure_parsing(small=small),
-        "simulation": [_simulation(simulation)],
-        "simulation of a scanned training step, CPU": [
+        SIMULATION: [_simulation(simulation)],
+        SCANNED: [
             _scanned(simulation["scanned"], form) for form in ("ttnn", "stage 13")
         ],
     }
@@ -171,7 +171,7 @@ def measure_start(rounds: int = 5) -> dict[str, Any]:
     clock, cpu = (min(side) for side in zip(*ours, strict=True))
     return {
         f"{imports}, s": least_clock,
-        "CPU, s": least_cpu,
+        "their CPU, s": least_cpu,
         "ttxdsl compile, s": clock,
         "its CPU, s": cpu,
         "ratio": clock / least_clock,

@@ -31,11 +31,13 @@ MOST_TIMES_XLA = {
     **{("forward", layers): 1.0 for layers in (1, 4, 12, 24)},
 }
 """Whole processes by the clock, by kind and layers."""
+STARTING = "the command on a program of ten ops"
+SIMULATION = "simulation"
 SCANNED = "simulation of a scanned training step, CPU"
 MOST_BESIDE_OTHERS = {
-    ("the command on a program of ten ops", "ratio"): 1.4,
-    ("simulation", "ratio"): 1.2,
-    ("simulation", "16 x 16, ratio"): 1.0,
+    (STARTING, "ratio"): 1.4,
+    (SIMULATION, "ratio"): 1.2,
+    (SIMULATION, "16 x 16, ratio"): 1.0,
     (SCANNED, "ratio"): 3.0,
 }
 """Ratios by the title of a table and a column; the worst line counts."""
@@ -221,12 +223,8 @@ def targets(figures: Figures) -> Grid:
             worst = max(lines, key=lambda line: line[column])
             cpu = worst.get(f"{column}, CPU")
             where = "" if cpu is None else f"(clock; CPU {cpu:.2f})"
-            say(
-                title if column == "ratio" else f"{title}: {column}",
-                most,
-                worst[column],
-                where,
-            )
+            name = title if column == "ratio" else f"{title}: {column}"
+            say(name, most, worst[column], where)
     lines = (line for found in figures.others.values() for line in found)
     for line in lines:
         if line.get("layers") == SIZE_OF_PARSING:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -216,6 +215,8 @@ _MEMORY = 4 << 30
 
 
 def _serve() -> None:
+    import resource  # Windows has none, and asks no worker
+
     from jax._src.interpreters import mlir as jax_mlir
 
     ir: Any = import_module("jaxlib.mlir.ir")

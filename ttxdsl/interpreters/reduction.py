@@ -89,7 +89,7 @@ def reduce_named(
 ) -> Array:
     """`x` reduced over `axes`, which keep extent 1; narrow floats accumulate in f32.
 
-    A sum begins with `zero`; nothing is what -0.0 adds, to zeros of either sign.
+    A sum begins with `zero`: after -0.0 one of negative zeros stays negative.
     """
     if not axes:
         return x
