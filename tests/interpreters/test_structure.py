@@ -395,6 +395,12 @@ def test_sums_of_zeros(dtype):
         padding="VALID",
     )
     calls["windows"] = (windows, x, start)
+    if dtype == C64:
+        # of complex numbers only their parts tell zeros apart
+        calls = {
+            name: (lambda *args, f=f: (f(*args).real, f(*args).imag), *args)
+            for name, (f, *args) in calls.items()
+        }
     each_same_as_jax(calls)
 
 
