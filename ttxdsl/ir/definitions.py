@@ -13,6 +13,7 @@ from typing_extensions import dataclass_transform
 from xdsl import irdl
 from xdsl.ir import Attribute, Operation, OpTraits, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation
+from xdsl.irdl.attributes import check_attr_name
 from xdsl.utils.runtime_final import runtime_final
 
 _OpT = TypeVar("_OpT", bound=IRDLOperation)
@@ -86,7 +87,9 @@ def irdl_attr_definition(attribute: _AttributeT) -> _AttributeT:
         _wait(attribute, {"get_irdl_definition": _Asked("get_irdl_definition")})
         # constraints ask whether there may be others of its kind
         return cast(_AttributeT, runtime_final(cast(Any, attribute)))
-    return cast(_AttributeT, irdl.irdl_attr_definition(cast(Any, attribute)))
+    # what xDSL does, which first asks all that was ever derived from the other base
+    check_attr_name(attribute)
+    return cast(_AttributeT, runtime_final(cast(Any, attribute)))
 
 
 def _wait(one: type[object], asked: dict[str, Any]) -> None:

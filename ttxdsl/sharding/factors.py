@@ -235,7 +235,7 @@ def _dim(mapping: DimMapping) -> str:
 
 
 _TENSORS = r"\(\s*((?:\[[^\[\]]*\]\s*,?\s*)*)\)"
-_RULE = re.compile(
+_RULE = (
     rf"\s*{_TENSORS}\s*->\s*{_TENSORS}\s*"
     r"(?:\{(?P<sizes>[^{}]*)\})?\s*"
     r"(?:reduction\s*=\s*\{(?P<reduction>[^{}]*)\})?\s*"
@@ -260,7 +260,7 @@ def parse_rule(
         ValueError: if the text is malformed, or sizes are missing and the shapes
             do not determine them.
     """
-    match = _RULE.fullmatch(text)
+    match = re.fullmatch(_RULE, text)
     if match is None:
         raise ValueError(
             f"malformed sharding rule: {text!r}; expected "

@@ -7,7 +7,6 @@ import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.context import Context
@@ -82,6 +81,8 @@ def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Trace
     except CompileError:
         raise
     except (Exception, SystemExit) as error:
+        from traceback import extract_tb
+
         frames = [
             one
             for one in extract_tb(error.__traceback__)
