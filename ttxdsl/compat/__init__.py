@@ -24,6 +24,7 @@ from ttxdsl.compat.speed import (
     operations,
     printing,
     scopes,
+    subclasses,
     traits,
     types,
     walking,
@@ -49,6 +50,7 @@ _MENDS = (
     walking.mend,
     linear.mend,
     traits.mend,
+    subclasses.mend,
 )
 _applied = False
 

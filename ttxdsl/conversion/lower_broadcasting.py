@@ -7,7 +7,6 @@ from xdsl.ir import SSAValue
 from ttxdsl.conversion import lower_additions, lower_elementwise
 from ttxdsl.conversion.lowering import Lowered, Lowering, Rule
 from ttxdsl.dialects import chlo
-from ttxdsl.ir.definitions import is_derived
 from ttxdsl.ir.tensors import shape_of, tensor_type
 
 
@@ -50,7 +49,7 @@ TABLE: dict[str, Rule] = {
     **{
         op.name: _broadcasting(op.name.removeprefix("chlo.broadcast_"))
         for op in chlo.Chlo.operations
-        if is_derived(op, chlo.ChloBroadcastOp)
+        if issubclass(op, chlo.ChloBroadcastOp)
     },
     "chlo.broadcast_select": _broadcast_select,
 }

@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 from xdsl.ir import BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import OpTrait
 
-from ttxdsl.ir.definitions import is_derived
 from ttxdsl.ir.traversal import chosen_ops
 
 
@@ -172,7 +171,7 @@ _registered: dict[type[Operation], DataFlowTrait] = {}
 
 
 def _find_data_flow(op_class: type[object]) -> DataFlowTrait | None:
-    if not is_derived(op_class, Operation):
+    if not issubclass(op_class, Operation):
         return None
     for base in op_class.__mro__:
         if base in _registered:

@@ -7,17 +7,15 @@ happens when the first op or attribute of the class is made or parsed, or when t
 is asked for its definition.
 """
 
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from typing_extensions import dataclass_transform
 from xdsl import irdl
 from xdsl.ir import Attribute, Operation, OpTraits, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation
-from xdsl.irdl.attributes import check_attr_name
 from xdsl.utils.runtime_final import runtime_final
 
 _OpT = TypeVar("_OpT", bound=IRDLOperation)
-_T = TypeVar("_T")
 _AttributeT = TypeVar("_AttributeT", bound=type[Attribute])
 
 _waiting: dict[type[object], dict[str, Any]] = {}
@@ -27,14 +25,6 @@ _MISSING = object()
 
 _BASES = frozenset(IRDLOperation.mro())
 """Classes whose traits a definition does not look at."""
-
-
-def is_derived(one: type[object], *bases: type[_T]) -> TypeGuard[type[_T]]:
-    """`issubclass`, which looks at all that was ever derived from an abstract class.
-
-    Of `Operation` these are a thousand; who is registered is not asked here.
-    """
-    return not set(bases).isdisjoint(one.__mro__)
 
 
 class _Asked:
@@ -83,13 +73,11 @@ def irdl_attr_definition(attribute: _AttributeT) -> _AttributeT:
     How its instances are compared comes with the definition; before it there are none,
     since making one asks for it.
     """
-    if is_derived(attribute, ParametrizedAttribute):
+    if issubclass(attribute, ParametrizedAttribute):
         _wait(attribute, {"get_irdl_definition": _Asked("get_irdl_definition")})
         # constraints ask whether there may be others of its kind
         return cast(_AttributeT, runtime_final(cast(Any, attribute)))
-    # what xDSL does, which first asks all that was ever derived from the other base
-    check_attr_name(attribute)
-    return cast(_AttributeT, runtime_final(cast(Any, attribute)))
+    return cast(_AttributeT, irdl.irdl_attr_definition(cast(Any, attribute)))
 
 
 def _wait(one: type[object], asked: dict[str, Any]) -> None:
@@ -114,7 +102,7 @@ def define_waiting(wanted: type[object]) -> None:
                 delattr(one, name)
             else:
                 setattr(one, name, value)
-        if is_derived(one, IRDLOperation):
+        if issubclass(one, IRDLOperation):
             fields = getattr(one, "later_fields", dict[str, Any])
             for name, field in fields().items():
                 setattr(one, name, field)

@@ -14,7 +14,6 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.facts import Elementwise, ops_with
-from ttxdsl.ir.definitions import is_derived
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.builder import Factor, FactorType, Shapes, assemble, pointwise
 from ttxdsl.rules.custom_call import top_k, unknown_to_shardy
@@ -111,7 +110,7 @@ RULES: dict[type[Operation], OpRule] = {
         *(
             rule(op_class, broadcast_elementwise)
             for op_class in chlo.Chlo.operations
-            if is_derived(op_class, chlo.ChloBroadcastOp, chlo.BroadcastSelectOp)
+            if issubclass(op_class, chlo.ChloBroadcastOp | chlo.BroadcastSelectOp)
         ),
         *(rule(op_class, like_result) for op_class in ops_with(Elementwise, chlo.Chlo)),
         rule(chlo.RaggedDotOp, ragged_dot),

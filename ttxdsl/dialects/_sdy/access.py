@@ -25,7 +25,6 @@ from ttxdsl.dialects._sdy.ops import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
-from ttxdsl.ir.definitions import is_derived
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.manual import with_manual_axes
@@ -53,8 +52,8 @@ PROPAGATION_EDGES = "sdy.propagation_edges"
 
 def _keeps_result_shardings(op_class: type[object]) -> bool:
     return (
-        is_derived(op_class, Operation)
-        and not is_derived(op_class, CollectiveOp, DataFlowEdgeOp, ShardingOp)
+        issubclass(op_class, Operation)
+        and not issubclass(op_class, CollectiveOp | DataFlowEdgeOp | ShardingOp)
         and data_flow_of(op_class) is None
     )
 

@@ -7,7 +7,6 @@ from xdsl.ir import Operation
 
 from ttxdsl.dialects import chlo, stablehlo
 from ttxdsl.dialects.sdy import PropagationBarrierOp, ReshardOp
-from ttxdsl.ir.definitions import is_derived
 from ttxdsl.rules.elementwise import POINTWISE
 from ttxdsl.rules.interface import ElementwiseTrait
 from ttxdsl.rules.registry import is_registered_elementwise
@@ -23,11 +22,9 @@ _ELEMENTWISE: frozenset[type[Operation]] = frozenset(
         *(
             op_class
             for op_class in chlo.Chlo.operations
-            if is_derived(
+            if issubclass(
                 op_class,
-                chlo.ChloUnaryOp,
-                chlo.ChloBroadcastOp,
-                chlo.BroadcastSelectOp,
+                chlo.ChloUnaryOp | chlo.ChloBroadcastOp | chlo.BroadcastSelectOp,
             )
         ),
     )
