@@ -32,12 +32,13 @@ def require_few_copies(module: ModuleOp) -> None:
             ops with those of all that they call.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-    own: dict[str, int] = {}
     callees: dict[str, list[str]] = {}
     for name, function in functions.items():
-        own[name] = len(all_ops(function))
         calls = ops_of_type(function, CallOp, CompositeOp)
         callees[name] = [called for op in calls if (called := _called(op)) in functions]
+    if not any(callees.values()):
+        return  # nothing is copied
+    own = {name: len(all_ops(function)) for name, function in functions.items()}
     most = max(sum(own.values()), MOST_OPS)
     sizes: dict[str, int] = {}
     for name in _callees_first(callees):

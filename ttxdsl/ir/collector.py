@@ -9,12 +9,16 @@ Passes that write a body anew know what is garbage then, the old one, and free i
 once where nobody keeps ops from before a pass: `freeing_old_bodies`.
 """
 
+from __future__ import annotations
+
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-from xdsl.ir import Block, Operation
+if TYPE_CHECKING:  # its import is a quarter of what rare collections are for
+    from xdsl.ir import Block, Operation
 
 
 @contextmanager

@@ -83,14 +83,14 @@ def _last_command() -> int:
     """`main`, and then the process ends: Python need not look for garbage before."""
     import gc
 
-    from ttxdsl.tools.dataclass_methods import compiled_when_called
+    from ttxdsl.ir.collector import few_collections
 
-    with compiled_when_called():
-        from ttxdsl.ir.collector import few_collections
+    with few_collections():
+        from ttxdsl.tools.dataclass_methods import compiled_when_called
 
-        with few_collections():
+        with compiled_when_called():
             code = main()
-            gc.freeze()
+        gc.freeze()
     return code
 
 

@@ -75,14 +75,24 @@ class DropIdleShardingsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         search = _Search()
-        kinds = sdy.ShardingOp, sdy.PropagationBarrierOp, sdy.CollectiveOp
-        for identity in ops_of_type(op, *kinds, sdy.DataFlowEdgeOp):
-            if search.is_idle_at(identity):
-                Rewriter.replace_op(identity, [], [identity.operands[0]])
-        for group in ops_of_type(op, sdy.ShardingGroupOp):
-            if search.is_idle_at(group):
-                Rewriter.erase_op(group)
-        for computation in ops_of_type(op, sdy.ManualComputationOp):
+        identities = (
+            sdy.ShardingOp,
+            sdy.PropagationBarrierOp,
+            sdy.CollectiveOp,
+            sdy.DataFlowEdgeOp,
+        )
+        kinds = *identities, sdy.ShardingGroupOp, sdy.ManualComputationOp
+        computations: list[sdy.ManualComputationOp] = []
+        for found in ops_of_type(op, *kinds):
+            if isinstance(found, sdy.ManualComputationOp):
+                computations.append(found)
+            elif not search.is_idle_at(found):
+                continue
+            elif isinstance(found, sdy.ShardingGroupOp):
+                Rewriter.erase_op(found)
+            else:
+                Rewriter.replace_op(found, [], [found.operands[0]])
+        for computation in computations:
             if search.is_idle_at(computation):
                 inline_computation(computation)
             elif _is_idle(computation):

@@ -88,6 +88,9 @@ class FoldTuplesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
+        kinds = stablehlo.CustomCallOp, stablehlo.GetTupleElementOp, stablehlo.TupleOp
+        if not ops_of_type(op, *kinds):
+            return
         rewrite_type(op, stablehlo.CustomCallOp, TupleOfCall())
         # a tuple inside of a tuple is made before it, so that one walk does
         rewrite_type(op, stablehlo.GetTupleElementOp, ElementOfTuple())
