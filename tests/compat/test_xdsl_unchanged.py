@@ -80,6 +80,7 @@ READ = {
     "xdsl.traits:SymbolTable.lookup_symbol": "82e0e8ad6186",
     "xdsl.ir:Operation.emit_error": "033544fbc6b4",
     "xdsl.ir.core:_IRNode.is_ancestor": "bb895e8a1d89",
+    "xdsl.traits:IsolatedFromAbove.verify": "8fd113120422",
     "xdsl.transforms.dead_code_elimination:LiveSet": "67d118011252",
     "xdsl.transforms.dead_code_elimination:region_dce": "4aaf7f90b482",
     # compat/traits.py

@@ -14,6 +14,7 @@ from ttxdsl.conversion.lowering import Lowering, Rule
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects._tt.tensors import bit_width
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
 
 
@@ -22,7 +23,7 @@ def _named(name: str) -> Rule:
 
     def lower(low: Lowering, op: Operation) -> SSAValue:
         element = tensor_type(op.results[0]).element_type
-        return low.builder.elementwise(name, *low.all(op.operands), element=element)
+        return low.builder.elementwise(name, *low.all(operands_of(op)), element=element)
 
     return lower
 

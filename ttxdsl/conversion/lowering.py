@@ -26,6 +26,7 @@ from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.collector import discard_regions, forget_uses
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import Tensor, tensor_type
 
 Lowered: TypeAlias = SSAValue | Sequence[SSAValue]
@@ -168,7 +169,7 @@ class Lowering:
                 hint="docs/reference/lowering.md lists what can be lowered",
             )
         known, has_quantized = self.types, False
-        for value in (*op.operands, *op.results):
+        for value in (*operands_of(op), *op.results):
             type = value.type
             if id(type) not in known:
                 known.keep(id(type), is_quantized(type, op), type)

@@ -74,6 +74,7 @@ from ttxdsl.dialects._tt.tensors import (
     expect_type,
     tensor_types,
 )
+from ttxdsl.ir.operands import operands_of
 
 
 class TTIROp(TTOp):
@@ -108,7 +109,7 @@ class DPSOp(TTIROp):
     @property
     def reads(self) -> Sequence[SSAValue]:
         """The operands before the destinations."""
-        operands = self.operands
+        operands = operands_of(self)
         if not self.in_place:
             return operands
         return operands[: len(operands) - len(self.dps_results)]
@@ -137,7 +138,7 @@ class Destination(DPSOp):
     @property
     def in_place(self) -> bool:
         """Whether it has one operand more than it needs."""
-        return len(self.operands) > self._inputs()
+        return len(operands_of(self)) > self._inputs()
 
     @classmethod
     @cache

@@ -108,7 +108,8 @@ def forget_uses(op: Operation) -> None:
     """
     if _freeing.get():
         uses = op._operand_uses  # pyright: ignore[reportPrivateUsage]
-        for operand, use in zip(op.operands, uses, strict=True):
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        for operand, use in zip(operands, uses, strict=True):
             operand.remove_use(use)
         op._operand_uses = ()  # pyright: ignore[reportPrivateUsage]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
-from xdsl.ir import Operation
-from xdsl.traits import SymbolTable
+from xdsl.dialects import test
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, i32
+from xdsl.ir import Block, Operation, Region
+from xdsl.traits import IsolatedFromAbove, SymbolTable
 from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl.utils.exceptions import ParseError, VerifyException
 
@@ -187,3 +188,24 @@ def test_aliases_that_stand_for_too_much(text: str, message: str | None):
 def test_dimensions_beyond_64_bits(size: str):
     with pytest.raises(CompileError, match="does not fit in 64 bits"):
         parse_program(f"func.func private @f(tensor<{size}xf32>)")
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_function_may_use(inside: bool, nested: bool):
+    """What is made in it, on any level; nothing around it, and not what itself makes."""
+    mine, other = test.TestOp(result_types=[i32]), test.TestOp(result_types=[i32])
+    user: Operation = test.TestOp(operands=[(mine if inside else other).results[0]])
+    if nested:
+        user = test.TestOp(regions=[Region(Block([user]))])
+    holder = test.TestOp(result_types=[i32], regions=[Region(Block([mine, user]))])
+    module = ModuleOp([other, holder])
+    if inside:
+        IsolatedFromAbove().verify(holder)
+    else:
+        with pytest.raises(VerifyException, match="defined out of its"):
+            IsolatedFromAbove().verify(holder)
+    IsolatedFromAbove().verify(module)
+    holder.regions[0].block.add_op(test.TestOp(operands=[holder.results[0]]))
+    with pytest.raises(VerifyException, match="defined out of its"):
+        IsolatedFromAbove().verify(holder)

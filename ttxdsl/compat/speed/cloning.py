@@ -12,6 +12,8 @@ from typing import Any, cast
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ttxdsl.ir.operands import operands_of
+
 _Values = dict[SSAValue, SSAValue]
 _Blocks = dict[Block, Block]
 
@@ -36,7 +38,7 @@ class _Cloning:
     def op(self, old: Operation) -> Operation:
         """An op with all that is inside."""
         values, blocks = self.values, self.blocks
-        operands = [*old.operands] if self.operands else []
+        operands = [*operands_of(old)] if self.operands else []
         unknown: list[int] = []
         for index, operand in enumerate(operands):
             known = values.get(operand)

@@ -11,14 +11,19 @@
   neither needed nor without users, as in a chain of dead ops.
 - An op that is put into a block is looked for around that block, on all levels. Here
   only one with regions is, since nothing is inside the others.
+- That a function uses nothing from outside is found by going up from each operand to
+  the function. Here not from those that are made in the block of their user.
 """
 
 from typing import Any, NoReturn, cast
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.ir import IRNode, Operation, Region
-from xdsl.traits import SymbolOpInterface, SymbolTable
+from xdsl.traits import IsolatedFromAbove, SymbolOpInterface, SymbolTable
 from xdsl.transforms.dead_code_elimination import LiveSet
+from xdsl.utils.exceptions import VerifyException
+
+from ttxdsl.ir.operands import operands_of
 
 _KNOWN = "ttxdsl_symbols"
 """Where an op that declares symbols keeps them."""
@@ -63,6 +68,25 @@ def _feeds(op: Operation, users: set[Operation]) -> bool:
             if use.operation in users:
                 return True
     return False
+
+
+def _verify_isolated(self: IsolatedFromAbove, op: Operation) -> None:
+    """What `IsolatedFromAbove.verify` does."""
+    regions = [*op.regions]
+    while regions:
+        for block in regions.pop().blocks:
+            for inner in block.ops:
+                for operand in operands_of(inner):
+                    owner = operand.owner
+                    if owner is block or owner.parent is block:
+                        continue
+                    if owner is op or not op.is_ancestor(owner):
+                        raise VerifyException(
+                            "Operation using value defined out of its "
+                            f"IsolatedFromAbove parent: {inner}"
+                        )
+                if inner.regions and not inner.has_trait(IsolatedFromAbove):
+                    regions += inner.regions
 
 
 _OPEN = "ttxdsl_open"
@@ -119,6 +143,7 @@ def mend() -> None:
         return is_ancestor(self, op) if self.regions else op is self
 
     Operation.is_ancestor = is_ancestor_with_regions
+    IsolatedFromAbove.verify = _verify_isolated
     SymbolTable.lookup_symbol = cast(Any, staticmethod(look_up_known))
     Operation.emit_error = emit_error_once
     LiveSet.propagate_op_liveness = propagate_uses_first

@@ -32,6 +32,7 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.printer import Printer
 
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.operands import operands_of
 
 _MOST_KEPT = 1 << 14
 _LARGEST = 256
@@ -84,7 +85,7 @@ def _end_of(op: Operation) -> str | None:
     """What an op in generic form prints behind its operands."""
     properties, attributes = op.properties, op.attributes
     objects = [
-        *[value.type for value in (*op.operands, *op.results)],
+        *[value.type for value in (*operands_of(op), *op.results)],
         *properties.values(),
         *attributes.values(),
     ]
@@ -127,7 +128,7 @@ def mend() -> None:
             return
         names = self._ssa_values  # pyright: ignore[reportPrivateUsage]
         try:
-            operands = ", ".join([f"%{names[value]}" for value in op.operands])
+            operands = ", ".join([f"%{names[value]}" for value in operands_of(op)])
         except KeyError:  # one that is defined further down
             print_op(self, op)
             return

@@ -22,6 +22,7 @@ from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.collector import forget_uses
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
@@ -603,7 +604,7 @@ def is_barrier(value: SSAValue) -> bool:
 
 def sources(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, or what is behind them if it looks through barriers."""
-    operands = op.operands
+    operands = operands_of(op)
     for value in operands:
         # `is_barrier`, without a call
         if type(value.owner) is sdy.PropagationBarrierOp and is_kept_consistent(op):

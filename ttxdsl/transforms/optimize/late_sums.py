@@ -38,6 +38,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.sharding.axes import Axes, are_apart
 from ttxdsl.sharding.cost import Ring
@@ -203,7 +204,7 @@ class LinearRegion:
             users.follow(vertex.value)
 
     def _same(self, op: Operation, *indices: int) -> bool:
-        same, operands = self.program.same_along, op.operands
+        same, operands = self.program.same_along, operands_of(op)
         return all(same(operands[index], self.axes) for index in indices)
 
     def _linear(

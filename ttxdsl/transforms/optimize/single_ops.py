@@ -9,6 +9,7 @@ from xdsl.traits import Pure
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.facts import Collective, Elementwise
 from ttxdsl.dialects.quant import QuantizedType
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.tensors import element_of
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.transforms.local.collectives import ALL_SLICE
@@ -81,7 +82,7 @@ def sum_of(op: Operation) -> Combiner | None:
     """
     if (
         type(op) in _REDUCING
-        and len(op.operands) == 1
+        and len(operands_of(op)) == 1
         and not isinstance(element_of(op.operands[0]), QuantizedType)
     ):
         return combiner_of(op.regions[0])
@@ -90,13 +91,13 @@ def sum_of(op: Operation) -> Combiner | None:
 
 def read_by(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, and what its regions use from outside."""
-    operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
+    operands = operands_of(op)
     if not op.regions or type(op) in MOVED:  # which combine two arguments
         return operands
     read = [*operands]
     for region in op.regions:
         for inner in region.walk():
-            for value in inner.operands:
+            for value in operands_of(inner):
                 owner = value.owner
                 block = owner if isinstance(owner, Block) else owner.parent
                 while block is not None and block.parent is not region:

@@ -28,6 +28,7 @@ from ttxdsl.dialects.stablehlo import ConcatenateOp, DotGeneralOp, DotOp, Reshap
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.data_flow import ByClass, Operand, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.ir.traversal import all_ops_inside_out
 from ttxdsl.rules.registry import OpSignature, Signatures, has_no_rule
 from ttxdsl.sharding.axes import Axes, lists_overlap, sort_and_merge, subtract
@@ -50,7 +51,9 @@ Shardings = Sequence[TensorSharding | None]
 
 def _element_counts(op: Operation) -> tuple[int, ...]:
     """Of operands, then results; 0 for dynamic shapes and what is no tensor."""
-    return tuple([_element_count(value.type) for value in (*op.operands, *op.results)])
+    return tuple(
+        [_element_count(value.type) for value in (*operands_of(op), *op.results)]
+    )
 
 
 def _element_count(type: Attribute) -> int:
@@ -167,7 +170,7 @@ class ReshardInserter:
         """Make an op compatible whose operands and results its rule relates."""
         shardings: list[TensorSharding | None] = []
         unreduced = behind_barrier = False
-        for value in (*op.operands, *op.results):
+        for value in (*operands_of(op), *op.results):
             sharding = sdy.get_sharding(value)
             shardings.append(sharding)
             if sharding is not None and sharding.unreduced:
@@ -357,7 +360,7 @@ class ReshardInserter:
             UnsupportedError: if the results disagree on the unreduced axes, or there are
                 none to tell.
         """
-        given = [sdy.get_sharding(value) for value in op.operands]
+        given = [sdy.get_sharding(value) for value in operands_of(op)]
         found = [sdy.get_sharding(value) for value in op.results]
         unreduced = {sharding.unreduced if sharding else () for sharding in found}
         if len(unreduced) > 1:

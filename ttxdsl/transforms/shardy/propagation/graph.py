@@ -23,6 +23,7 @@ from ttxdsl.dialects import sdy
 from ttxdsl.dialects.stablehlo import CustomCallOp
 from ttxdsl.ir.data_flow import ByClass, data_flow_of
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.rules.registry import Signatures, has_no_rule
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.mesh import Mesh
@@ -364,7 +365,7 @@ class PropagationGraph:
         op = node.op
         rule: OpShardingRule | None
         elementwise = conservative = False
-        operands: Sequence[SSAValue] = op.operands
+        operands: Sequence[SSAValue] = operands_of(op)
         match _SPECIAL_NODES.get(type(op)):
             case "edge":
                 assert isinstance(op, sdy.DataFlowEdgeOp)

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.sdy import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.sharding.step import Directions, PropagationDirection
 from ttxdsl.transforms.shardy.propagation.aggressive import AggressivePropagatePass
 from ttxdsl.transforms.shardy.propagation.engine import Propagation, Ways
@@ -35,7 +36,7 @@ def _has_shared_operand(op: Operation) -> bool:
     Then propagating forward might make a conflict for each of its uses, and
     propagating backward one between them.
     """
-    for operand in op.operands:
+    for operand in operands_of(op):
         if not operand.has_one_use() and not _is_scalar(operand):
             return True
     return False
