@@ -2,7 +2,7 @@
 
 Python writes the methods of a dataclass down as text and compiles them when the class is
 made. xDSL and this package make 350 dataclasses while a command starts, with 1,700 such
-methods, of which a small program calls 160: compiling them all was a quarter of its time.
+methods, of which a small program calls 250: compiling them all was a quarter of its time.
 Here Python's library still makes every method, of the same text, but when somebody asks
 for it.
 
