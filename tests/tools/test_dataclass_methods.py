@@ -191,6 +191,8 @@ def test_a_method_is_compiled_when_it_is_first_asked_for():
     assert compiled(module.Frozen, "__init__")
     assert compiled(module.Frozen, "__eq__")
     assert not compiled(module.Derived, "__eq__")
+    for one in (module, other):
+        del sys.modules[one.__name__]
 
 
 def test_it_ends_with_the_command():

@@ -7,15 +7,15 @@ Here Python's library still makes every method, of the same text, but when someb
 for it.
 
 It is for the process of a command, and for xDSL's classes and ours in it: `script` of
-`ttxdsl.tools.main` uses it, and nobody else. Whoever imports the package, `xdsl-opt` too,
-has dataclasses as Python makes them.
+`ttxdsl.tools.main` uses it, as does the benchmark of its steps. Whoever imports the
+package, `xdsl-opt` too, has dataclasses as Python makes them.
 """
 
 import dataclasses
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 _PACKAGES = ("ttxdsl", "xdsl")
@@ -75,7 +75,7 @@ def compiled_when_called() -> Generator[None]:
 
 def _one_method(now: Any) -> Any:
     def create(name: str, args: Any, body: Any, **rest: Any) -> Any:
-        make = lambda: now(name, args, body, **rest)  # noqa: E731
+        make = partial(now, name, args, body, **rest)
         return _Later(name, make) if _is_of_ours(rest.get("globals")) else make()
 
     return create

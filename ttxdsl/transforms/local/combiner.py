@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.ir.operands import operands_of
 from ttxdsl.sharding.spec import ReductionKind
 from ttxdsl.transforms.local.emitter import binary_region
 
@@ -71,7 +72,7 @@ def _on(owner: Operation | Block, arguments: Sequence[SSAValue]) -> Combiner | N
     if combiner is None:
         return None
     first, second = arguments
-    one, other = cast(Operation, owner)._operands  # pyright: ignore[reportPrivateUsage]  # no call
+    one, other = operands_of(cast(Operation, owner))
     fits = (one is first and other is second) or (one is second and other is first)
     return combiner if fits else None
 
@@ -106,7 +107,7 @@ def combiner_of(region: Region) -> Combiner | None:
     if op is None or end is None or op.next_op is not end:
         return None
     combiner = _on(op, block.args)
-    returned = end._operands  # pyright: ignore[reportPrivateUsage]  # no call
+    returned = operands_of(end)
     return combiner if returned == op.results else None
 
 

@@ -184,7 +184,7 @@ class LinearRegion:
             results = op.results
             if len(results) != 1 or results[0] in vertices:
                 continue
-            operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
+            operands = operands_of(op)
             partial = [
                 index for index, operand in enumerate(operands) if operand in vertices
             ]
@@ -213,7 +213,7 @@ class LinearRegion:
         """In which operands an op is linear, and which count once; None if in none."""
         kind = _KINDS.get(type(op))
         first, only = partial[0], tuple(partial)
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]  # no call
+        operands = operands_of(op)
         if kind in _TAKING_OTHERS:
             whole = [index for index in range(len(operands)) if index not in partial]
         else:
