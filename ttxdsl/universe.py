@@ -110,11 +110,6 @@ PASSES: dict[str, str] = {
     "sdy-insert-func-call-reshards": f"{_EXPORTING}.sdy_insert_func_call_reshards:InsertFuncCallReshardsPass",
     "sdy-remove-propagation-debug-info": f"{_EXPORTING}.sdy_remove_propagation_debug_info:RemovePropagationDebugInfoPass",
     "sdy-remove-all-gather-reduce-scatter-for-cmv1": f"{_EXPORTING}.sdy_remove_all_gather_reduce_scatter_for_cmv1:RemoveAllGatherReduceScatterForCMV1Pass",
-    "sdy-pad-for-divisibility": f"{_EXPORTING}.sdy_pad_for_divisibility:PadForDivisibilityPass",
-    "sdy-resolve-permutation-factors": f"{_EXPORTING}.sdy_resolve_permutation_factors:ResolvePermutationFactorsPass",
-    "sdy-per-instruction-partitioning": f"{_EXPORTING}.sdy_per_instruction_partitioning:PerInstructionPartitioningPass",
-    "sdy-optimize-collectives": f"{_EXPORTING}.sdy_optimize_collectives:SdyOptimizeCollectivesPass",
-    "sdy-convert-global-to-local": f"{_EXPORTING}.sdy_convert_global_to_local:ConvertGlobalToLocalPass",
     # several of them at once
     "canonicalize": f"{_SHARDY}.canonicalize:LabelledCanonicalizePass",
     "symbol-dce": f"{_SHARDY}.symbol_dce:SymbolDCE",

@@ -27,10 +27,7 @@ from xdsl.ir import Attribute, Operation
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective
 from ttxdsl.dialects.stablehlo.attributes import (
-    AxisRefAttr,
     ChannelHandleAttr,
-    MeshAxisRef,
-    SubAxisInfo,
 )
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -189,12 +186,6 @@ def stablehlo_mesh(mesh: Mesh) -> stablehlo.MeshAttr:
         for name, size in mesh.axes
     )
     return stablehlo.MeshAttr(axes, ids)
-
-
-def stablehlo_axis(axis: AxisRef) -> AxisRefAttr:
-    """An axis, or a part of one, as StableHLO's attribute."""
-    part = None if axis.size is None else SubAxisInfo(axis.pre_size, axis.size)
-    return AxisRefAttr(MeshAxisRef(axis.name, part))
 
 
 def with_mesh(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.differential.oracle import Oracle, OracleRejected
+from tests.differential.oracle import Oracle
 from tests.transforms.run_pass import run_passes
 
 INLINED = """sdy.mesh @foo = <[], device_ids=[2]>
@@ -85,11 +85,6 @@ FULL = f"sdy-insert-explicit-reshards{{enable-full-version=true {MARK}}}"
             "sdy-export-pipeline{newest=true inline-meshes=true}",
             "sdy-export-pipeline",
         ),
-        (
-            "sdy-export-pipeline{newest=true inline-meshes=true "
-            f"enable-insert-explicit-collectives=true {MARK}}}",
-            f"sdy-export-pipeline{{enable-insert-explicit-collectives=true {MARK}}}",
-        ),
     ],
 )
 def test_partial_results_and_pipelines(newest: Oracle, ours: str, theirs: str):
@@ -103,21 +98,3 @@ def test_only_sums_maxima_and_minima_are_said():
     after = run_passes(product, FULL)
     assert after.count("unreduced=") == 1  # the dot's
     assert after.count("sdy.all_reduce") == 2
-
-
-SMALL = """sdy.mesh @m = <["a"=4, "b"=2, "c"=2]>
-func.func @main(%x: tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"a", "b", "c"}, {}]>})
-    -> (tensor<16x2xf32> {sdy.sharding = #sdy.sharding<@m, [{"c", "a"}, {"b"}]>}) {
-  %0 = sdy.collective_permute %x out_sharding=<@m, [{"c", "a", "b"}, {}]> : tensor<16x2xf32>
-  %1 = sdy.all_to_all [{"b"}: 0->1] %0 out_sharding=<@m, [{"c", "a"}, {"b"}]> : tensor<16x2xf32>
-  return %1 : tensor<16x2xf32>
-}
-"""
-
-
-def test_what_optimize_collectives_makes_uneven(newest: Oracle):
-    """The program of docs/evidence/differences.md: fine before the pass, not behind it."""
-    lower = "sdy-convert-global-to-local{replica-count=1 partition-count=16}"
-    newest.run(SMALL, lower)
-    with pytest.raises(OracleRejected, match="not divisible"):
-        newest.run(SMALL, f"func.func(sdy-optimize-collectives),{lower}")

@@ -21,7 +21,7 @@ ONE_DEVICE_CAN = tuple(
 PIPELINES = (
     "sdy-propagation-pipeline",
     "sdy-explicit-gather-scatter-batching",
-    f"{IMPORT},sdy-export-pipeline{{{EXPLICIT}}},sdy-resolve-permutation-factors",
+    f"{IMPORT},sdy-export-pipeline{{{EXPLICIT}}}",
     f"{IMPORT},sdy-export-pipeline{{{EXPLICIT} {CMV1}}}",
 )
 

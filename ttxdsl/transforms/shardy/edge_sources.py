@@ -4,19 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.data_flow import DataFlowTrait, Operand, data_flow_of
+from ttxdsl.dialects import sdy
+from ttxdsl.ir.data_flow import Operand, data_flow_of
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
-
-
-def passed_on(op: Operation) -> DataFlowTrait | None:
-    """The edges along which an op passes whole values on, into regions and out of them.
-
-    Shardy has none for `stablehlo.if`, which does what a `stablehlo.case` of two does.
-    """
-    like = stablehlo.CaseOp if isinstance(op, stablehlo.IfOp) else type(op)
-    return data_flow_of(like)
 
 
 def data_flow_edges(

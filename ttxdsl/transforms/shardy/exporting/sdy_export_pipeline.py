@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import CompileError
 from ttxdsl.transforms.shardy.canonicalize import LabelledCanonicalizePass
-from ttxdsl.transforms.shardy.exporting.partitioner import (
-    ALL_STAGES,
-    UNSPECIFIED,
-    Partitioner,
-)
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_constant_or_scalar_merger import (
     ConstantOrScalarMergerPass,
@@ -27,12 +21,6 @@ from ttxdsl.transforms.shardy.exporting.sdy_drop_sharding_rules import (
 )
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_optimize_collectives import (
-    SdyOptimizeCollectivesPass,
-)
-from ttxdsl.transforms.shardy.exporting.sdy_per_instruction_partitioning import (
-    PerInstructionPartitioningPass,
 )
 from ttxdsl.transforms.shardy.exporting.sdy_remove_all_gather_reduce_scatter_for_cmv1 import (
     RemoveAllGatherReduceScatterForCMV1Pass,
@@ -88,16 +76,7 @@ class ExportPipelinePass(PassSequence):
             results down to what divides their dimensions.
         mark_partial_result_with_unreduced_axes: see `sdy-insert-explicit-reshards`.
         inline_meshes: write meshes into shardings at the end (false; jaxlib 0.12: true).
-        newest: as jaxlib 0.12 does, check unreduced axes before reshards are inserted,
-            and optimize the collectives.
-        partitioner_stage: how far to go on towards the program of one device, in the
-            words of jaxlib 0.12: the name of one of the passes that are run then.
-        enable_per_instruction_partitioning: go all the way op by op; the stage is then
-            `convert-global-to-local`.
-        per_instruction_partitioning_filter: see `sdy-per-instruction-partitioning`.
-        replica_count: see `sdy-convert-global-to-local`.
-        partition_count: the same.
-        rng_bit_generator_unsafe: see `sdy-resolve-permutation-factors`.
+        newest: check unreduced axes before reshards are inserted, as jaxlib 0.12 does.
     """
 
     name = "sdy-export-pipeline"
@@ -114,12 +93,6 @@ class ExportPipelinePass(PassSequence):
     mark_partial_result_with_unreduced_axes: bool = False
     inline_meshes: bool = False
     newest: bool = False
-    partitioner_stage: str = UNSPECIFIED
-    enable_per_instruction_partitioning: bool = False
-    per_instruction_partitioning_filter: str | tuple[str, ...] = ""
-    replica_count: int = 1
-    partition_count: int = 1
-    rng_bit_generator_unsafe: bool = True
 
     def passes(self) -> list[ModulePass]:
         """All passes in order."""
@@ -150,10 +123,6 @@ class ExportPipelinePass(PassSequence):
 
     def _partition(self) -> list[ModulePass]:
         """Reshards, and if asked for the collectives that they are."""
-        if self.partitioner_stage != UNSPECIFIED:
-            return self._partition_to_stage()
-        if self.enable_per_instruction_partitioning:
-            raise self._wrong_stage()
         explicit = self.enable_insert_explicit_collectives
         tidy = LabelledCanonicalizePass(sdy.COLLECTIVE_LABEL)
         reshards: list[ModulePass] = [
@@ -171,58 +140,11 @@ class ExportPipelinePass(PassSequence):
             self._save("after_explicit_reshards", 1),
             LabelledCanonicalizePass(sdy.RESHARD_LABEL),
             ReshardToCollectivesPass(),
-            *([SdyOptimizeCollectivesPass()] if self.newest else ()),
             tidy,
         ]
         if self.remove_all_gather_reduce_scatter_for_cmv1:
             collectives.append(RemoveAllGatherReduceScatterForCMV1Pass())
         return [*collectives, self._save("after_partitioner_with_global_shapes", 2)]
-
-    def _partition_to_stage(self) -> list[ModulePass]:
-        """Reshards, and the partitioner on all ops together or on each alone."""
-        told = Partitioner(
-            replica_count=self.replica_count,
-            partition_count=self.partition_count,
-            rng_bit_generator_unsafe=self.rng_bit_generator_unsafe,
-        )
-        stages = told.passes(self.partitioner_stage)
-        tidy = LabelledCanonicalizePass(sdy.COLLECTIVE_LABEL)
-        reshards = InsertExplicitReshardsPass(
-            enable_full_version=True,
-            mark_partial_result_with_unreduced_axes=True,
-        )
-        if not self.enable_per_instruction_partitioning:
-            return [
-                VerifyUnreducedAxesPass(),
-                reshards,
-                self._save("after_explicit_reshards", 1),
-                LabelledCanonicalizePass(sdy.RESHARD_LABEL),
-                *stages,
-                tidy,
-                self._save("after_partitioner_passes", 2),
-            ]
-        if self.partitioner_stage != ALL_STAGES:
-            raise self._wrong_stage()
-        return [
-            VerifyUnreducedAxesPass(),
-            reshards,
-            self._save("before_per_instruction_partitioning", 1),
-            PerInstructionPartitioningPass(
-                filter=self.per_instruction_partitioning_filter,
-                replica_count=self.replica_count,
-                partition_count=self.partition_count,
-                rng_bit_generator_unsafe=self.rng_bit_generator_unsafe,
-            ),
-            self._save("after_per_instruction_partitioning", 2),
-            tidy,
-            self._save("after_partitioner_passes", 3),
-        ]
-
-    def _wrong_stage(self) -> CompileError:
-        return CompileError(
-            "enable-per-instruction-partitioning goes with "
-            f"partitioner-stage={ALL_STAGES}, not with {self.partitioner_stage}"
-        )
 
     def _save(self, file: str, index: int) -> SaveModule:
         return SaveModule(self.dump_directory, file, index)

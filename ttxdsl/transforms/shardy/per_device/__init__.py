@@ -1,1 +1,0 @@
-"""From a program of whole tensors to that of each device, as Shardy writes it."""
