@@ -325,7 +325,11 @@ class Program(Commands):
     def random_inputs(
         self, seed: int = 0, *, max_memory: int | str | None = None
     ) -> list[Array]:
-        """One array an argument: normal floats, small integers, fair booleans.
+        """One array an argument, of numbers that the program computes numbers with.
+
+        What is under a root is positive, indices are within what they index, scales
+        are near one, as the program that was loaded asks for; other floats are normal,
+        integers small, booleans fair.
 
         Args:
             seed: of the random numbers.
@@ -339,7 +343,7 @@ class Program(Commands):
         from ttxdsl.interpreters.limits import Limits
         from ttxdsl.interpreters.run import entry_function
 
-        function = entry_function(self._module)
+        function = entry_function(self.loaded._module)
         Limits.of(max_memory).require_inputs(function)
         return random_inputs(function, seed)
 

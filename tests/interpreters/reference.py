@@ -176,7 +176,7 @@ def check_all(
         result = compare(
             one, other, reduction_length=reduction_length, rtol=rtol, atol=atol
         )
-        assert result.ok, f"{name} {result}\n{one}\n{other}\n{text}"
+        assert result.equal, f"{name} {result}\n{one}\n{other}\n{text}"
         if is_float(one.dtype):
             zeros = (one == 0) & (other == 0)
             signs = [np.signbit(widen(x)[zeros]) for x in (one, other)]

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ttxdsl.interpreters.compare import compare, correlation, tolerance
+from ttxdsl.interpreters.compare import Verdict, compare, correlation, tolerance
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -14,8 +14,37 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 def test_equal():
     x = np.array([1, np.nan, np.inf, -np.inf, 0.0], np.float32)
     result = compare(x, np.array([1, np.nan, np.inf, -np.inf, -0.0], np.float32))
-    assert result.ok and result.max_abs == 0 and result.differing == 0
-    assert str(result).startswith("equal")
+    assert result.equal and result.max_abs == 0
+    assert result.special == (1, 2, 5)
+    ones = np.ones(5, np.float32)
+    assert str(compare(ones, ones)).startswith("equal")
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([1, 2, np.nan], Verdict.PASS),
+        ([1, np.nan], Verdict.PASS),
+        ([1, np.inf, np.nan], Verdict.NOTHING),
+        ([-np.inf], Verdict.NOTHING),
+        ([], Verdict.PASS),
+    ],
+)
+def test_what_is_mostly_no_number_on_both_sides_is_not_compared(
+    values: list[float], verdict: Verdict
+):
+    x = np.array(values, np.float32)
+    result = compare(x, x.copy())
+    assert result.equal and result.verdict is verdict
+    assert result.ok == (verdict is Verdict.PASS)
+    assert str(result).startswith("nothing compared") == (verdict is Verdict.NOTHING)
+
+
+def test_what_is_no_number_on_one_side_differs():
+    x = np.full(3, np.nan, np.float32)
+    result = compare(x, np.array([np.nan, np.nan, 1], np.float32))
+    assert result.verdict is Verdict.FAIL and not result.ok
+    assert "3 NaN of 3 elements" in str(result)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,13 @@ from ttxdsl.checking.failure import Failure
 from ttxdsl.checking.judge import Judge
 from ttxdsl.checking.minimize import Minimizer, pipeline_text
 from ttxdsl.checking.steps import Step
-from ttxdsl.checking.trials import trials_of
+from ttxdsl.checking.trials import Trial, trials_of
+from ttxdsl.interpreters.compare import Special, special_numbers
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits
 from ttxdsl.printed import Printed
 from ttxdsl.program import make_context, program_text
 from ttxdsl.remarks import collect_remarks
+from ttxdsl.sharding.units import number_ranges
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class CheckReport(Printed):
         reproducer: a small program that shows it.
         undecided: what was not held against the program, since rounding alone changes
             it by as much as a step did: results by number, and the trial.
+        special: which results hold NaN or infinities, and on which trial.
+        not_compared: results that are mostly NaN or infinite on all trials.
     """
 
     steps: tuple[Step, ...]
@@ -50,11 +54,13 @@ class CheckReport(Printed):
     failure: Failure | None = None
     reproducer: Reproducer | None = None
     undecided: tuple[str, ...] = ()
+    special: tuple[str, ...] = ()
+    not_compared: tuple[int, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every step leaves every result as it is."""
-        return self.failure is None
+        """Whether every step leaves every result as it is, and each was compared."""
+        return self.failure is None and not self.not_compared
 
     def few_words(self) -> str:
         """The failure, or what was tried."""
@@ -64,7 +70,11 @@ class CheckReport(Printed):
             f"{len(self.steps)} steps compute what the program does, on"
             f" {' and '.join(self.trials)}",
             *(f"rounding decides {one}" for one in self.undecided),
+            *(f"not finite: {one}" for one in self.special),
         ]
+        if self.not_compared:
+            results = number_ranges(self.not_compared)
+            lines.append(f"nothing compared of result {results}")
         return "\n".join(lines)
 
 
@@ -96,6 +106,7 @@ def check_steps(
     """
     trials = trials_of(module, seeds, given=inputs, limits=limits)
     names = tuple(trial.name for trial in trials)
+    special, not_compared = _special(trials)
     judge = Judge(trials, make_context(), limits)
     current = module.clone()
     before: list[ModuleOp] = []
@@ -113,8 +124,35 @@ def check_steps(
             blamed = taken.index(failure.step)
             minimizer = Minimizer(taken[blamed:], failure, seconds, limits)
             reproducer = _reproducer(before[blamed], minimizer)
-        return CheckReport(taken, names, failure, reproducer, judge.undecided)
-    return CheckReport(tuple(steps), names, undecided=judge.undecided)
+        return CheckReport(
+            taken, names, failure, reproducer, judge.undecided, special, not_compared
+        )
+    return CheckReport(
+        tuple(steps),
+        names,
+        undecided=judge.undecided,
+        special=special,
+        not_compared=not_compared,
+    )
+
+
+def _special(trials: Sequence[Trial]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What is not finite in each trial, and the results that mostly are not in any."""
+    texts: list[str] = []
+    compared: set[int] = set()
+    results: set[int] = set()
+    for trial in trials:
+        counts = [special_numbers(array) for array in trial.expected]
+        results.update(range(len(counts)))
+        compared.update(at for at, one in enumerate(counts) if not one.is_most)
+        if special := [at for at, one in enumerate(counts) if one.is_any]:
+            total = Special(
+                *map(sum, zip(*(counts[at] for at in special), strict=True))
+            )
+            noun = "results" if len(special) > 1 else "result"
+            where = f"{noun} {number_ranges(special)} on {trial.name}"
+            texts.append(f"{where}: {total} elements")
+    return tuple(texts), tuple(sorted(results - compared)) if trials else ()
 
 
 def _reproducer(module: ModuleOp, minimizer: Minimizer) -> Reproducer:

@@ -149,10 +149,10 @@ class Judge:
                 comparison = compare(found, expected, rtol=0.0, atol=0.0)
             else:
                 runs = partial(trial.rounded, at)
-                comparison, beyond = hold(found, expected, trial.summed, runs)
-                if beyond and comparison.ok:
+                comparison = hold(found, expected, trial.summed, runs)
+                if comparison.rounded and comparison.equal:
                     self._undecided.setdefault(trial.name, set()).add(at)
-            if not comparison.ok:
+            if not comparison.equal:
                 first = comparison.first
                 assert first is not None, "there is one where arrays differ"
                 wrong = wrong_element(

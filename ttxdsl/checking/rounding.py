@@ -8,7 +8,8 @@ that flip, steps of a training that has lost its way.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -78,6 +79,13 @@ class RoundedRuns:
     runner: Runner
     inputs: Sequence[ArrayLike]
     _results: list[tuple[Array, ...]] = field(default_factory=list[tuple[Array, ...]])
+    _exact: list[tuple[Array, ...]] = field(default_factory=list[tuple[Array, ...]])
+
+    def exact(self, at: int) -> Array:
+        """Result `at` as it is; the program is run when this is first asked."""
+        if not self._exact:
+            self._exact.append(self.runner.run(self.inputs))
+        return self._exact[0][at]
 
     def result(self, at: int) -> list[Array]:
         """Result `at` of each run; the program is run when this is first asked."""
@@ -117,8 +125,8 @@ def hold(
     expected: Array,
     summed: int,
     rounded: Callable[[], Iterable[Array]],
-) -> tuple[Comparison, bool]:
-    """A result against what it should be, and whether it took more than a tolerance.
+) -> Comparison:
+    """A result against what it should be: `rounded` if a tolerance is not enough.
 
     Args:
         found: a result, or a part of it.
@@ -128,7 +136,24 @@ def hold(
             that round at random.
     """
     comparison = compare(found, expected, reduction_length=summed)
-    if comparison.ok:
-        return comparison, False
+    if comparison.equal:
+        return comparison
     allowed = explained_by_rounding(expected, rounded())
-    return compare(found, expected, reduction_length=summed, allowed=allowed), True
+    allowing = compare(found, expected, reduction_length=summed, allowed=allowed)
+    return replace(allowing, rounded=True)
+
+
+def hold_both(
+    found: Array, other: Array, summed: int, runs: RoundedRuns, at: int
+) -> Comparison:
+    """Result `at` of two compilers, one against the other.
+
+    Where a tolerance is not enough, each is held against the program on one device.
+    """
+    direct = compare(found, other, reduction_length=summed)
+    if direct.equal:
+        return direct
+    expected, rounded = runs.exact(at), partial(runs.result, at)
+    if not all(hold(one, expected, summed, rounded).equal for one in (found, other)):
+        return direct
+    return replace(direct, differing=0, worst=None, first=None, rounded=True)

@@ -1,13 +1,17 @@
 """Whether two arrays are the same numbers, and how far they are apart if not.
 
+Every judge of ours asks here, so that all have one verdict. Where most of two arrays is
+NaN or infinite on both sides, nothing was compared: that is no pass.
+
 The tolerance follows from the element type (its epsilon) and from how many numbers
 were summed to make an element: each addition may round once, and errors of either sign
 grow as the root of their number.
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +24,52 @@ _ROUNDINGS = 16
 """Roundings allowed to an element besides those of its sum."""
 
 
+class Verdict(Enum):
+    """What a comparison comes to."""
+
+    PASS = "pass"
+    ROUNDED = "pass*"
+    """Off by no more than rounding may do to the program on one device."""
+    NOTHING = "nothing compared"
+    """Equal, and most of it is NaN or infinite."""
+    FAIL = "FAIL"
+
+
+class Special(NamedTuple):
+    """How many elements, of `size`, are NaN and how many are infinite."""
+
+    nan: int
+    infinite: int
+    size: int
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there are such elements."""
+        return bool(self.nan or self.infinite)
+
+    @property
+    def is_most(self) -> bool:
+        """Whether more than half of the elements are NaN or infinite."""
+        return 2 * (self.nan + self.infinite) > self.size
+
+    def __str__(self) -> str:
+        kinds = ((self.nan, "NaN"), (self.infinite, "infinite"))
+        counts = ", ".join(f"{count} {kind}" for count, kind in kinds if count)
+        return f"{counts or 'none'} of {self.size}"
+
+
+_NONE = Special(0, 0, 0)
+
+
+def special_numbers(*arrays: Array) -> Special:
+    """Count the elements that are NaN, or else infinite, in one of several arrays."""
+    nan = infinite = np.zeros(arrays[0].shape, np.bool_)
+    for array in arrays:
+        wide = _exact(array)
+        nan, infinite = nan | np.isnan(wide), infinite | np.isinf(wide)
+    return Special(int(nan.sum()), int((infinite & ~nan).sum()), nan.size)
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """How an array compares with what it should be.
@@ -27,10 +77,10 @@ class Comparison:
     `max_abs` and `max_rel` are over elements that are finite in both; `pcc` is the
     Pearson correlation (1.0 when both are constant and close). If the arrays differ,
     `worst` is the index of the element farthest beyond its tolerance, `first` that of
-    the first one beyond it in row-major order.
+    the first one beyond it in row-major order. `special` counts the elements that are
+    NaN or infinite on either side; `rounded` says that a tolerance was not enough.
     """
 
-    ok: bool
     max_abs: float
     max_rel: float
     pcc: float
@@ -40,12 +90,37 @@ class Comparison:
     found: object = None
     expected: object = None
     first: tuple[int, ...] | None = None
+    special: Special = _NONE
+    rounded: bool = False
+
+    @property
+    def equal(self) -> bool:
+        """Whether no element differs, be it a number or not."""
+        return not self.differing
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it comes to."""
+        if self.differing:
+            return Verdict.FAIL
+        if self.special.is_most:
+            return Verdict.NOTHING
+        return Verdict.ROUNDED if self.rounded else Verdict.PASS
+
+    @property
+    def ok(self) -> bool:
+        """Whether the numbers are the same, and there are numbers."""
+        return self.verdict in (Verdict.PASS, Verdict.ROUNDED)
 
     def __str__(self) -> str:
         figures = (
             f"max abs {self.max_abs:.3g}, max rel {self.max_rel:.3g}, "
             f"pcc {self.pcc:.6f}, tolerance {self.tolerance:.3g}"
         )
+        if self.special.is_any:
+            figures += f", {self.special} elements"
+        if self.verdict is Verdict.NOTHING:
+            return f"nothing compared: {self.special} elements"
         if self.ok:
             return f"equal ({figures})"
         return (
@@ -112,7 +187,6 @@ def compare(
         worst = tuple(int(i) for i in np.unravel_index(int(score.argmax()), a.shape))
         first = tuple(int(i) for i in np.unravel_index(int(wrong.argmax()), a.shape))
     return Comparison(
-        ok=worst is None,
         max_abs=float(error.max(initial=0)),
         max_rel=float(relative.max(initial=0)),
         pcc=correlation(a, b),
@@ -122,6 +196,7 @@ def compare(
         found=None if worst is None else found[worst],
         expected=None if worst is None else expected[worst],
         first=first,
+        special=special_numbers(a, b),
     )
 
 

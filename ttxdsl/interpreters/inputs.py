@@ -1,11 +1,12 @@
 """Values for the arguments of a program: random, or tagged with their own index.
 
+Random numbers are those that a program asks for (`ttxdsl.analysis.argument_demands`).
+
 A tag is the place of an element in its argument, counted row-major: data that is only
 moved then says in the result where it came from, exactly.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -16,6 +17,8 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttxdsl.analysis.argument_demands import ValueDemand, argument_demands
+from ttxdsl.analysis.intervals import ANY, NOT_NEGATIVE, Interval
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters import elements
 from ttxdsl.interpreters.local_boundary import whole_type
@@ -23,7 +26,7 @@ from ttxdsl.interpreters.local_boundary import whole_type
 Array = NDArray[Any]
 
 INTEGER_BOUND = 8
-"""Random integers are below this: they are often indices or token ids."""
+"""Random integers that nothing is asked of are below this: counters, lengths, ids."""
 
 
 def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DType]]:
@@ -45,45 +48,124 @@ def argument_types(function: FuncOp) -> list[tuple[tuple[int, ...], elements.DTy
     return types
 
 
-def random_inputs(function: FuncOp, seed: int) -> list[Array]:
-    """One array an argument: normal floats, small integers, fair booleans."""
+def random_inputs(
+    function: FuncOp, seed: int, demands: Sequence[ValueDemand] | None = None
+) -> list[Array]:
+    """One array an argument, of numbers that the program computes numbers with.
+
+    Args:
+        function: whose arguments they are.
+        seed: of the random numbers.
+        demands: what is asked of each argument; by default what the function asks.
+    """
     generator = np.random.default_rng(seed)
+    types = argument_types(function)
+    demands = argument_demands(function) if demands is None else demands
     return [
-        _fill(generator, np.empty(shape, dtype))
-        for shape, dtype in argument_types(function)
+        _fill(generator, np.empty(*type_), demand)
+        for type_, demand in zip(types, demands, strict=True)
     ]
 
 
-def _fill(generator: np.random.Generator, array: Array) -> Array:
+def _fill(generator: np.random.Generator, array: Array, demand: ValueDemand) -> Array:
     """The array with numbers drawn, some at a time, the same however many these are."""
+    draw = _distribution(generator, array.dtype, demand)
     flat: Array = array.reshape(-1)
     parts: tuple[Array, ...] = (flat,)
-    draw: Callable[..., Any] = generator.standard_normal
     if array.dtype.kind == "c":
         parts = np.real(flat), np.imag(flat)
-    elif array.dtype.kind == "b":
-        draw = partial(generator.integers, 0, 2)
-    elif array.dtype.kind in "iu":
-        bound = min(INTEGER_BOUND, np.iinfo(array.dtype).max)
-        draw = partial(generator.integers, 0, bound)
     for part in parts:
         for start in range(0, part.size, _DRAWN):
             some = part[start : start + _DRAWN]
-            some[...] = np.asarray(draw(size=some.size)).astype(part.dtype)
+            some[...] = draw(some.size).astype(part.dtype)
+    if demand.is_definite and array.ndim > 1 and array.shape[-1] == array.shape[-2]:
+        for index in np.ndindex(array.shape[:-2]):
+            array[index] = _definite(array[index])
     return array
 
 
 _DRAWN = 1 << 16
 """Numbers to draw at a time."""
 
+_NEAR_ZERO = Interval(-6, 6)
+_NEAR_ONE = Interval(0.4, 1.6)
 
-def write_random_inputs(function: FuncOp, seed: int, folder: Path) -> list[Array]:
+
+def _distribution(
+    generator: np.random.Generator, dtype: elements.DType, demand: ValueDemand
+) -> Callable[[int], Array]:
+    """Draw numbers of an element type that meet a demand.
+
+    Integers are small, or all over the places that they index; booleans are fair.
+    Floats are normal, with the deviation of weights where products of them are summed
+    up, near one where they scale, and away from the ends of bounds where there are any.
+    """
+    if dtype.kind == "b":
+        return lambda count: generator.integers(0, 2, count)
+    if elements.is_integer(dtype):
+        low, high = _integers(dtype, demand)
+        return lambda count: generator.integers(low, high, count, endpoint=True)
+    within = demand.within
+    if elements.is_complex(dtype):
+        within = ANY
+    elif within == ANY and demand.not_zero:
+        within = NOT_NEGATIVE
+    if demand.is_scale and _NEAR_ONE.within(within):
+        return lambda count: 1 + 0.1 * generator.standard_normal(count).clip(-6, 6)
+    if not _NEAR_ZERO.within(within):
+        low = within.low if np.isfinite(within.low) else within.high - 1.2
+        high = within.high if np.isfinite(within.high) else low + 1.2
+        start, size = low + (high - low) / 12, (high - low) * 5 / 6
+        return lambda count: start + size * generator.random(count)
+    scale = 1.0
+    if demand.summed > 1 and dtype.itemsize > 1:
+        scale = demand.summed**-0.5
+    most = min(-within.low, within.high)
+
+    def normal(count: int) -> Array:
+        numbers = generator.standard_normal(count).clip(-most, most) * scale
+        # some types have no negative numbers
+        return (
+            numbers if elements.is_complex(dtype) or _has_minus(dtype) else abs(numbers)
+        )
+
+    return normal
+
+
+def _has_minus(dtype: elements.DType) -> bool:
+    return bool(np.asarray(-1.0).astype(dtype) < 0)
+
+
+def _integers(dtype: elements.DType, demand: ValueDemand) -> tuple[int, int]:
+    """The least and the greatest integer to draw."""
+    low, high = elements.integer_range(dtype)
+    bottom, top = demand.within
+    if demand.is_open:
+        bottom, top = np.floor(bottom) + 1, np.ceil(top) - 1
+    bottom = max(np.ceil(bottom), 1 if demand.not_zero else 0)
+    if not np.isfinite(top):
+        top = bottom + INTEGER_BOUND - 1
+    low, high = max(low, int(bottom)), min(high, int(np.floor(top)))
+    return (low, high) if low <= high else (min(0, high), high)
+
+
+def _definite(x: Array) -> Array:
+    """A positive definite matrix of random numbers, far from a singular one."""
+    wide = x.astype(np.result_type(elements.compute_dtype(x.dtype), np.float32))
+    whole = np.eye(len(x)) + wide @ np.conj(wide.T) / len(x)
+    return whole.astype(x.dtype)
+
+
+def write_random_inputs(
+    function: FuncOp, seed: int, folder: Path, demands: Sequence[ValueDemand]
+) -> list[Array]:
     """What `random_inputs` gives, in files: none of it is in memory as a whole.
 
     The files are in `folder`; the arrays, which may be written, stay when it is removed.
     """
     generator = np.random.default_rng(seed)
-    return [_fill(generator, x) for x in _mapped(function, folder, "w+")]
+    arrays = _mapped(function, folder, "w+")
+    return [_fill(generator, *one) for one in zip(arrays, demands, strict=True)]
 
 
 def map_random_inputs(function: FuncOp, folder: Path) -> list[Array]:

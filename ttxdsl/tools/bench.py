@@ -9,7 +9,13 @@ from rich.table import Table
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import report_console
-from ttxdsl.tools.inputs import inputs_of
+from ttxdsl.tools.inputs import (
+    comparison_data,
+    inputs_of,
+    not_compared,
+    tell_of_nothing,
+    tell_of_special,
+)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.xla.benchmarking import Benchmark, Measured, benchmark, ratio
 
@@ -21,6 +27,7 @@ def _json(measured: Benchmark) -> dict[str, Any]:
         "devices": measured.devices,
         "rounds": measured.rounds,
         "agree": measured.agree,
+        "results": [comparison_data(one) for one in measured.results],
         **sides,
         "ratios": {
             name: ratio(sides["ours"][name], sides["xla"][name])
@@ -69,7 +76,9 @@ def execute(options: argparse.Namespace) -> int:
         head = heading(measured.source, f"  {measured.devices} devices")
         report.print(head, soft_wrap=True)
         report.print(_table(measured))
-        if not measured.agree:
+        tell_of_special(report, measured.results)
+        tell_of_nothing(report, not_compared(measured.results))
+        if not all(one.equal for one in measured.results):
             wrong = styled("the results differ", "bold red")
             report.print(wrong, "(ttxdsl compare-xla says whose are right)")
     return 0 if measured.agree else 1

@@ -8,9 +8,11 @@ from ttxdsl.checking.check import CheckReport, check_steps
 from ttxdsl.checking.steps import Step, pipeline_steps, steps_of
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
+from ttxdsl.interpreters.run import entry_function
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_error, progress, report_console
+from ttxdsl.tools.inputs import load_inputs, tell_of_nothing
 from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
 
@@ -29,6 +31,9 @@ def print_check(console: Terminal, source: str, report: CheckReport) -> None:
         console.print(f"{len(report.steps)} steps compute what the program does")
         for one in report.undecided:
             console.print(f"rounding decides {one}: not held against the program")
+        for one in report.special:
+            console.print(f"not finite: {one}", soft_wrap=True)
+        tell_of_nothing(console, report.not_compared)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -49,9 +54,12 @@ def execute(options: argparse.Namespace) -> int:
         def on_step(one: Step) -> None:
             moved(str(one))
 
+        given = options.inputs
+        function = entry_function(module)
         report = check_steps(
             module,
             steps,
+            inputs=None if given is None else load_inputs(given, function),
             seeds=range(options.seed, options.seed + options.runs),
             minimize=options.minimize,
             seconds=options.minimize_seconds,
@@ -65,7 +73,7 @@ def execute(options: argparse.Namespace) -> int:
     console = report_console()
     print_check(console, str(options.file), report)
     if report.failure is None:
-        return 0
+        return 0 if report.ok else 1
     print_error(f"error: {report.failure}")
     path = _write_reproducer(report, options)
     if path is not None:
@@ -94,6 +102,8 @@ def _report_data(
         "steps": [str(step).strip() for step in report.steps],
         "failed_step": None if failure is None else str(failure.step).strip(),
         "undecided": report.undecided,
+        "special": report.special,
+        "not_compared": report.not_compared,
         "failure": None if failure is None else str(failure),
         "reproducer": None if reproducer is None else str(reproducer),
     }
@@ -125,7 +135,7 @@ def add_command(commands: Any) -> None:
         metavar="PIPELINE",
         help="check these passes, as xdsl-opt takes them, and not the whole way down",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (0)")
+    flags.add_input_options(parser)
     parser.add_argument(
         "--runs", type=int, default=1, metavar="N", help="random inputs to try (1)"
     )

@@ -12,7 +12,12 @@ from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import PLAIN_WIDTH, report_console
-from ttxdsl.tools.inputs import inputs_of
+from ttxdsl.tools.inputs import (
+    comparison_data,
+    inputs_of,
+    not_compared,
+    tell_of_nothing,
+)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.xla.comparing import ResultRow, XlaComparison, compare_with_xla
 from ttxdsl.xla.hlo import HloCollective
@@ -54,6 +59,7 @@ def _json(comparison: XlaComparison) -> dict[str, Any]:
                 "shape": list(row.shape),
                 "type": row.dtype,
                 "label": row.label,
+                **comparison_data(row.ours),
                 "ours_max_abs": row.ours.max_abs,
                 "xla_max_abs": row.xla_max_abs,
                 "ours_pcc": row.ours.pcc,
@@ -74,20 +80,16 @@ def _result_table(comparison: XlaComparison) -> Table:
     table.add_column("XLA: max\nabs, pcc", justify="right", no_wrap=True)
     table.add_column("parts\nin XLA", justify="right", no_wrap=True)
     table.add_column("")
-    for index, row in farthest(comparison.results, _is_right, _off):
+    for index, row in farthest(comparison.results, lambda row: row.is_right, _off):
         table.add_row(
             str(index),
             "x".join((*map(str, row.shape), row.dtype)),
             f"{row.ours.max_abs:.1e} {row.ours.pcc:.6f}",
             f"{row.xla_max_abs:.1e} {row.xla_pcc:.6f}",
             str(row.split),
-            styled(row.label, "" if _is_right(row) else "bold red"),
+            styled(row.label, "" if row.is_right else "bold red"),
         )
     return table
-
-
-def _is_right(row: ResultRow) -> bool:
-    return row.ours.ok and row.xla_ok
 
 
 def _off(row: ResultRow) -> float:
@@ -148,8 +150,9 @@ def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
     console.print_table(_result_table(comparison), ["parts\nin XLA", "type"])
     count = len(comparison.results)
     if count > SHOWN:
-        right = sum(map(_is_right, comparison.results))
+        right = sum(row.is_right for row in comparison.results)
         console.print(f"{right} of {count} results are right, the farthest off shown")
+    tell_of_nothing(console, not_compared([row.ours for row in comparison.results]))
     narrow = console.width < PLAIN_WIDTH
     console.print_table(_collective_table(comparison, narrow=narrow))
     ours, xla, temporary = map(bytes_text, comparison.memory)

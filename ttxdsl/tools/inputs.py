@@ -1,16 +1,20 @@
-"""Input values for a program, from files or random."""
+"""Input values for a program, from files or random, and what they are good for."""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.func import FuncOp
 
 from ttxdsl.api import Program
 from ttxdsl.errors import CompileError
+from ttxdsl.interpreters.compare import Comparison, Verdict
 from ttxdsl.interpreters.inputs import argument_types
 from ttxdsl.interpreters.limits import Limits
 from ttxdsl.interpreters.run import Runner
+from ttxdsl.sharding.units import number_ranges
+from ttxdsl.terminal import Terminal
 from ttxdsl.tools.stored_arrays import Array, open_archive, shown
 
 _MOST_NAMED = 8
@@ -71,5 +75,49 @@ def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[A
 
 
 def _some(names: Sequence[str]) -> str:
-    more = ", …" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(shown, names[:_MOST_NAMED])) + more or "nothing"
+    return _first(list(map(shown, names)), ", ") or "nothing"
+
+
+def _first(texts: Sequence[str], between: str) -> str:
+    more = f"{between}…" if len(texts) > _MOST_NAMED else ""
+    return between.join(texts[:_MOST_NAMED]) + more
+
+
+OTHER_INPUTS = "give inputs that make sense with --inputs, or another --seed"
+
+
+def not_compared(comparisons: Sequence[Comparison]) -> list[int]:
+    """The results that are no numbers on either side."""
+    return [at for at, one in enumerate(comparisons) if one.verdict is Verdict.NOTHING]
+
+
+def tell_of_nothing(console: Terminal, results: Sequence[int]) -> None:
+    """Say that results are no numbers on these inputs, and what to do."""
+    if results:
+        console.print(
+            f"most of result{'s' if len(results) > 1 else ''} {number_ranges(results)}"
+            f" is NaN or infinite on these inputs, so that nothing was compared:"
+            f" {OTHER_INPUTS}",
+            soft_wrap=True,
+        )
+
+
+def tell_of_special(console: Terminal, comparisons: Sequence[Comparison]) -> None:
+    """Say which results hold NaN or infinities, where no table does."""
+    texts = [
+        f"result {at}: {one.special} elements"
+        for at, one in enumerate(comparisons)
+        if one.special.is_any
+    ]
+    if texts:
+        console.print(f"not finite: {_first(texts, '; ')}", soft_wrap=True)
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """The verdict, and how many elements are no numbers, for JSON."""
+    return {
+        "verdict": comparison.verdict.value,
+        "nan": comparison.special.nan,
+        "infinite": comparison.special.infinite,
+        "elements": comparison.special.size,
+    }

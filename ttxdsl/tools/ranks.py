@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,6 +24,8 @@ from rich.table import Table
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from ttxdsl.analysis.argument_demands import ValueDemand, argument_demands
+from ttxdsl.analysis.intervals import Interval
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.inputs import map_random_inputs, write_random_inputs
 from ttxdsl.interpreters.mpi import World
@@ -87,6 +89,7 @@ class Team:
         self._world, self._options = world, options
         self._made = ExitStack()
         self._folder = ""
+        self._demands: list[ValueDemand] = []
         self.uses: list[Use] = []
 
     def inputs(self, function: FuncOp) -> list[Array]:
@@ -94,11 +97,14 @@ class Team:
         if self._options.inputs is not None:
             return load_inputs(self._options.inputs, function, mapped=True)
         self._folder = self._made.enter_context(TemporaryDirectory(prefix="ttxdsl-"))
-        return write_random_inputs(function, self._options.seed, Path(self._folder))
+        self._demands = argument_demands(function)
+        folder = Path(self._folder)
+        return write_random_inputs(function, self._options.seed, folder, self._demands)
 
     def run(self, text: str, inputs: Sequence[Array]) -> Sequence[Array]:
         """The results of a per-device program; none unless they are to be compared."""
-        told = {"program": text, "folder": self._folder}
+        demands = [asdict(one) for one in self._demands]
+        told = {"program": text, "folder": self._folder, "demands": demands}
         self._world.text(json.dumps(told))
         found, self.uses = _run(self._world, self._options, text, lambda _: inputs)
         return found
@@ -147,7 +153,11 @@ def _follow(world: World, options: argparse.Namespace) -> int:
             return map_random_inputs(function, folder)
         # another machine than the first process's
         with TemporaryDirectory(prefix="ttxdsl-") as own:
-            return write_random_inputs(function, options.seed, Path(own))
+            demands = [
+                ValueDemand(**one | {"within": Interval(*one["within"])})
+                for one in told["demands"]
+            ]
+            return write_random_inputs(function, options.seed, Path(own), demands)
 
     _run(world, options, told["program"], inputs)
     return 0

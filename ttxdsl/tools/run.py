@@ -21,7 +21,7 @@ from ttxdsl.budgets.check import device_program
 from ttxdsl.checking.rounding import RoundedRuns, hold
 from ttxdsl.errors import CompileError
 from ttxdsl.files import write_whole
-from ttxdsl.interpreters.compare import Comparison
+from ttxdsl.interpreters.compare import Comparison, Verdict
 from ttxdsl.interpreters.engine import Engine, run_on
 from ttxdsl.interpreters.inputs import random_inputs
 from ttxdsl.interpreters.limits import Limits, beside_comparison
@@ -42,7 +42,12 @@ from ttxdsl.sharding.units import bytes_text, number_ranges, seconds_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remarks, progress, report_console
-from ttxdsl.tools.inputs import load_inputs
+from ttxdsl.tools.inputs import (
+    comparison_data,
+    load_inputs,
+    not_compared,
+    tell_of_nothing,
+)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE
 from ttxdsl.visible import visible
@@ -153,7 +158,9 @@ def _result_table(results: "Sequence[RunResult]", *, whole: bool) -> Table:
             results, lambda one: one.comparison.ok, lambda one: one.comparison.max_rel
         )
     table = Table("result", "type", title="Results", title_justify="left")
-    for column in ("max abs", "max rel", "PCC"):
+    special = any(one.comparison.special.is_any for one in results)
+    columns = ("max abs", "max rel", "PCC", *(("not finite",) if special else ()))
+    for column in columns:
         table.add_column(column, justify="right")
     table.add_column("")
     for index, result in numbered:
@@ -165,33 +172,30 @@ def _result_table(results: "Sequence[RunResult]", *, whole: bool) -> Table:
             f"{comparison.max_abs:.2e}",
             f"{comparison.max_rel:.2e}",
             f"{comparison.pcc:.8f}",
-            result.verdict,
+            *((str(comparison.special),) if special else ()),
+            _shown(comparison.verdict),
         )
     if len(numbered) < len(results):
         right = sum(result.comparison.ok for result in results)
         text = f"{right} of {len(results)} pass, the farthest off shown"
         table.add_section()
-        table.add_row("all", text, "", "", "", _verdict(right == len(results)))
+        verdicts = {Verdict.PASS, *(one.comparison.verdict for one in results)}
+        worst = max(verdicts - {Verdict.ROUNDED}, key=[*Verdict].index)
+        table.add_row("all", text, *("" for _ in columns), _shown(worst))
     return table
 
 
-def _verdict(ok: bool, good: str = "pass") -> Text:
-    return styled(good, "green") if ok else styled("FAIL", "bold red")
+def _shown(verdict: Verdict) -> Text:
+    is_good = verdict in (Verdict.PASS, Verdict.ROUNDED)
+    return styled(verdict.value, "green" if is_good else "bold red")
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A result against one device; `rounded` if only rounding makes it as far off."""
+    """A result, and how it compares with that of one device."""
 
     array: Array
     comparison: Comparison
-    rounded: bool
-
-    @property
-    def verdict(self) -> Text:
-        """`pass`, `pass*` where rounding is all that is off, or `FAIL`."""
-        ok = self.comparison.ok
-        return _verdict(ok, "pass*" if self.rounded else "pass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +254,13 @@ def print_outcome(
         console.print(f"{ENGINES[outcome.engine]} {seconds * 1e3:.1f} ms, not compared")
         return
     console.print(_result_table(outcome.results, whole=whole))
-    if outcome.ok and any(result.rounded for result in outcome.results):
+    comparisons = [result.comparison for result in outcome.results]
+    if outcome.ok and any(one.rounded for one in comparisons):
         console.print(
             "* off by no more than rounding alone may do to the program on one device",
             soft_wrap=True,
         )
+    tell_of_nothing(console, not_compared(comparisons))
     console.print(
         f"single device {outcome.reference_seconds * 1e3:.1f} ms,"
         f" {ENGINES[outcome.engine]} {outcome.simulation_seconds * 1e3:.1f} ms"
@@ -287,7 +293,8 @@ def _result_data(result: RunResult) -> dict[str, Any]:
         "shape": result.array.shape,
         "dtype": str(result.array.dtype),
         "ok": comparison.ok,
-        "rounded": result.rounded,
+        **comparison_data(comparison),
+        "rounded": comparison.rounded,
         "max_abs": flags.finite(comparison.max_abs),
         "max_rel": flags.finite(comparison.max_rel),
         "pcc": flags.finite(comparison.pcc),
@@ -383,7 +390,7 @@ def _judged(
         engine,
         forms["ttnn"],
         [
-            RunResult(pair[0], *hold(*pair, summed, partial(runs.result, at)))
+            RunResult(pair[0], hold(*pair, summed, partial(runs.result, at)))
             for at, pair in enumerate(zip(*results, strict=True))
         ],
         *seconds,

@@ -36,7 +36,7 @@ from ttxdsl.dialects.ttcore import (
 )
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters import kernels
-from ttxdsl.interpreters.compare import compare, tolerance
+from ttxdsl.interpreters.compare import compare, special_numbers, tolerance
 from ttxdsl.interpreters.elements import (
     DType,
     compute_dtype,
@@ -424,6 +424,8 @@ def _check(
             found, wanted, widest, reference.summed, reference.exact[at], narrow
         )
         worst = max(worst, difference)
+        if said is None and (special := special_numbers(wanted)).is_most:
+            said = f"nothing compared: {special} elements"
         if said is not None and why is None:
             why = f"result {at}: {said}"
     ops: tuple[DifferentOp, ...] = ()
@@ -462,7 +464,7 @@ def _difference(
             # beyond what a narrower type can hold
             wanted = wanted.astype(wide).astype(one).astype(found.dtype)
     comparison = compare(found.astype(wide), wanted.astype(wide), rtol=rtol, atol=atol)
-    return comparison.max_abs, None if comparison.ok else str(comparison)
+    return comparison.max_abs, None if comparison.equal else str(comparison)
 
 
 _MOST_OPS = 8

@@ -21,11 +21,12 @@ from ttxdsl.analysis.function_attributes import (
     set_argument_attributes,
 )
 from ttxdsl.api import Program
+from ttxdsl.checking.rounding import RoundedRuns, hold_both
 from ttxdsl.dialects.sdy import mesh_table
 from ttxdsl.errors import CompileError
 from ttxdsl.handing_over import annotated_module
-from ttxdsl.interpreters.compare import Comparison, compare
-from ttxdsl.interpreters.run import entry_function
+from ttxdsl.interpreters.compare import Comparison
+from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.on_jax.for_xla import DONATED, for_xla
 from ttxdsl.program import program_text
 from ttxdsl.reporting.reductions import summed_numbers
@@ -63,7 +64,7 @@ class Benchmark:
     ours: Measured
     xla: Measured
     results: tuple[Comparison, ...]
-    """Ours against XLA's."""
+    """Ours against XLA's, or both against one device; see `hold_both`."""
     runs: tuple[XlaRun, ...] = field(default=(), repr=False)
     """What the numbers are of: ours, XLA's."""
 
@@ -125,14 +126,15 @@ def benchmark(
     found, expected = (
         [whole_of(at, shards) for at, shards in enumerate(run.results)] for run in runs
     )
-    pairs = zip(found, expected, strict=True)
+    reference = RoundedRuns(Runner(program.module), arrays)
+    pairs = enumerate(zip(found, expected, strict=True))
     return Benchmark(
         program.source,
         devices,
         rounds,
         _measured(ours_run, devices),
         _measured(their_run, devices),
-        tuple(compare(*pair, reduction_length=summed) for pair in pairs),
+        tuple(hold_both(*pair, summed, reference, at) for at, pair in pairs),
         (ours_run, their_run),
     )
 

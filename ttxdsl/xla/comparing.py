@@ -61,7 +61,12 @@ class ResultRow:
     @property
     def xla_ok(self) -> bool:
         """Whether each device has in XLA what one device computes."""
-        return all(one.ok for one in self.xla.values())
+        return all(one.equal for one in self.xla.values())
+
+    @property
+    def is_right(self) -> bool:
+        """Whether both sides have the numbers that one device computes."""
+        return self.ours.ok and self.xla_ok
 
     @property
     def xla_max_abs(self) -> float:
@@ -76,10 +81,14 @@ class ResultRow:
     @property
     def label(self) -> str:
         """Who is right, as far as rounding lets one say."""
-        if self.ours.ok and self.xla_ok:
-            return "equal" if not self.differing else "equal as far as both round"
-        if self.ours.ok:
-            wrong = [device for device, one in self.xla.items() if not one.ok]
+        if self.ours.equal and self.xla_ok:
+            if not self.ours.ok:
+                return str(self.ours)
+            text = "equal as far as both round" if self.differing else "equal"
+            special = self.ours.special
+            return f"{text}, {special} elements" if special.is_any else text
+        if self.ours.equal:
+            wrong = [device for device, one in self.xla.items() if not one.equal]
             return f"XLA differs from one device on {_devices(wrong)}"
         if self.xla_ok:
             return "ours differs from one device"
@@ -102,7 +111,7 @@ class XlaComparison(Printed):
     @property
     def agree(self) -> bool:
         """Whether all results are right on both sides."""
-        return all(row.ours.ok and row.xla_ok for row in self.results)
+        return all(row.is_right for row in self.results)
 
     @property
     def guessed(self) -> bool:
@@ -146,15 +155,15 @@ def _result_row(
     for shard in shards:
         wanted = expected[shard.index]
         parts = partial(_parts, rounded, shard.index)
-        xla[shard.device], _ = hold(shard.data, wanted, summed, parts)
+        xla[shard.device] = hold(shard.data, wanted, summed, parts)
         beside = compare(shard.data, found[shard.index], reduction_length=summed)
-        if not beside.ok:
+        if not beside.equal:
             differing.append(shard.device)
         places.add(tuple((one.start, one.stop) for one in shard.index))
     return ResultRow(
         shape=expected.shape,
         dtype=str(expected.dtype),
-        ours=hold(found, expected, summed, rounded)[0],
+        ours=hold(found, expected, summed, rounded),
         xla=xla,
         differing=tuple(differing),
         split=len(places),

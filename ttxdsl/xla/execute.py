@@ -189,7 +189,7 @@ def whole_of(number: int, shards: Sequence[Shard]) -> Array:
         whole[shard.index] = shard.data
     for shard in shards:
         beside = compare(shard.data, whole[shard.index])
-        if not beside.ok:
+        if not beside.equal:
             raise CompileError(
                 f"device {shard.device} has something else of result {number} than"
                 f" another that holds the same part: {beside}"
