@@ -12,9 +12,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 from ttxdsl.analysis.origins import unmarked
 from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.errors import CompileError
-from ttxdsl.ir.traversal import all_ops
-from ttxdsl.reporting.arguments import arguments_of
-from ttxdsl.reporting.collectives import COLLECTIVE_OPS, CountedCollective
+from ttxdsl.reporting.collectives import CountedCollective
+from ttxdsl.reporting.roles import Roles, collective_roles
 from ttxdsl.reporting.trace.stacks import stack_parts
 
 _LAYER_SCOPE = re.compile(r"\w*\d+")
@@ -84,13 +83,13 @@ def row_names(
 
 def homes(module: ModuleOp) -> list[Home]:
     """The homes of all collectives of a per-device program, in program order."""
-    return [_home(op) for op in all_ops(module) if op.name in COLLECTIVE_OPS]
+    return [_home(op, roles) for op, roles in collective_roles(module)]
 
 
-def _home(op: Operation) -> Home:
+def _home(op: Operation, roles: Roles) -> Home:
     parts = _scopes(unmarked(op.location))
     scope = "/".join(part for part in parts if not part.startswith("jit("))
-    return Home(scope, ", ".join(map(_argument_name, arguments_of(op))))
+    return Home(scope, ", ".join(map(_argument_name, roles.arguments(op))))
 
 
 def _scopes(location: Attribute) -> tuple[str, ...]:

@@ -1,22 +1,26 @@
 """What the collectives of a program are for, in a line each: FSDP, data parallelism, …
 
-Read off the per-device program: what is gathered straight from an argument is a parameter
-if gradients are summed along the same axis; what is summed up and only goes on to the results is a
-gradient if an argument of its size is updated by it; everything else is on the way between
-layers.
+Read off the per-device program by the roles of what is sent (`ttxdsl.reporting.roles`):
+parameters that are gathered along an axis along which gradients are summed are fully
+sharded; where new parameters are gathered, the optimizer is (ZeRO).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.traversal import all_ops
-from ttxdsl.reporting.arguments import source_argument, updated_arguments
-from ttxdsl.reporting.collectives import COLLECTIVE_OPS, CountedCollective
+from ttxdsl.reporting.collectives import CountedCollective
+from ttxdsl.reporting.roles import Role, collective_roles
 from ttxdsl.sharding.units import bytes_text
+
+_SUMS = (
+    stablehlo.AllReduceOp,
+    stablehlo.CollectiveReduceOp,
+    stablehlo.CrossReplicaSumOp,
+    stablehlo.ReduceScatterOp,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +28,9 @@ class Purpose:
     """Collectives of one kind along the same axes that are there for the same.
 
     Attributes:
-        why: `FSDP`, `data parallel`, `partial sums`, `gathered`, `moved`.
+        why: `FSDP`, `ZeRO`, `data parallel`, `partial sums`, `gathered`, `moved`.
         kind: which collective.
-        of: what is sent: parameters, gradients, arguments, results, activations.
+        of: what is sent, the text of a `Role`.
         axes: along which axes.
         count: how often they run.
         bytes: that a device sends for them.
@@ -55,19 +59,44 @@ def purposes(
         module: of one device.
         collectives: all of it, in program order.
     """
-    ops = [op for op in all_ops(module) if op.name in COLLECTIVE_OPS]
+    roles = [(op, roles.of(op), roles) for op, roles in collective_roles(module)]
+    listed = list(zip(roles, collectives, strict=True))
+    # it is FSDP where gradients are summed along an axis that parameters are split by
+    trained = _axes(one for (_, role, _), one in listed if role is Role.GRADIENTS)
+    split, updated = (
+        _axes(
+            one
+            for (op, role, roles), one in listed
+            if isinstance(op, stablehlo.AllGatherOp)
+            and role in (Role.PARAMETERS, Role.UPDATES)
+            and roles.is_argument(op) is given
+        )
+        for given in (True, False)
+    )
     found: dict[tuple[str, str, str, str], list[CountedCollective]] = {}
-    known = [_purpose(op) for op in ops]
-    # it is FSDP where gradients are summed along the axis that parameters are split by
-    trained = {
-        one.axes_text
-        for one, (_, of) in zip(collectives, known, strict=True)
-        if of == "gradients"
-    }
-    for (why, of), one in zip(known, collectives, strict=True):
-        if of == "parameters" and one.axes_text not in trained:
-            why, of = "gathered", "arguments"
-        found.setdefault((why, one.kind, of, one.axes_text), []).append(one)
+    for (op, role, roles), one in listed:
+        match op, role:
+            case stablehlo.ReduceScatterOp(), Role.GRADIENTS:
+                along = _axes([one])
+                why = "ZeRO" if along & updated and not along & split else "FSDP"
+            case (
+                stablehlo.AllReduceOp() | stablehlo.CrossReplicaSumOp(),
+                Role.GRADIENTS,
+            ):
+                why = "data parallel"
+            case _ if isinstance(op, _SUMS):
+                why = "partial sums"
+            case stablehlo.AllGatherOp(), Role.PARAMETERS | Role.UPDATES:
+                if not roles.is_argument(op):
+                    why = "ZeRO"
+                else:
+                    why = "FSDP" if _axes([one]) & trained else "gathered"
+            case stablehlo.AllGatherOp(), Role.ARGUMENTS | Role.OPTIMIZER_STATE:
+                why = "gathered"
+            case _:
+                why = "moved"
+        key = why, one.kind, role.value, one.axes_text
+        found.setdefault(key, []).append(one)
     lines = [
         Purpose(
             *key,
@@ -79,17 +108,8 @@ def purposes(
     return tuple(sorted(lines, key=lambda line: -line.bytes))
 
 
-def _purpose(op: Operation) -> tuple[str, str]:
-    gathers = isinstance(op, stablehlo.AllGatherOp)
-    if gathers and source_argument(op.operands[0]) is not None:
-        return "FSDP", "parameters"
-    sums = isinstance(op, stablehlo.AllReduceOp | stablehlo.ReduceScatterOp)
-    if not sums:
-        return "moved", "activations"
-    ends = [updated_arguments(result) for result in op.results]
-    if None in ends:
-        return "partial sums", "activations"
-    if not any(ends):
-        return "partial sums", "results"
-    shared = isinstance(op, stablehlo.ReduceScatterOp)
-    return ("FSDP" if shared else "data parallel"), "gradients"
+def _axes(collectives: Iterable[CountedCollective]) -> frozenset[str]:
+    """The axes that any of some collectives runs along."""
+    return frozenset(
+        name for one in collectives for name in one.axis_names or (one.axes_text,)
+    )
