@@ -44,3 +44,30 @@ def test_an_argument_of_both_regions_of_a_loop_is_one_name():
 def test_nothing_near():
     with pytest.raises(CompileError, match="the values are %arg0, %0"):
         names(NUMBERED).find("%completely_else")
+
+
+GSPMD = """\
+module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[1,2]<=[2]}"}) -> tensor<8x8xf32> {
+    %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{devices=[1,2]<=[2]}"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<8x8xf32>) -> tensor<8x4xf32>
+    %2 = stablehlo.negate %1 : tensor<8x4xf32>
+    %3 = stablehlo.custom_call @Sharding(%2) {mhlo.sharding = "{manual}"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {mhlo.sharding = "{devices=[1,2]<=[2]}"} : (tensor<8x4xf32>) -> tensor<8x8xf32>
+    %5 = stablehlo.custom_call @Sharding(%4) {mhlo.sharding = "{devices=[2,1]<=[2]}"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %6:2 = "stablehlo.optimization_barrier"(%5, %a) : (tensor<8x8xf32>, tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)
+    return %6#0 : tensor<8x8xf32>
+  }
+}
+"""
+
+
+def test_carriers_of_shardings_are_called_as_in_the_text():
+    found = names(GSPMD)
+    shown = [found.name(value) for value in all_values(found.module)]
+    assert sorted(filter(None, shown)) == [
+        *("%1", "%2", "%4", "%5", "%6#0", "%6#1", "%a"),
+    ]
+    # what only carried a sharding stands for its operand
+    assert found.name(found.find("%0")) == "%a"
+    assert found.name(found.find("%3")) == "%2"

@@ -15,7 +15,9 @@ from xdsl.utils.lexer import Span
 from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError, source_position
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.program import make_context
+from ttxdsl.ir.traversal import all_ops
+from ttxdsl.program import import_carriers, make_context
+from ttxdsl.transforms.carriers.signs import CONSTRAINT, target_of
 
 
 class _NamingParser(Parser):
@@ -54,13 +56,25 @@ class Names:
     def __init__(self, module: ModuleOp, text: str, source: str = "<text>"):
         parser = _NamingParser(text, source)
         named = parser.parse_module()
+        # what replaces a value while carriers are imported takes its hint
+        of_hint: dict[str | None, str] = {}
+        for number, (value, name) in enumerate(parser.names.items()):
+            value.name_hint = f"v{number}"
+            of_hint[value.name_hint] = name
+        self._constrained = {
+            parser.names[op.results[0]]: parser.names[op.operands[0]]
+            for op in all_ops(named)
+            if target_of(op) == CONSTRAINT and len(op.operands) == len(op.results) == 1
+        }
+        """Operands by the results of constraints as custom calls, which may go."""
+        import_carriers(named, parser.ctx)
         self.module = module
         self.entry = entry_function(module)
         self._names: dict[SSAValue, str] = {}
         pairs = zip(all_values(module), all_values(named), strict=True)
         for value, twin in pairs:
-            if twin in parser.names:
-                self._names[value] = parser.names[twin]
+            if (name := of_hint.pop(twin.name_hint, None)) is not None:
+                self._names[value] = name
 
     def name(self, value: SSAValue) -> str | None:
         """`%42`, or `@callee:%42` outside of the entry function; None if unnamed."""
@@ -90,6 +104,8 @@ class Names:
             if not colon and function is not self.entry:
                 continue
             found.setdefault(own, []).append(value)
+        while wanted not in found and wanted in self._constrained:
+            wanted = self._constrained[wanted]
         values = found.get(wanted, [])
         if len(values) == 1 or (values and _is_one_argument(values)):
             return values[0]

@@ -173,9 +173,8 @@ class CustomCalls:
 
     def _replace(self, op: stablehlo.CustomCallOp, new: Operation) -> None:
         new.location = op.location
-        Rewriter.insert_op(new, InsertPoint.before(op))
         # a group has no result: its tensor goes on
-        Rewriter.replace_op(op, [], [*new.results] or [*op.inputs[: len(op.outputs)]])
+        Rewriter.replace_op(op, new, [*new.results] or [*op.inputs[: len(op.outputs)]])
 
     def _sharding(self, op: stablehlo.CustomCallOp) -> TensorSharding:
         said = op.attributes.get(sdy.SHARDING)

@@ -278,9 +278,12 @@ def _build(
     )
     op.location = (leaving or body)[0].location
     Rewriter.insert_op(op, InsertPoint.before(at))
-    results = iter(op.results)
+    old_results = [result for one in leaving for result in one.results]
+    for old, new in zip(old_results, op.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
     for one in leaving:
-        Rewriter.replace_op(one, [], [next(results) for _ in one.results])
+        Rewriter.erase_op(one)
 
 
 def _is_within(op: Operation, block: Block) -> bool:

@@ -61,7 +61,7 @@ class TupleOfCall(RewritePattern):
         call.location = op.location
         rewriter.insert(call)
         for taker in cast("list[stablehlo.GetTupleElementOp]", takers):
-            Rewriter.replace_op(taker, [], [call.results[taker.index.value.data]])
+            rewriter.replace(taker, [], [call.results[taker.index.value.data]])
         rewriter.erase(op)
 
 
