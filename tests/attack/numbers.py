@@ -87,6 +87,8 @@ def _attempt(step: str, work: Callable[[], T]) -> T | Outcome:
     """
     try:
         return work()
+    except ReplicaMismatchError:
+        raise
     except CompileError as error:
         refusal(error, all_stages=True)
         return step, REFUSED

@@ -216,7 +216,11 @@ def test_replicas_that_differ_are_reported():
         run(text, a)
     assert error.value.coordinates == {"x": 1, "y": 3}
     assert error.value.index == (1, 0)
-    assert str(error.value).startswith("result 0 of 'sdy.manual_computation': replicas")
+    line = next(i for i, row in enumerate(text.splitlines(), 1) if "sdy.manual" in row)
+    assert error.value.position == f"<unknown>:{line}:3"
+    assert "error: result 0 of the manual computation: replicas differ" in str(
+        error.value
+    )
 
 
 SAME_PRODUCTS = """

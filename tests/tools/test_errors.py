@@ -26,6 +26,15 @@ func.func @main(%a: tensor<6xf32>) -> tensor<6xf32> {
   return %a : tensor<6xf33>
 }
 """
+REPLICAS = """\
+sdy.mesh @mesh = <["i"=2]>
+func.func public @main(%a: tensor<8x8xf32>) -> tensor<8x4xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}, {"i"}]>] out_shardings=[<@mesh, [{}, {}]>] manual_axes={"i"} (%b: tensor<8x4xf32>) {
+    sdy.return %b : tensor<8x4xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+"""
 
 GOLDEN = {
     "uneven": (
@@ -84,4 +93,19 @@ def test_a_program_that_calls_itself(
     assert first == (
         f"{path}:1:1: error: 'func.func' op: the program calls itself, or nests too"
         " deeply to be run"
+    )
+
+
+@pytest.mark.parametrize("command", ["run", "check", "interpret"])
+def test_replicas_that_differ_have_a_place(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "p.mlir"
+    path.write_text(REPLICAS)
+    more = ["--seed", "0"] if command == "interpret" else []
+    assert main([command, str(path), *more]) == 1
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first.startswith(
+        f"{path}:3:3: error: result 0 of the manual computation: replicas differ:"
+        " device (i=1) holds"
     )

@@ -184,7 +184,7 @@ class Judge:
         failure = Failure(
             step,
             Mode.REPLICAS,
-            str(error),
+            error.message,
             trial.name,
             trial.tagged,
             place=place,

@@ -20,6 +20,7 @@ from ttxdsl.dialects.ttcore import SHARDS_ATTRIBUTE, meshes_of, only_mesh
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.engine import Devices
 from ttxdsl.interpreters.mesh import DeviceMesh
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.sharding.axes import AxisRef
 
@@ -117,8 +118,17 @@ def to_devices(devices: Devices, function: FuncOp, at: int, value: Array) -> Arr
 def to_whole(
     devices: Devices, function: FuncOp, at: int, value: Array
 ) -> Array | Scattered:
-    """The whole tensor of which the devices have parts as result `at`."""
-    return unpadded(function, at, _collected(devices, function, at, value))
+    """The whole tensor of which the devices have parts as result `at`.
+
+    Raises:
+        ReplicaMismatchError: devices differ that should hold the same part.
+    """
+    try:
+        whole = _collected(devices, function, at, value)
+    except ReplicaMismatchError as error:
+        error.locate(function, f"result {at}", "'ttxdsl.shards' calls them alike")
+        raise
+    return unpadded(function, at, whole)
 
 
 def _collected(

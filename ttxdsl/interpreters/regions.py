@@ -30,7 +30,6 @@ from ttxdsl.interpreters.engine import Devices, VirtualDevices
 from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.memory import Spare, release
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
-from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.planned import PlannedOp, RegionPlan
 from ttxdsl.interpreters.prepared import COMPUTING, PREPARES, Prepared
 from ttxdsl.interpreters.scattered import Scattered
@@ -347,7 +346,7 @@ def _prepared_result(
         if value is None:
             later = prepared.later if step.later else None
             value = (later or prepared.kernel)(*inputs)
-    except (CompileError, ReplicaMismatchError):
+    except CompileError:
         raise
     except COMPUTING as error:
         raise _located(error, step.op, inputs) from error
@@ -392,7 +391,7 @@ _TOO_MANY_DIMENSIONS = re.compile(r"maximum supported dimension|too many dimensi
 def _run_op(interpreter: Interpreter, op: Operation, inputs: Values) -> Values:
     try:
         return interpreter.run_op(op, inputs)
-    except (CompileError, ReplicaMismatchError):
+    except CompileError:
         raise
     except COMPUTING as error:
         raise _located(error, op, inputs) from error

@@ -158,8 +158,12 @@ def _manual_op(
             else:
                 whole = mesh.whole(y, dims, unreduced, sharding.reduction)
         except ReplicaMismatchError as error:
-            error.value_name = f"result {at} of '{op.name}'"
-            error.value = op.results[at]
+            error.locate(
+                op.results[at],
+                f"result {at} of the manual computation",
+                "its out sharding calls them alike: split a dimension along the axis,"
+                " or combine the values inside",
+            )
             raise
         results.append(whole)
     return tuple(results)

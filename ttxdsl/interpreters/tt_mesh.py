@@ -122,6 +122,9 @@ def _to_whole(mesh: DeviceMesh, op: Any, x: Array) -> Array | Scattered:
     return mesh.collect(x, counts, parts, summands)
 
 
+_ALIKE = "along axes that split no dimension the devices have to hold the same"
+
+
 def _mesh_shard(interpreter: Interpreter, op: Any, args: Values) -> Values:
     mesh = device_mesh(interpreter, op)
     if op.shard_direction.data == MeshShardDirection.FULL_TO_SHARD:
@@ -129,8 +132,7 @@ def _mesh_shard(interpreter: Interpreter, op: Any, args: Values) -> Values:
     try:
         return (_to_whole(mesh, op, args[0]),)
     except ReplicaMismatchError as error:
-        error.value_name = f"the operand of '{op.name}'"
-        error.value = op.results[0]
+        error.locate(op.results[0], f"the operand of '{op.name}'", _ALIKE)
         raise
 
 
@@ -272,8 +274,7 @@ def _aggregate_tensor(interpreter: Interpreter, op: Any, args: Values) -> Values
     try:
         return (mesh.whole(args[0], _placed(op, mesh, joined)),)
     except ReplicaMismatchError as error:
-        error.value_name = f"the operand of '{op.name}'"
-        error.value = op.results[0]
+        error.locate(op.results[0], f"the operand of '{op.name}'", _ALIKE)
         raise
 
 

@@ -345,7 +345,9 @@ def _reference(module: ModuleOp, inputs: Sequence[ArrayLike]) -> _Reference:
         results = runner.run(arrays)
     except ReplicaMismatchError as error:
         raise CompileError(
-            f"the program itself cannot be run on one device: {error}", runner.function
+            f"the program itself cannot be run on one device: {error.message}",
+            position=error.position,
+            hint=error.hint,
         ) from error
     floats = _floats(module) | {x.dtype for x in arrays if is_float(x.dtype)}
     exact, summed = exact_results(runner.function), summed_numbers(module)
@@ -414,7 +416,7 @@ def _check(
     values = _Values()
     try:
         results = form.run(reference.inputs, local=local, values=values)
-    except (CompileError, InterpretationError, ReplicaMismatchError) as error:
+    except (CompileError, InterpretationError) as error:
         said = error.message if isinstance(error, CompileError) else str(error)
         return StageCheck(stage, False, None, f"cannot be run: {said}", rounds)
     widest = max((epsilon(one) for one in (*narrow, *reference.floats)), default=0.0)

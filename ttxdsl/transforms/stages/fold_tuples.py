@@ -15,7 +15,6 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
     op_type_rewrite_pattern,
 )
-from xdsl.rewriter import Rewriter
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.rewriting import rewrite, rewrite_type
