@@ -14,6 +14,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
+import ttxdsl
 from tests.interpreters.reference import parse, run, same_as_jax
 from ttxdsl.conversion.stablehlo_to_ttir import convert_stablehlo_to_ttir
 from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
@@ -221,6 +222,79 @@ def test_replicas_that_differ_are_reported():
     assert "error: result 0 of the manual computation: replicas differ" in str(
         error.value
     )
+
+
+ON_ALL_DEVICES = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%t: tensor<4x3xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) -> tensor<{rows}x3xf32> {{
+  %d = stablehlo.add %t, %t : tensor<4x3xf32>
+  %0 = "stablehlo.{op}"(%d) <{{{said}, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>{ids}}}> {body} : (tensor<4x3xf32>) -> tensor<{rows}x3xf32>
+  return %0 : tensor<{rows}x3xf32>
+}}"""
+ALONG_X = "replica_groups = dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>"
+ADD = """({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  })"""
+
+
+def of_all_devices(op: str, said: str, rows: int, body: str = "") -> str:
+    ids = "" if op == "collective_permute" else ", use_global_device_ids"
+    return ON_ALL_DEVICES.format(op=op, said=said, rows=rows, body=body, ids=ids)
+
+
+T = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            of_all_devices("all_gather", f"all_gather_dim = 0 : i64, {ALONG_X}", 8),
+            np.concatenate([2 * T, 2 * T]),
+        ),
+        (of_all_devices("all_reduce", ALONG_X, 4, ADD), 4 * T),
+        (
+            of_all_devices(
+                "collective_permute",
+                "source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 4], [4, 5],"
+                " [5, 6], [6, 7], [7, 0]]> : tensor<8x2xi64>",
+                4,
+            ),
+            2 * T,
+        ),
+    ],
+    ids=["all_gather", "all_reduce", "collective_permute"],
+)
+def test_outside_of_a_computation_all_devices_have_the_whole_value(
+    text: str, expected: np.ndarray
+):
+    program = ttxdsl.load(text)
+    ways = [program, program.partition(), program.lower("ttnn")]
+    for way in ways:
+        np.testing.assert_array_equal(way.simulate(T)[0], expected)
+
+
+def test_outside_of_a_computation_devices_may_not_differ():
+    said = f"scatter_dimension = 0 : i64, {ALONG_X}"
+    text = of_all_devices("reduce_scatter", said, 2, ADD)
+    with pytest.raises(
+        ReplicaMismatchError, match="result 0 of the reduce_scatter: "
+    ) as e:
+        ttxdsl.load(text).simulate(T)
+    assert e.value.position == "<text>:5:3"
+    assert "put the collective in one" in str(e.value)
+
+
+def test_other_devices_without_a_mesh():
+    text = of_all_devices("all_reduce", ALONG_X, 4, ADD)
+    text = text.replace('sdy.mesh @mesh = <["x"=2, "y"=4]>', "")
+    text = text.replace('{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}', "")
+    with pytest.raises(CompileError, match=r":5:3: .*names other devices, .*no mesh"):
+        ttxdsl.load(text).simulate(T)
+    alone = text.replace(ALONG_X, "replica_groups = dense<0> : tensor<1x1xi64>")
+    np.testing.assert_array_equal(ttxdsl.load(alone).simulate(T)[0], 2 * T)
 
 
 SAME_PRODUCTS = """

@@ -113,7 +113,7 @@ def whole_axes(sizes: tuple[int, ...], groups: Groups) -> tuple[int, ...] | None
     if len(lengths) != 1 or sum(map(len, groups)) != prod(sizes):
         return None
     table: Array = np.array(groups, dtype=np.int64)
-    first = np.indices(sizes).reshape(len(sizes), -1)[:, table[0]]
+    first = np.indices(sizes).reshape(len(sizes), prod(sizes))[:, table[0]]
     moves = first != first[:, :1]
     varying = [axis for axis in range(len(sizes)) if moves[axis].any()]
     if prod(sizes[axis] for axis in varying) != table.shape[1]:

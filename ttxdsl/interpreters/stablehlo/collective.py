@@ -1,28 +1,83 @@
 """StableHLO collectives: between the devices of the mesh that the code runs on.
 
-Outside of a manual computation there is one device, with process id 0.
+Outside of a manual computation the devices of the program's mesh all have the whole
+value; what a collective makes of it there has to be the same on all of them again.
 
 Source: StableHLO specification, "Collective ops" and one section an op.
 """
 
-from typing import cast
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar, cast
 
+import numpy as np
 from xdsl.interpreter import Interpreter
-from xdsl.ir import Operation
+from xdsl.ir import Operation, OpResult
 
-from ttxdsl.dialects import stablehlo as hlo
+from ttxdsl.dialects import sdy, stablehlo as hlo
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.bodies import body_dtype, body_reducer
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.engine import Devices
-from ttxdsl.interpreters.implementing import (
-    implements,
-)
+from ttxdsl.interpreters.implementing import Run, implements
 from ttxdsl.interpreters.kernels import Array, convert
-from ttxdsl.interpreters.mesh import Groups, Reduce
+from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce
+from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import AllReducer, Reducer
-from ttxdsl.interpreters.regions import Values, session
+from ttxdsl.interpreters.regions import Values, on_mesh, session
+
+_OpT = TypeVar("_OpT", bound=Operation)
+
+
+def _collective(
+    op_class: type[_OpT], combines: bool = False
+) -> Callable[[Callable[[Interpreter, _OpT, Values], Values]], Run]:
+    """Decorator: `implements`, on all devices of the program outside of a mesh."""
+
+    def add(run: Callable[[Interpreter, _OpT, Values], Values]) -> Run:
+        @implements(op_class, combines=combines)
+        def run_on_devices(interpreter: Interpreter, op: _OpT, args: Values) -> Values:
+            state = session(interpreter)
+            if state.mesh.rank:
+                return run(interpreter, op, args)
+            mesh = _mesh_of_program(state.devices, op)
+            lifted = tuple(
+                mesh.lift(np.asarray(x), rank_of(value.type))
+                for x, value in zip(args, op.operands, strict=True)
+            )
+            with on_mesh(interpreter, mesh):
+                results = run(interpreter, op, lifted)
+            return tuple(map(partial(_alike, mesh), op.results, results))
+
+        return run_on_devices
+
+    return add
+
+
+def _mesh_of_program(devices: Devices, op: Operation) -> DeviceMesh:
+    """All devices of the program; one without a mesh runs on one."""
+    module = sdy.enclosing_module(op)
+    meshes = () if module is None else sdy.mesh_table(module).values()
+    mesh = max(meshes, key=lambda mesh: mesh.total_size, default=None)
+    if mesh is None or not mesh.axes:
+        return devices.mesh()
+    return devices.mesh(mesh.axes, mesh.device_ids)
+
+
+def _alike(mesh: DeviceMesh, result: OpResult, value: Array) -> Array:
+    """The one value that all devices have of a result."""
+    try:
+        value = mesh.unshard(value, [()] * rank_of(result.type))
+    except ReplicaMismatchError as error:
+        error.locate(
+            result,
+            f"result {result.index} of the {result.op.name.partition('.')[2]}",
+            "outside of a manual computation all devices have the same value: put the"
+            " collective in one, as shard_map does",
+        )
+        raise
+    return value.reshape(value.shape[mesh.rank :])
 
 
 def _groups(interpreter: Interpreter, op: Operation) -> Groups:
@@ -32,6 +87,12 @@ def _groups(interpreter: Interpreter, op: Operation) -> Groups:
     if op not in known:
         mesh = state.mesh
         groups = device_groups(op, mesh.num_devices, mesh.num_partitions)
+        if not mesh.rank and any(process for group in groups for process in group):
+            raise UnsupportedError(
+                "it names other devices, and the program has no mesh of them",
+                op,
+                hint="put it in an sdy.manual_computation, as shard_map does",
+            )
         known[op] = mesh.positions_of(groups)
     return known[op]
 
@@ -72,7 +133,7 @@ def _replica_id(interpreter: Interpreter, op: hlo.ReplicaIdOp, args: Values) -> 
     return (session(interpreter).mesh.replica_id(),)
 
 
-@implements(hlo.AllReduceOp, combines=True)
+@_collective(hlo.AllReduceOp, combines=True)
 def _all_reduce(interpreter: Interpreter, op: hlo.AllReduceOp, args: Values) -> Values:
     """The body over each group."""
     mesh = session(interpreter).mesh
@@ -84,7 +145,7 @@ def _all_reduce(interpreter: Interpreter, op: hlo.AllReduceOp, args: Values) -> 
     )
 
 
-@implements(hlo.AllGatherOp)
+@_collective(hlo.AllGatherOp)
 def _all_gather(interpreter: Interpreter, op: hlo.AllGatherOp, args: Values) -> Values:
     """The group's values one after the other."""
     mesh = session(interpreter).mesh
@@ -96,7 +157,7 @@ def _all_gather(interpreter: Interpreter, op: hlo.AllGatherOp, args: Values) -> 
     )
 
 
-@implements(hlo.ReduceScatterOp, combines=True)
+@_collective(hlo.ReduceScatterOp, combines=True)
 def _reduce_scatter(
     interpreter: Interpreter, op: hlo.ReduceScatterOp, args: Values
 ) -> Values:
@@ -110,7 +171,7 @@ def _reduce_scatter(
     return (mesh.reduce_scatter(x, rank, dim, groups, reduce),)
 
 
-@implements(hlo.AllToAllOp)
+@_collective(hlo.AllToAllOp)
 def _all_to_all(interpreter: Interpreter, op: hlo.AllToAllOp, args: Values) -> Values:
     """Parts change places."""
     mesh = session(interpreter).mesh
@@ -122,7 +183,7 @@ def _all_to_all(interpreter: Interpreter, op: hlo.AllToAllOp, args: Values) -> V
     )
 
 
-@implements(hlo.CollectiveBroadcastOp)
+@_collective(hlo.CollectiveBroadcastOp)
 def _collective_broadcast(
     interpreter: Interpreter, op: hlo.CollectiveBroadcastOp, args: Values
 ) -> Values:
@@ -143,7 +204,7 @@ def _collective_broadcast(
     )
 
 
-@implements(hlo.CollectiveReduceOp)
+@_collective(hlo.CollectiveReduceOp)
 def _collective_reduce(
     interpreter: Interpreter, op: hlo.CollectiveReduceOp, args: Values
 ) -> Values:
@@ -165,7 +226,7 @@ def _collective_reduce(
     return tuple(found)
 
 
-@implements(hlo.CollectivePermuteOp)
+@_collective(hlo.CollectivePermuteOp)
 def _collective_permute(
     interpreter: Interpreter, op: hlo.CollectivePermuteOp, args: Values
 ) -> Values:
@@ -176,7 +237,7 @@ def _collective_permute(
     return (mesh.collective_permute(args[0], rank, pairs),)
 
 
-@implements(hlo.CrossReplicaSumOp)
+@_collective(hlo.CrossReplicaSumOp)
 def _cross_replica_sum(
     interpreter: Interpreter, op: hlo.CrossReplicaSumOp, args: Values
 ) -> Values:

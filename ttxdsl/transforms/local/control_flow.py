@@ -12,10 +12,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, ops_with
+from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.without import WITHOUT_RULE
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
+from ttxdsl.transforms.local.devices import shard_index_of_device
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import (
     Local,
@@ -25,6 +27,7 @@ from ttxdsl.transforms.local.localizer import (
     local_type,
     sources,
 )
+from ttxdsl.transforms.local.opaque import replicated
 from ttxdsl.transforms.local.summands import bring, unreduced_parts
 
 
@@ -271,7 +274,7 @@ def call(ctx: Localizer, op: CallOp) -> None:
 
 
 def as_it_is(ctx: Localizer, op: Operation) -> None:
-    """A collective that the program itself wrote, between shards as it has them.
+    """An op of devices that the program itself wrote, on shards as they are.
 
     Its groups and sizes are the program's; only types become local.
     """
@@ -280,6 +283,37 @@ def as_it_is(ctx: Localizer, op: Operation) -> None:
         op.results, ctx.rebuild(op, ctx.operands(op), targets), strict=True
     ):
         ctx.define(result, made)
+
+
+def collective(ctx: Localizer, op: Operation) -> None:
+    """A collective that the program itself wrote.
+
+    Outside of a manual computation it is between devices that have the whole value. So
+    it is as it is between devices that hold the same shard, and whole between others.
+    """
+    if ctx.is_manual or not _joins_shards(ctx, op):
+        as_it_is(ctx, op)
+    else:
+        replicated(ctx, op, "is between devices that hold different shards")
+
+
+def _joins_shards(ctx: Localizer, op: Operation) -> bool:
+    """Whether devices of one group hold different parts of an operand or result."""
+    layouts = [local.layout for local in ctx.operands(op)]
+    layouts += [ctx.target(result) for result in op.results]
+    for layout in dict.fromkeys(layouts):
+        if layout is None or not layout.is_sharded:
+            continue
+        count = layout.mesh.total_size
+        try:
+            groups = device_groups(op, count)
+        except ValueError as error:
+            raise CompileError(str(error), op) from error
+        axes = tuple(axis for dim in layout.axes for axis in dim)
+        shards = dict(enumerate(shard_index_of_device(layout.mesh, axes)))
+        if any(len({shards.get(device) for device in group}) > 1 for group in groups):
+            return True
+    return False
 
 
 def place_of_device(
@@ -313,7 +347,7 @@ LOCALIZERS: Table = {
     sdy.ManualComputationOp: manual_computation,
     CallOp: call,
     **{
-        op: as_it_is
+        op: collective
         for op in ops_with(Collective, stablehlo.StableHLO)
         if op not in WITHOUT_RULE
     },

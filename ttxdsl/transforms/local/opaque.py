@@ -28,8 +28,17 @@ def _bytes_of(local: Local) -> int:
     return prod(local.layout.shape) * -(-width // 8)
 
 
-def replicated(ctx: Localizer, op: Operation) -> None:
+def replicated(
+    ctx: Localizer,
+    op: Operation,
+    reason: str = "is not known to work on parts of its operands",
+) -> None:
     """Gather everything, compute the op whole everywhere, and cut the results.
+
+    Args:
+        ctx: the localizer.
+        op: the op.
+        reason: why, as the warning says it.
 
     Raises:
         UnsupportedError: if something has to be gathered or cut and `strict` is set.
@@ -39,7 +48,7 @@ def replicated(ctx: Localizer, op: Operation) -> None:
     moved = sum(_bytes_of(local) for local in operands if local.is_sharded)
     split = any(target is not None and target.is_sharded for target in targets)
     if moved or split:
-        _report(ctx, op, moved)
+        _report(ctx, op, reason, moved)
     whole = [
         None if target is None else Layout.replicated(target.mesh, target.shape)
         for target in targets
@@ -48,14 +57,17 @@ def replicated(ctx: Localizer, op: Operation) -> None:
     ctx.define_results(op, made)
 
 
-def _report(ctx: Localizer, op: Operation, moved: int) -> None:
+def _report(ctx: Localizer, op: Operation, reason: str, moved: int) -> None:
     message = (
-        "is not known to work on parts of its operands: every device computes it "
-        f"whole and receives up to {moved} bytes for it"
+        f"{reason}: every device computes it whole and receives up to {moved} bytes "
+        "for it"
     )
     if ctx.strict:
         raise UnsupportedError(
-            message, op, hint="give it an sdy.sharding_rule, or leave strict off"
+            message,
+            op,
+            hint="give it an sdy.sharding_rule (a collective: a manual computation),"
+            " or leave strict off",
         )
     emit_warning(f"'{op.name}' op {message}", op)
 
