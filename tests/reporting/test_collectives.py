@@ -149,3 +149,19 @@ def test_a_count_that_nobody_knows_is_said():
     assert all(
         one.bytes_each == two.bytes_each for one, two in zip(said, guessed, strict=True)
     )
+
+
+def test_an_exchange_within_one_dimension_says_its_axes():
+    text = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<4x32xf32>) -> tensor<4x32xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{}, {"x"}]>] manual_axes={"x"} (%b: tensor<4x8xf32>) {
+    %1 = "stablehlo.all_to_all"(%b) <{split_dimension = 1 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    sdy.return %1 : tensor<4x8xf32>
+  } : (tensor<4x32xf32>) -> tensor<4x32xf32>
+  return %0 : tensor<4x32xf32>
+}"""
+    (exchange,) = ttxdsl.load(text).collectives()
+    assert exchange.reason == (
+        "the result needs dimension 1 of an argument split by x:(2)2 in another order"
+    )

@@ -88,7 +88,7 @@ class CountedCollective:
     def axes_text(self) -> str:
         """The axes by name, or how large the groups are."""
         if self.axes:
-            return ", ".join(str(axis).replace('"', "") for axis in self.axes)
+            return _axes_text(self.axes)
         return f"groups of {self.group_size}"
 
     @property
@@ -114,6 +114,10 @@ class CountedCollective:
             if one.name != "groups"
         }
         return {**known, "axes": self.axes_text, "times": asdict(self.times)}
+
+
+def _axes_text(axes: Axes) -> str:
+    return ", ".join(str(axis).replace('"', "") for axis in axes)
 
 
 def _type_text(values: Sequence[SSAValue]) -> str:
@@ -159,7 +163,7 @@ def _consumer(op: Operation) -> str:
     return _short(users[0])
 
 
-def _reason(op: Operation) -> str:
+def _reason(op: Operation, axes: Axes | None) -> str:
     match op:
         case stablehlo.AllReduceOp() | stablehlo.CrossReplicaSumOp():
             return f"combines what each device has of {_producer(op)}"
@@ -174,6 +178,12 @@ def _reason(op: Operation) -> str:
         case stablehlo.AllToAllOp():
             whole = op.concat_dimension.value.data
             split = op.split_dimension.value.data
+            if split == whole:
+                by = f" by {_axes_text(axes)}" if axes else ""
+                return (
+                    f"{_consumer(op)} needs dimension {split} of {_producer(op)} split"
+                    f"{by} in another order"
+                )
             return (
                 f"{_consumer(op)} needs {_producer(op)} split along dimension {split},"
                 f" not {whole}"
@@ -186,16 +196,17 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
     groups = where.groups(op)
     kind, size = _short(op), max((len(group) for group in groups), default=1)
+    axes = where.axes(groups, pairs=permutes)
     times = runs.of(op)
     each = where.sent_bytes(op)
     frame = source_frame(unmarked(op.location))
     return CountedCollective(
         kind=kind,
-        axes=where.axes(groups, pairs=permutes),
+        axes=axes,
         group_size=size,
         tensor=_type_text(op.operands),
         bytes_per_device=times.count * each,
-        reason=_reason(op),
+        reason=_reason(op, axes),
         position=None if frame is None else frame.position,
         function=None if frame is None else frame.function or None,
         times=times,
