@@ -116,3 +116,15 @@ func.func @main() {
             ),
             "fit-mesh",
         )
+
+
+def test_shardings_of_a_program_that_computes_nothing():
+    text = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{dim}}}]{more}>}}) {{
+  return
+}}"""
+    new = after(text.format(dim='"x", "y"', more=""), "fit-mesh")
+    assert '#sdy.sharding<@mesh, [{"x_y"}]>' in new
+    with pytest.raises(UnsupportedError, match="no unreduced data"):
+        after(text.format(dim='"x"', more=', unreduced={"y"}'), "fit-mesh")

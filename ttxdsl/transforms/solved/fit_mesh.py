@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i64,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -186,6 +187,18 @@ class _Fitting:
         manual.properties["out_shardings"] = sdy.TensorShardingPerValueAttr(given)
         names = [name for name, _ in self.fit.new.axes]
         manual.properties["manual_axes"] = sdy.ManualAxesAttr(names)
+
+    def name_axes(self, function: FuncOp) -> None:
+        """Say the shardings that are left on a function in the new axes."""
+
+        def said(sharding: TensorSharding | None) -> TensorSharding | None:
+            return sharding and self._said(self._settled(sharding, function))
+
+        sdy.set_func_shardings(
+            function,
+            [*map(said, sdy.func_argument_shardings(function))],
+            [*map(said, sdy.func_result_shardings(function))],
+        )
 
     def _settled(self, sharding: TensorSharding, op: Operation) -> TensorSharding:
         """What of a sharding the new axes can say, still in old ones.
@@ -379,6 +392,8 @@ class FitMeshPass(ModulePass):
             fitting.name_slice(one)
         for manual in manuals:
             fitting.refit(manual)
+        for function in ops_of_type(op, FuncOp):
+            fitting.name_axes(function)
         for one in meshes[1:]:
             one.detach()
             one.erase()
