@@ -26,6 +26,11 @@ from ttxdsl.program import make_context, parse_program, read_program, read_text
         ("%0 = stablehlo.nonsense : i32", "stablehlo.nonsense is not registered"),
         ('sdy.mesh @m = <["x"=0]>', ""),
         ("", "the text is empty"),
+        (
+            "HloModule jit_f, is_scheduled=true\n\nENTRY %main () -> f32[] {",
+            "XLA's HLO",
+        ),
+        ("{ lambda ; a:f32[3]. let b:f32[3] = neg a in (b,) }", "that is a jaxpr"),
         ("\x00", ""),
         (
             "func.func @f(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<2xf32> }",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from numpy.typing import ArrayLike, NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -47,6 +47,7 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.pipeline import DESIGN, Hooks, Stage, TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.verify_stage import LAST_STAGE
 from ttxdsl.trees import Calling, call_arguments
+from ttxdsl.universe import load as import_named
 from ttxdsl.version import __version__
 
 # What compiling does not need is imported by the methods that do: it takes as long to
@@ -640,7 +641,7 @@ class Program(Commands):
 
 
 def load(
-    program: str | bytes | bytearray | os.PathLike[str],
+    program: str | bytes | bytearray | os.PathLike[str] | object,
     *,
     shapes: Mapping[str, int] | None = None,
 ) -> Program:
@@ -651,6 +652,7 @@ def load(
             name, and a `Path` always is a file's. Files and bytes hold text, MLIR
             bytecode, a portable artifact of StableHLO or what
             `jax.export.Exported.serialize` gives; all but text need the `jax` extra.
+            Or what JAX lowered, traced or exported, see `ttxdsl.frontends.jax.from_jax`.
         shapes: sizes of the symbolic dimensions of an exported program, by name.
 
     Raises:
@@ -661,7 +663,9 @@ def load(
         return program_of_text(program, "<text>")
     if isinstance(program, bytes | bytearray):
         return program_of_text(text_of(bytes(program), "<bytes>", shapes), "<bytes>")
-    path = Path(program)
+    if not isinstance(program, str | os.PathLike):
+        return import_named("ttxdsl.frontends.jax:from_jax")(program, shapes=shapes)
+    path = Path(cast("str | os.PathLike[str]", program))
     return Program(read_program(path, sizes=shapes), _History(str(path)))
 
 

@@ -79,6 +79,13 @@ def parse_program(
     text = text.removeprefix(BYTE_ORDER_MARK)
     if not text.strip():
         raise CompileError("there is no program: the text is empty", position=source)
+    if (other := _OTHER_LANGUAGE.match(text)) is not None:
+        language = "XLA's HLO" if other[1] == "HloModule" else "a jaxpr"
+        raise CompileError(
+            f"that is {language}, and a program is StableHLO",
+            position=source,
+            hint="give the text of jitted.lower(…).as_text(), which is not compiled",
+        )
     parser: Parser | None = None
     try:
         parser = Parser(context or make_context(), text, source)
@@ -102,6 +109,9 @@ def parse_program(
         _verify(module, source)
     return module
 
+
+_OTHER_LANGUAGE = re.compile(r"\s*(HloModule\b|\{\s*lambda\b)")
+"""How texts begin that people have of programs, and are no MLIR."""
 
 _OTHER_CARRIERS = (
     "mhlo.sharding",

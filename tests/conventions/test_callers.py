@@ -32,7 +32,6 @@ PUBLIC: dict[str, str] = {
     "commands.Commands.compare_xla": "the command as a method",
     "commands.Commands.interpret": "the command as a method",
     "conversion.lowering.lowers": "the decorator for lowerings of plug-ins",
-    "frontends.jax.from_jax": "what users of JAX make a program with",
     "ir.data_flow.register_data_flow": "for ops of another dialect",
     "ir.data_flow.unregister_data_flow": "takes that back",
     "printed.Printed._repr_html_": "notebooks call it",

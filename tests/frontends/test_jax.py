@@ -132,7 +132,9 @@ def test_trees_are_checked():
     report = program.check(state, x, {"scale": scale}, seeds=())
     assert report.ok
     assert "given inputs" in report.trials
-    with pytest.raises(ttxdsl.CompileError, match="arguments, 4 were given"):
+    with pytest.raises(
+        ttxdsl.CompileError, match=r"without keywords\[.scale.\], which"
+    ):
         program.check(state, x)
 
 
@@ -163,6 +165,65 @@ def test_dropped_arguments_are_left_out():
     np.testing.assert_array_equal(program.simulate(a["used"]), np.full(5, 3))
     kept = from_jax(jax.jit(some, keep_unused=True), a, jnp.ones((6,)))
     assert len(kept.random_inputs()) == 4
+
+
+@pytest.fixture(scope="module")
+def picky() -> ttxdsl.Program:
+    """Of four arrays, of which JAX drops two; all have one shape."""
+
+    def some(p: dict[str, jax.Array], x: jax.Array, other: jax.Array) -> jax.Array:
+        return p["used"] - x
+
+    ones = jnp.ones(3)
+    return from_jax(some, {"used": ones, "idle": ones}, ones, ones)
+
+
+ONE, TWO = np.ones(3, np.float32), np.full(3, 2, np.float32)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ({"used": TWO, "idle": ONE}, ONE, ONE),
+        ({"used": TWO}, ONE, ONE),
+        ({"used": TWO}, ONE),
+        (TWO, ONE),
+        ([TWO, (ONE,)],),
+    ],
+)
+def test_what_is_not_used_may_be_left_out(picky: ttxdsl.Program, arguments: Any):
+    np.testing.assert_array_equal(picky.simulate(*arguments), ONE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        # as many arrays as the program takes, but not those
+        (({"idle": ONE}, ONE), "called without args[0]['used'], which it uses"),
+        (({"idle": ONE, "used": ONE, "more": ONE}, ONE, ONE), "with args[0]['more'], "),
+        (({"idle": ONE, "use": ONE}, ONE, ONE), "args[0]['used'], which it uses, and "),
+        ((ONE,), "takes 4 arguments, 1 were given"),
+        ((ONE, ONE, ONE), "or the 2 that it uses (not args[0]['idle'] and args[2])"),
+        (({"idle": ONE, "used": ONE},), "called without args[1], which it uses"),
+        (({"idle": ONE, "used": ONE}, ONE, ONE, ONE), "4 arguments, 5 were given"),
+    ],
+)  # fmt: skip
+def test_missing_arguments_are_named(
+    picky: ttxdsl.Program, arguments: Any, message: str
+):
+    with pytest.raises(ttxdsl.CompileError) as raised:
+        picky.simulate(*arguments)
+    assert message in str(raised.value)
+
+
+def test_shapes_have_no_values():
+    shape = jax.ShapeDtypeStruct((3,), jnp.float32)
+    program = from_jax(jnp.sin, shape)
+    for way in (program.simulate, program.partition().simulate, program.run):
+        with pytest.raises(
+            ttxdsl.CompileError, match="ShapeDtypeStruct, which has a sh"
+        ):
+            way(shape)
 
 
 def test_ordered_effects_are_tokens():
@@ -217,6 +278,30 @@ def test_exported_functions_with_symbolic_dimensions(mesh: jax.sharding.Mesh):
     assert [one.axes_text for one in program.partition().collectives()] == [
         one.axes_text for one in direct.partition().collectives()
     ]
+
+
+def test_what_jax_made_of_a_function_is_a_program(mesh: jax.sharding.Mesh):
+    values = shapes(mesh)
+    jitted = jax.jit(layer)
+    direct = from_jax(jitted, *values)
+    inputs = direct.random_inputs()
+    lowered = jitted.lower(*values)
+    for made in (lowered, jitted.trace(*values), jax.export.export(jitted)(*values)):
+        for program in (ttxdsl.load(made), from_jax(made)):
+            assert program.source == "<jax layer>"
+            assert_trees_close(program.simulate(*inputs), direct.simulate(*inputs))
+            assert program.partition().collectives()
+    for made in (lowered, jitted.trace(*values)):
+        with pytest.raises(ttxdsl.CompileError, match="has its arguments already"):
+            from_jax(made, *values)
+    with pytest.raises(ttxdsl.CompileError, match="a compiled function is XLA's"):
+        ttxdsl.load(lowered.compile())
+
+
+@pytest.mark.parametrize("thing", [5, None, "func.func @main() { return }"])
+def test_what_is_no_function(thing: object):
+    with pytest.raises(ttxdsl.CompileError, match="is made of a function, not of"):
+        from_jax(thing)
 
 
 def test_what_wraps_jax():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ttxdsl
@@ -55,3 +56,23 @@ def test_some_of_the_corpus(devices: DevicesOfJax, oracle: Oracle, name: str):
     mesh = list(MESHES)[which % len(MESHES)]
     ((_, outcome),) = check(devices, oracle, which, mesh)
     assert outcome in (EQUAL, ROUNDED)
+
+
+ALONE = """
+func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = stablehlo.add %0, %b : tensor<3xf32>
+  return %1 : tensor<3xf32>
+}"""
+
+
+def test_one_device():
+    program = ttxdsl.load(ALONE)
+    inputs = program.random_inputs()
+    for way in (program, program.partition(mesh=(1, 1))):
+        for found in (way.simulate(*inputs)[0], way.to_jax()(*inputs)[0]):
+            np.testing.assert_allclose(found, sum(inputs), rtol=1e-6)

@@ -39,6 +39,25 @@ def nothing():
 def untraceable():
     return jax.jit(jnp.matmul), array((8, 4)), array((3, 6))
 
+def lowered():
+    return jax.jit(jnp.matmul).lower(array((8, 4), "a", "b"), array((4, 6), "b", None))
+
+def traced():
+    return jax.jit(jnp.matmul).trace(array((8, 4), "a", "b"), array((4, 6), "b", None))
+
+def compiled():
+    return lowered().compile()
+
+def forgotten():
+    jax.jit(jnp.matmul)
+
+@jax.jit
+def double(x):
+    return x + x
+
+def alone():
+    return (double,)
+
 def broken():
     raise RuntimeError("no such model")
 
@@ -93,10 +112,30 @@ def test_an_exported_function(file: Path, capsys: pytest.CaptureFixture[str]):
     assert "without a size: b" in capsys.readouterr().err
 
 
+def test_what_jax_made_of_a_function(file: Path, capsys: pytest.CaptureFixture[str]):
+    texts: list[str] = []
+    for name in ("product", "lowered", "traced"):
+        assert main(["compile", f"{file}:{name}"]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts == texts[:1] * 3
+
+
+@pytest.mark.parametrize("name", ["forgotten", "alone", "double"])
+def test_a_function_of_another_form_is_told_the_form(
+    file: Path, name: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["compile", f"{file}:{name}"]) == 1
+    assert "that returns (jitted, *arguments)" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "message", "line"),
     [
-        ("nothing", "answers with no function and arguments", None),
+        ("nothing", "nothing' returns int", None),
+        ("forgotten", "forgotten' returns nothing", None),
+        ("alone", "takes: missing a required argument: 'x'", None),
+        ("double", "is called without arguments: missing a required argument", None),
+        ("compiled", "a compiled function is XLA's program", None),
         ("untraceable", "fails: TypeError", None),
         ("broken", "fails: RuntimeError: no such model", 'raise RuntimeError("no such'),
         ("leaves", "fails: SystemExit: 3", "raise SystemExit(3)"),

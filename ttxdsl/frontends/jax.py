@@ -8,6 +8,7 @@ The arguments carry the shardings: arrays on a mesh, or `jax.ShapeDtypeStruct`s 
 `NamedSharding`, which need no memory.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -47,16 +48,18 @@ def from_jax(
     static arguments, and returns what it returns.
 
     Args:
-        function: a `jax.jit`ted function; any other callable is jitted. Or a
-            `jax.export.Exported`, which has its arguments already.
+        function: a `jax.jit`ted function; any other callable is jitted. Or what JAX
+            made of one with its arguments: traced (`jax.stages.Traced`), lowered
+            (`Lowered`) or exported (`jax.export.Exported`).
         args: its arguments, values or `jax.ShapeDtypeStruct`s, with their shardings.
         shapes: sizes of the symbolic dimensions of an exported function, by name; of
             another one, its keyword argument `shapes`.
         kwargs: its keyword arguments.
 
     Raises:
-        CompileError: JAX is not installed; an exported function has dimensions without
-            a size, or shardings that are not in its module.
+        CompileError: JAX is not installed; it is no function, or compiled already; an
+            exported function has dimensions without a size, or shardings that are not
+            in its module.
     """
     traced = trace(function, *args, shapes=shapes, **kwargs)
     source = f"<jax {traced.name}>"
@@ -98,24 +101,68 @@ def trace(
             " ttxdsl.load",
         ) from error
     if isinstance(function, export.Exported):
-        if args or kwargs:
-            raise CompileError(
-                "an exported function has its arguments already",
-                hint="sizes of its symbolic dimensions are given by name: shapes={…}",
-            )
+        _require_no_arguments("exported", args, kwargs)
         return _of_exported(jax, function, shapes or {})
     if shapes is not None:
         kwargs["shapes"] = shapes
-    name = str(getattr(function, "__name__", "function"))
-    jitted = function if hasattr(function, "lower") else jax.jit(function)
-    lowered: Any = jitted.lower(*args, **kwargs)
+    return _of_lowered(jax, _lowered(jax, function, args, kwargs))
+
+
+def _require_no_arguments(
+    state: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    if args or kwargs:
+        raise CompileError(
+            f"a function that is {state} has its arguments already",
+            hint="sizes of an exported one's symbolic dimensions are given by name:"
+            " shapes={…}",
+        )
+
+
+def _lowered(
+    jax: Any, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """The `jax.stages.Lowered` of a function, or of what JAX made of one.
+
+    Raises:
+        CompileError: it is neither.
+    """
     # flax.nnx.jit wraps what JAX gives, of a function from states to states
+    given = getattr(function, "lowered", function)
+    if isinstance(given, jax.stages.Lowered):
+        _require_no_arguments("lowered", args, kwargs)
+        return given
+    if isinstance(given, jax.stages.Traced):
+        _require_no_arguments("traced", args, kwargs)
+        return given.lower()
+    if isinstance(given, jax.stages.Compiled):
+        raise CompileError(
+            "a compiled function is XLA's program, which is no StableHLO any more",
+            hint="give what was compiled: jitted.lower(…), or (jitted, *arguments)",
+        )
+    can_lower = hasattr(function, "lower") and not isinstance(function, str | bytes)
+    if not callable(function) and not can_lower:
+        raise CompileError(
+            f"a program is made of a function, not of {type(function).__name__}",
+            hint="give from_jax(function, *arguments), or what JAX lowered or exported;"
+            " ttxdsl.load takes files and text, too",
+        )
+    jitted: Any = function if can_lower else jax.jit(function)
+    lowered: Any = jitted.lower(*args, **kwargs)
     lowered = getattr(lowered, "lowered", lowered)
     if not isinstance(lowered, jax.stages.Lowered):
         raise CompileError(
-            f"'{name}' is no jitted function: its lower() gives"
-            f" {type(lowered).__name__}, which is nothing of JAX's"
+            f"'{getattr(function, '__name__', 'function')}' is no jitted function: its"
+            f" lower() gives {type(lowered).__name__}, which is nothing of JAX's"
         )
+    return lowered
+
+
+_NAME = re.compile(r"module @(?:jit_)?([\w.-]+)")
+"""What a text of JAX's calls the function that it was made of."""
+
+
+def _of_lowered(jax: Any, lowered: Any) -> Traced:
     infos = jax.tree.leaves(lowered.args_info)
     # JAX says nowhere else which arguments it has dropped
     lowering: Any = getattr(lowered, "_lowering", None)
@@ -124,7 +171,9 @@ def trace(
     calling = _calling(
         jax, lowered.in_tree, kept, lowered.out_tree, jax.tree.leaves(lowered.out_info)
     )
-    return Traced(cast(str, lowered.as_text(debug_info=True)), name, calling)
+    text = cast(str, lowered.as_text(debug_info=True))
+    name = _NAME.search(text)
+    return Traced(text, "function" if name is None else name[1], calling)
 
 
 def _of_exported(jax: Any, exported: Any, sizes: Mapping[str, int]) -> Traced:

@@ -107,6 +107,14 @@ def argument_of(value: ArrayLike | None, at: int, function: func.FuncOp) -> Any:
     _, dtype = tensor_of(cast(Attribute, type_))
     plain = not hasattr(value, "dtype")
     array = np.asarray(value)
+    if array.dtype == object:
+        shapely = hasattr(value, "shape") and not plain
+        raise CompileError(
+            f"{name} is given {type(value).__name__}, which "
+            + ("has a shape but no values" if shapely else "is no array"),
+            function,
+            hint="give an array; Program.random_inputs() makes random ones",
+        )
     if plain and array.dtype != dtype:
         fits = _kind(array.dtype) == _kind(dtype) or (
             array.dtype.kind in "biu" and dtype.kind != "b"
@@ -220,8 +228,12 @@ class Runner:
         """
         self.limits.require_room(self.footprint, there)
 
-    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
-        """Whole arrays as the devices have them; see `Engine`."""
+    def arguments(self, inputs: Sequence[ArrayLike | None]) -> list[Any]:
+        """Arrays of the types of the arguments; None for a token.
+
+        Raises:
+            CompileError: they do not fit.
+        """
         function = self.function
         expected = len(function.function_type.inputs.data)
         if len(inputs) != expected:
@@ -229,11 +241,19 @@ class Runner:
                 f"@{function.sym_name.data} takes {expected} arguments, "
                 f"{len(inputs)} were given",
                 function,
+                hint="JAX drops those that a function does not use, unless it is jitted"
+                " with keep_unused=True"
+                if len(inputs) > expected
+                else None,
             )
-        args = tuple(argument_of(x, at, function) for at, x in enumerate(inputs))
+        return [argument_of(x, at, function) for at, x in enumerate(inputs)]
+
+    def place(self, inputs: Sequence[ArrayLike | None]) -> tuple[Any, ...]:
+        """Whole arrays as the devices have them; see `Engine`."""
+        args = self.arguments(inputs)
         self.require_room(bytes_of(args))
         return tuple(
-            x if x is None else to_devices(self.devices, function, at, x)
+            x if x is None else to_devices(self.devices, self.function, at, x)
             for at, x in enumerate(args)
         )
 

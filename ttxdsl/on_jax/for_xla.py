@@ -57,6 +57,7 @@ from ttxdsl.transforms.solved.open_chlo import mulhi
 from ttxdsl.transforms.solved.renumbering import renumber_devices
 from ttxdsl.transforms.solved.scalar_computations import combining_op
 from ttxdsl.transforms.solved.writing import Writer, integer_width, write_instead
+from ttxdsl.transforms.stages.drop_idle_shardings import inline_computation
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,13 @@ def for_xla(module: ModuleOp) -> ForXla:
         border.write()
         _open(module, mesh.total_size)
         join_collectives(module)
+        if mesh.total_size == 1:
+            # XLA partitions for several devices only, and has no shards on one
+            for computation in border.manuals:
+                inline_computation(computation)
+            for one in meshes:
+                Rewriter.erase_op(one)
+            meshes, mesh = [], Mesh(())
         for one in meshes:
             one.properties["mesh"] = sdy.MeshAttr(mesh)
             one.attributes.clear()

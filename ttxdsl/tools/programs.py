@@ -101,13 +101,47 @@ def _made(path: Path, name: str, sizes: dict[str, int]) -> Traced:
     maker: Any = getattr(import_file(path), name, None)
     if not callable(maker):
         raise CompileError(f"'{visible(str(path))}' has no function '{visible(name)}'")
+    _require_arguments(f"'{called}' is called without arguments", maker, ())
     made: Any = maker()
     parts = cast("tuple[Any, ...]", made if isinstance(made, tuple) else (made,))
-    if not parts or not (callable(parts[0]) or hasattr(parts[0], "mlir_module")):
-        raise CompileError(
-            f"'{called}' answers with no function and arguments",
-            hint="return (jitted, *arguments), or what jax.export.export gives",
-        )
+    if not parts or not (
+        callable(parts[0]) or hasattr(parts[0], "mlir_module") or _is_lowered(parts[0])
+    ):
+        given = type(parts[0]).__name__ if parts else "an empty tuple"
+        given = "nothing" if made is None else given
+        raise CompileError(f"'{called}' returns {given}", hint=_FORM)
+    if not hasattr(parts[0], "in_tree"):  # it has its arguments already
+        what = f"'{called}' returns other arguments than the function beside them takes"
+        _require_arguments(what, parts[0], parts[1:])
     from ttxdsl.frontends.jax import trace
 
     return trace(parts[0], *parts[1:], shapes=sizes or None)
+
+
+_FORM = (
+    "it is to be a function without arguments that returns (jitted, *arguments), or what"
+    " JAX lowered or exported"
+)
+
+
+def _is_lowered(value: Any) -> bool:
+    """Whether JAX lowered it, or something that holds what JAX lowered."""
+    return hasattr(getattr(value, "lowered", value), "compiler_ir")
+
+
+def _require_arguments(what: str, function: Any, arguments: tuple[Any, ...]) -> None:
+    """Refuse arguments that a function does not take.
+
+    Raises:
+        CompileError: it takes others.
+    """
+    from inspect import signature
+
+    try:
+        expected = signature(function)
+    except (TypeError, ValueError):
+        return  # nobody knows
+    try:
+        expected.bind(*arguments)
+    except TypeError as error:
+        raise CompileError(f"{what}: {error}", hint=_FORM) from error

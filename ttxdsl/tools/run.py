@@ -10,7 +10,6 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 from rich.text import Text
@@ -421,7 +420,11 @@ def run_program(
     reference = Runner(start.module, limits=limits)
     if not arrays:
         limits.require_inputs(reference.function)
-    inputs = list(map(np.asarray, arrays)) or random_inputs(reference.function, seed)
+    inputs = (
+        reference.arguments(arrays)
+        if arrays
+        else random_inputs(reference.function, seed)
+    )
     begin = time.perf_counter()
     expected = reference.run(inputs)
     reference_seconds = time.perf_counter() - begin
