@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -37,5 +37,3 @@ def test_ring(kind: Ring, sent: int):
 
 def test_fractions_are_rounded_up():
     assert ring_bytes(Ring.ALL_TO_ALL, 10, 4) == 8
-    assert tensor_bytes((3, 3), 4) == 5
-    assert tensor_bytes((), 32) == 4

@@ -23,10 +23,9 @@ from ttxdsl.analysis.runs import Runs
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.facts import Collective, Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.rules.registry import sharding_rule
-from ttxdsl.sharding.cost import tensor_bytes
 
 _FREE = frozenset(
     f"stablehlo.{name}"
@@ -76,13 +75,6 @@ _JOINS = ByClass(_class_joins)
 def computes(op: Operation) -> bool:
     """Whether an op does something that takes a device time."""
     return _COMPUTES[type(op)]
-
-
-def value_bytes(value: SSAValue) -> int:
-    """The bytes of a tensor, 0 for anything else."""
-    if not is_tensor(value):
-        return 0
-    return tensor_bytes(shape_of(value), element_bits(element_of(value)))
 
 
 def operations(op: Operation) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, Data, Dialect, TypeAttribute
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerType
+from xdsl.ir import Attribute, Data, Dialect
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
@@ -51,10 +51,20 @@ def full_range(width: int, is_signed: bool) -> tuple[int, int]:
 
 
 @irdl_attr_definition
-class QuantizedType(Data[Quantization], TypeAttribute):
+class QuantizedType(Data[Quantization], FixedBitwidthType):
     """`!quant.uniform<i8:f32, 0.5:10>`, or with an axis `<i8:f32:1, {0.5, 0.25:3}>`."""
 
     name = "quant.uniform"
+
+    @property
+    def bitwidth(self) -> int:
+        """The bits of what is stored."""
+        return self.data.storage_type.bitwidth
+
+    @property
+    def compile_time_size(self) -> int:
+        """The bytes of what is stored."""
+        return self.size
 
     @property
     def axis(self) -> int | None:

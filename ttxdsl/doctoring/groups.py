@@ -20,10 +20,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ttxdsl.analysis.dimensions import ADDED_UP, Dim, JoinedDimensions, Touch
 from ttxdsl.analysis.runs import Runs
-from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import stablehlo
 from ttxdsl.errors import Frame, source_frame
-from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.factors import OpShardingRule

@@ -1,5 +1,7 @@
-"""Types of values that are known, or hoped, to be tensors."""
+"""Types of values that are known, or hoped, to be tensors, and what they take."""
 
+from collections.abc import Sequence
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -40,8 +42,30 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 
 
 def element_bits(element: Attribute) -> int:
-    """Bits of one element; a complex one has two parts, an index is 64 bits."""
+    """Return the bits that one element takes, in memory and on a link.
+
+    A boolean takes a byte; other elements below a byte are packed, as XLA stores them
+    (`s4[64]{0:E(4)}`). A complex element has two parts, an index is 64 bits. The widening
+    of what one backend cannot send (XLA's CPU gathers s4 as s8) is left to that backend.
+    """
     if isinstance(element, ComplexType):
         part = cast("ComplexType[IntegerType | AnyFloat]", element).element_type
         return 2 * element_bits(part)
+    if element == _BOOLEAN:
+        return 8
     return element.bitwidth if isinstance(element, FixedBitwidthType) else 64
+
+
+_BOOLEAN = IntegerType(1)
+
+
+def tensor_bytes(shape: Sequence[int], element: Attribute) -> int:
+    """Return the bytes of a dense tensor of static shape."""
+    return -(-prod(shape) * element_bits(element) // 8)
+
+
+def value_bytes(value: SSAValue) -> int:
+    """Return the bytes of a tensor, 0 for anything else."""
+    if not is_tensor(value):
+        return 0
+    return tensor_bytes(shape_of(value), element_of(value))

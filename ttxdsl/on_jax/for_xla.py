@@ -25,7 +25,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import argument_attributes
 from ttxdsl.analysis.graph_state import computes_nothing, is_solved
-from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.boundary import unpadded_shape
 from ttxdsl.dialects.facts import Elementwise
@@ -38,7 +37,7 @@ from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.custom_calls import PYTHON_CALLBACKS
 from ttxdsl.interpreters.run import entry_function
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.remarks import emit_remark
 from ttxdsl.reporting.boundary import BoundaryValue, arguments_of, results_of

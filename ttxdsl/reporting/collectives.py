@@ -20,10 +20,10 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.errors import CompileError, place_text, source_frame
-from ttxdsl.ir.tensors import element_bits
+from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
-from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.replica_groups import Groups, axes_of_groups, groups_joined
 
@@ -129,15 +129,6 @@ def _type_text(values: Sequence[SSAValue]) -> str:
     return ", ".join(texts)
 
 
-def _local_bytes(values: Sequence[SSAValue]) -> int:
-    total = 0
-    for value in values:
-        assert isinstance(value.type, ShapedType)
-        bits = element_bits(getattr(value.type, "element_type", value.type))
-        total += tensor_bytes(value.type.get_shape(), bits)
-    return total
-
-
 def _short(op: Operation) -> str:
     if isinstance(op, stablehlo.CompositeOp):
         return op.composite_name.data.removeprefix("sdy.")
@@ -239,7 +230,7 @@ class _Devices:
     def sent_bytes(self, op: Operation) -> int:
         """What each device sends each time that a collective runs."""
         size = max((len(group) for group in self.groups(op)), default=1)
-        return ring_bytes(RINGS[_short(op)], _local_bytes(op.operands), size)
+        return ring_bytes(RINGS[_short(op)], sum(map(value_bytes, op.operands)), size)
 
     def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
         """The axes of the first mesh that groups follow, or that pairs stay within."""

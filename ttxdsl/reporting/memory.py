@@ -31,7 +31,6 @@ from typing import Literal, cast
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
-    IntegerType,
     ModuleOp,
     NameLoc,
     StringAttr,
@@ -44,13 +43,11 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from ttxdsl.analysis.pytree_names import leaf_name
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import SameBytes
-from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
 from ttxdsl.errors import CompileError, UnsupportedError, source_position
 from ttxdsl.ir.data_flow import ByClass
-from ttxdsl.ir.tensors import element_bits
+from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.printed import Printed
-from ttxdsl.sharding.cost import tensor_bytes
 
 Kind = Literal["argument", "constant", "result", "value"]
 """What a buffer is: a constant is one with different elements, a result goes out."""
@@ -126,15 +123,6 @@ class MemoryProfile(Printed):
     result_bytes: int
 
 
-def element_storage_bits(element: Attribute) -> int:
-    """Bits that an element takes in memory: a boolean takes a byte."""
-    if isinstance(element, QuantizedType):
-        return element_bits(element.data.storage_type)
-    if element == IntegerType(1):
-        return 8
-    return element_bits(element)
-
-
 def type_bytes(value_type: Attribute, where: Operation | SSAValue) -> int:
     """The bytes of a value of this type, a tuple's elements together.
 
@@ -150,7 +138,7 @@ def type_bytes(value_type: Attribute, where: Operation | SSAValue) -> int:
                     where,
                     hint="export the program with static shapes",
                 )
-            return tensor_bytes(shape, element_storage_bits(value_type.element_type))
+            return tensor_bytes(shape, value_type.element_type)
         case TokenType():
             return 0
         case TupleType() | FutureType():

@@ -19,9 +19,7 @@ Fractions of a byte are rounded up.
 Source: the usual bandwidth-optimal ring algorithms (Patarasuk and Yuan, 2009).
 """
 
-from collections.abc import Sequence
 from enum import Enum
-from math import prod
 
 
 class Ring(Enum):
@@ -61,8 +59,3 @@ def ring_bytes(kind: Ring, local_bytes: int, group_size: int) -> int:
             return -(-others * local_bytes // group_size)
         case Ring.ALL_REDUCE:
             return -(-2 * others * local_bytes // group_size)
-
-
-def tensor_bytes(shape: Sequence[int], element_bits: int) -> int:
-    """The bytes of a dense tensor; elements below a byte are packed."""
-    return -(-prod(shape) * element_bits // 8)

@@ -109,8 +109,6 @@ def bits(element: Attribute) -> int:
     """The width of an element in bits; of a quantized one, of its storage."""
     if isinstance(element, ComplexType):
         return 2 * bits(complex_part(cast(Attribute, element)))
-    if isinstance(element, QuantizedType):
-        return bits(element.data.storage_type)
     if isinstance(element, FixedBitwidthType):
         return element.bitwidth
     raise VerifyException(f"{element} has no width")

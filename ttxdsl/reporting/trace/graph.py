@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.tensors import element_bits
+from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.reporting.boundary import BoundaryValue, arguments_of, results_of
 from ttxdsl.reporting.memory import argument_name
 from ttxdsl.reporting.trace.layouts import LayoutTable, axis_names
@@ -22,7 +22,6 @@ from ttxdsl.reporting.trace.nodes import TraceNode, Value
 from ttxdsl.reporting.trace.scopes import Scopes
 from ttxdsl.reporting.trace.stacks import ScopeName, Stacks
 from ttxdsl.sharding.axes import Axes
-from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 
@@ -292,11 +291,11 @@ class GraphBuilder:
         )
         static = all(size >= 0 for size in shape)
         if sharding is None or mesh is None or sharding.rank != len(shape):
-            size = _bytes(shape, element) if static else None
+            size = tensor_bytes(shape, element) if static else None
             return Value(name, text, shape, None, None, size, partial)
         local = sharding.local_shape(shape, mesh, pad=True)
         local_text = "x".join((*map(str, local), str(element)))
-        size = _bytes(local, element) if static else None
+        size = tensor_bytes(local, element) if static else None
         partial = partial or tuple(axis_names(sharding.unreduced))
         layout = self.layouts.layout(mesh, sharding, manual)
         return Value(name, text, shape, layout, local_text, size, partial)
@@ -304,10 +303,6 @@ class GraphBuilder:
 
 def _ends(op: Operation) -> bool:
     return not op.results and op.name.rpartition(".")[2] == "return"
-
-
-def _bytes(shape: Sequence[int], element: Attribute) -> int:
-    return tensor_bytes(shape, element_bits(element))
 
 
 def _partial(value: SSAValue) -> tuple[str, ...]:

@@ -1,13 +1,10 @@
 """Custom calls, and ops of which only their user knows something, or nobody does."""
 
-from math import prod
-
-from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.ir.tensors import element_of
+from ttxdsl.ir.tensors import element_of, tensor_bytes
 from ttxdsl.remarks import emit_warning
 from ttxdsl.rules.division import Division
 from ttxdsl.rules.registry import registered_call_rule, sharding_rule
@@ -23,9 +20,7 @@ def _bytes_of(local: Local) -> int:
     """The size of a whole tensor in bytes, 0 if not known."""
     if local.layout is None:
         return 0
-    element = element_of(local.value)
-    width = element.bitwidth if isinstance(element, FixedBitwidthType) else 0
-    return prod(local.layout.shape) * -(-width // 8)
+    return tensor_bytes(local.layout.shape, element_of(local.value))
 
 
 def replicated(

@@ -5,9 +5,9 @@ from xdsl.ir import Operation
 
 from ttxdsl.analysis.runs import Runs
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.transforms.optimize.single_ops import MOVED
 
 _RINGS: dict[type[Operation], Ring] = {
@@ -36,9 +36,4 @@ def _bytes(op: Operation) -> int:
         groups = op.properties["replica_groups"]
         if isinstance(groups, DenseIntOrFPElementsAttr):
             size = groups.get_shape()[-1]
-    return sum(
-        ring_bytes(
-            ring, tensor_bytes(shape_of(value), element_bits(element_of(value))), size
-        )
-        for value in op.operands
-    )
+    return sum(ring_bytes(ring, value_bytes(value), size) for value in op.operands)

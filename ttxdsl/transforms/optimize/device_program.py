@@ -27,10 +27,10 @@ from ttxdsl.analysis.origins import optimized
 from ttxdsl.analysis.trip_counts import TripCounts
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
-from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_bytes
 from ttxdsl.sharding.axes import Axes, AxisRef, total_size
 from ttxdsl.sharding.collectives import AllToAllParam
-from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.replica_groups import axes_of_groups, groups_along
 from ttxdsl.transforms.local.collectives import (
@@ -265,7 +265,7 @@ class DeviceProgram:
         self, kind: Ring, shape: Sequence[int], element: Attribute, axes: Axes
     ) -> int:
         """What each device sends of a tensor."""
-        held = tensor_bytes(shape, element_bits(element))
+        held = tensor_bytes(shape, element)
         return ring_bytes(kind, held, self.size(axes))
 
     # Writing

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.pieces import Stretch, cuts_only, owned
@@ -150,7 +150,6 @@ def _stretch(op: stablehlo.SliceOp, dim: int) -> Stretch:
 
 def _adds_up(element: Attribute) -> bool:
     """Whether devices add numbers of a type that everybody knows to add."""
-    bits = element_bits(element)
-    if isinstance(element, IntegerType):
-        return bits >= 8
-    return isinstance(element, AnyFloat | ComplexType) and bits >= 16
+    if isinstance(element, IntegerType | AnyFloat):
+        return element.bitwidth >= (8 if isinstance(element, IntegerType) else 16)
+    return isinstance(element, ComplexType)

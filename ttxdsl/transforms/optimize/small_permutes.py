@@ -10,12 +10,11 @@ zeros and not f of zeros: only permutes that every device is a target of move.
 A slice by device moves ahead of an op first, as `early-slices` says.
 """
 
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.sharding.axes import AxisRef
-from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in
 from ttxdsl.transforms.optimize.single_ops import erase_unused, is_elementwise, slice_of
@@ -44,17 +43,13 @@ def _is_total(program: DeviceProgram, op: stablehlo.CollectivePermuteOp) -> bool
     return sorted(pairs[1::2]) == sorted(program.mesh.devices())
 
 
-def _size(value: SSAValue, parts: int = 1) -> int:
-    return tensor_bytes(shape_of(value), element_bits(element_of(value))) // parts
-
-
 def _move(program: DeviceProgram, op: Operation) -> bool:
     """Follow what is sent back to where it is smallest."""
     value = op.operands[0]
     steps: list[tuple[Operation, int]] = []
     sliced: tuple[AxisRef, int] | None = None
     parts = 1
-    best: tuple[int, int] = _size(value), 0
+    best: tuple[int, int] = value_bytes(value), 0
     dims: list[int] = []
     while isinstance(value, OpResult) and value.op.parent is op.parent:
         inner = value.op
@@ -75,7 +70,7 @@ def _move(program: DeviceProgram, op: Operation) -> bool:
             dims.append(place)
         steps.append((inner, index))
         value = inner.operands[index]
-        best = min(best, (_size(value, parts), len(steps)))
+        best = min(best, (value_bytes(value) // parts, len(steps)))
     if not best[1]:
         return False
     steps = steps[: best[1]]

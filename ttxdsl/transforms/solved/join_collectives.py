@@ -26,9 +26,8 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ttxdsl.analysis.work import value_bytes
 from ttxdsl.dialects import stablehlo
-from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.solved.scalar_computations import combining_op

@@ -19,16 +19,17 @@ from math import prod
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
-from ttxdsl.dialects.quant import QuantizedType, scaled_dim
+from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.memo import IdentityMemo
+from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
 from ttxdsl.remarks import emit_warning
 from ttxdsl.sharding.axes import Axes, AxisRef
@@ -103,13 +104,6 @@ def _require_even(
         raise uneven_error(layout, dim, where, what, otherwise)
 
 
-def _element_bytes(type_: TensorType[Attribute]) -> int:
-    element = type_.element_type
-    if isinstance(element, QuantizedType):
-        element = element.data.storage_type
-    return -(-element.bitwidth // 8) if isinstance(element, FixedBitwidthType) else 0
-
-
 @dataclass
 class _Finding:
     """Dimensions of one size that the same axes do not divide.
@@ -165,10 +159,13 @@ class _Evener:
                 # an op of the program says more than the border of the function
                 finding.where, finding.dim = where, dim
             finding.count += 1
-            finding.more_bytes += _element_bytes(tensor) * (
-                prod(new.local_shape(shape, mesh, pad=True))
-                - prod(sharding.local_shape(shape, mesh, pad=True))
+            after, before = (
+                tensor_bytes(
+                    one.local_shape(shape, mesh, pad=True), tensor.element_type
+                )
+                for one in (new, sharding)
             )
+            finding.more_bytes += after - before
         return new
 
     def _all(
