@@ -118,6 +118,7 @@ _OTHER_CARRIERS = (
     "mhlo.frontend_attributes",
     "mhlo.version",
     "xla.sdy.",
+    "tt.mark_",
     "Sharding",
     "SPMDFullToShardShape",
     "SPMDShardToFullShape",

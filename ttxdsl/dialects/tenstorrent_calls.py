@@ -33,8 +33,15 @@ FROM_COMPOSITE = "tt.has_custom_sharding"
 """That a call was a composite."""
 
 
+SHARDING_CONSTRAINT = "tt.sharding_constraint"
+MARK_ARGUMENT = "tt.mark_argument"
+WEIGHT_DTYPE_OVERRIDE = "tt.weight_dtype_override"
+MARK_FUNCTION_PREFIX = "tt.mark_"
+"""Functions that return their operand: what tt-xla's JAX marks arguments with."""
+
+
 class Target(StrEnum):
-    """The names that calls of tt-mlir's go by."""
+    """The names that calls of tt-mlir's go by, which compute something."""
 
     ATTENTION = "tt.scaled_dot_product_attention"
     PAGED_DECODE = "tt.paged_scaled_dot_product_attention_decode"

@@ -37,6 +37,15 @@ MESHES_ATTRIBUTE = "ttcore.meshes"
 ARGUMENT_TYPE_ATTRIBUTE = "ttcore.argument_type"
 """Name of the argument attribute that holds an `ArgumentTypeAttr`."""
 
+WEIGHT_DTYPE_ATTRIBUTE = "ttcore.weight_dtype"
+"""Name of the argument attribute that says to which type a weight is rounded, as text."""
+
+ARGUMENT_NAME_ATTRIBUTE = "ttir.name"
+"""Name of the argument attribute that says what the model calls the argument."""
+
+MARKS = (ARGUMENT_TYPE_ATTRIBUTE, ARGUMENT_NAME_ATTRIBUTE, WEIGHT_DTYPE_ATTRIBUTE)
+"""Names of the attributes that say what an argument is to the model."""
+
 SHARD_STATUS_ATTRIBUTE = "ttcore.shard_status"
 """Name of the argument and result attribute that holds a `ShardStatusAttr`."""
 

@@ -466,7 +466,7 @@ class TTStableHLOPipelinePass(ModulePass):
         require_structured(module)
         require_tensors(entry_functions(module))
         if self.first_stage == 1:
-            ImportXlaSdyPass().apply(ctx, module)
+            ImportXlaSdyPass(self.mesh_shape).apply(ctx, module)
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
         written = _written_shardings(module)

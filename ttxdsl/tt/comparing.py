@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 
 from ttxdsl.api import Program
 from ttxdsl.compat.faults.locations import ParsedLoc, source_position
+from ttxdsl.dialects.ttcore import MARKS
 from ttxdsl.errors import CompileError
 from ttxdsl.handing_over import annotated_module
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
@@ -187,7 +188,7 @@ def compare_with_tt(
     arrays = list(program.random_inputs() if inputs is None else inputs)
     Runner(program.module, limits=limits).require_room(bytes_of(arrays))
     ours = program.partition(**partition)
-    module = annotated_module(program, partition)
+    module = annotated_module(program, partition, kept=MARKS)
     alone = _way(module, arrays, descriptor, timeout)
     through = _through(program, partition, arrays, descriptor, timeout)
     theirs = alone.answer.stages.get(LOCAL) if alone.answer is not None else None

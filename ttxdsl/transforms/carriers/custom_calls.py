@@ -5,6 +5,7 @@ Source: XLA's import of Shardy's custom calls, and JAX's lowering for GSPMD.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import cast
 
@@ -15,10 +16,12 @@ from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.tenstorrent_calls import SHARDING_CONSTRAINT
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.sharding.axes import AxisRef
+from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.manual import without_manual_axes
+from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.carriers.frontend_attributes import (
     DIRECTION,
@@ -47,6 +50,7 @@ from ttxdsl.transforms.carriers.signs import (
 
 class _Targets(StrEnum):
     CONSTRAINT = CONSTRAINT
+    TT_CONSTRAINT = SHARDING_CONSTRAINT
     RESULT = f"{PREFIX}FuncResultSharding"
     GROUP = f"{PREFIX}ShardingGroup"
     BARRIER = f"{PREFIX}PropagationBarrier"
@@ -69,6 +73,56 @@ def _opened(op: stablehlo.CustomCallOp, sharding: TensorSharding) -> TensorShard
         for index, dim in enumerate(sharding.dims)
     ]
     return sharding.with_dims(dims)
+
+
+_AXIS_NUMBER = re.compile(r"mesh_idx_(\d+)")
+"""tt-xla's name of an axis of the program's mesh, which it does not know the name of."""
+
+
+def declare_mesh(module: ModuleOp, sizes: Sequence[int]) -> None:
+    """Declare a mesh whose axes are called as tt-xla calls them."""
+    mesh = Mesh(tuple((f"mesh_idx_{i}", size) for i, size in enumerate(sizes)))
+    point = InsertPoint.at_start(module.body.block)
+    Rewriter.insert_op(sdy.MeshOp("mesh", mesh), point)
+
+
+def _with_axes_of_mesh(op: Operation, sharding: TensorSharding) -> TensorSharding:
+    """The sharding over the mesh of the program, its axes named and not numbered.
+
+    Raises:
+        CompileError: the mesh has no axis of a number.
+    """
+    module = sdy.enclosing_module(op)
+    assert module is not None
+    meshes = sdy.mesh_table(module)
+    if sharding.mesh not in meshes and len(meshes) == 1:
+        sharding = sharding.with_mesh(*meshes)  # tt-xla always says @mesh
+    mesh = sdy.find_mesh(op, sharding.mesh)
+    if mesh is None and sharding.names_no_axes:
+        return TensorSharding.fully_open(sharding.mesh, sharding.rank)
+    if mesh is None:
+        hint = "say the sizes of its axes by mesh-shape"
+        raise CompileError(
+            f"no mesh of the program is meant: {sharding}", op, hint=hint
+        )
+
+    def named(axes: Axes) -> Axes:
+        return tuple(replace(axis, name=name(axis.name)) for axis in axes)
+
+    def name(said: str) -> str:
+        number = _AXIS_NUMBER.fullmatch(said)
+        if number is None or said in mesh.axis_names:
+            return said
+        if int(number[1]) >= len(mesh.axes):
+            raise CompileError(f"{said} is no axis of {mesh}: {sharding}", op)
+        return mesh.axis_names[int(number[1])]
+
+    dims = [dim.with_axes(named(dim.axes)) for dim in sharding.dims]
+    return (
+        sharding.with_dims(dims)
+        .with_replicated(named(sharding.replicated))
+        .with_unreduced(named(sharding.unreduced))
+    )
 
 
 class CustomCalls:
@@ -147,7 +201,7 @@ class CustomCalls:
             if op.parent is None:
                 continue
             match target_of(op):
-                case _Targets.CONSTRAINT:
+                case _Targets.CONSTRAINT | _Targets.TT_CONSTRAINT:
                     self._import_constraint(op)
                 case _Targets.RESULT:
                     self._import_result(op)
@@ -192,6 +246,8 @@ class CustomCalls:
             sharding, manual = one.sharding, one.manual
         else:
             sharding = self._sharding(op)
+        if target_of(op) == _Targets.TT_CONSTRAINT:
+            sharding = _with_axes_of_mesh(op, sharding)
         if found is not None and found[0].group is not None:
             self._replace(op, sdy.ShardingGroupOp(op.inputs[0], found[0].group))
             return

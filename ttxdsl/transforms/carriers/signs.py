@@ -6,11 +6,18 @@ Most programs have nothing of it, and what reads it is imported when one does.
 from collections.abc import Mapping
 
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.tenstorrent_calls import FRONTEND_ATTRIBUTES
+from ttxdsl.dialects.tenstorrent_calls import (
+    FRONTEND_ATTRIBUTES,
+    MARK_ARGUMENT,
+    MARK_FUNCTION_PREFIX,
+    SHARDING_CONSTRAINT,
+    WEIGHT_DTYPE_OVERRIDE,
+)
+from ttxdsl.dialects.ttcore import ARGUMENT_TYPE_ATTRIBUTE
 from ttxdsl.ir.traversal import all_ops
 
 HLO_SHARDING = "mhlo.sharding"
@@ -37,8 +44,10 @@ def says_something(module: ModuleOp) -> bool:
         attributes = op.attributes
         if attributes and (HLO_SHARDING in attributes or carries(attributes)):
             return True
-        if type(op) not in (stablehlo.CustomCallOp, FuncOp):
+        if type(op) not in (stablehlo.CustomCallOp, FuncOp, CallOp):
             continue  # asked of every op: no isinstance
+        if is_mark(op):
+            return True
         if isinstance(op, stablehlo.CustomCallOp):
             if is_carrier(op) or op.call_target_name.data.startswith(MHLO):
                 return True
@@ -75,4 +84,17 @@ def is_carrier(op: Operation) -> bool:
     target = target_of(op)
     if target == CONSTRAINT:
         return HLO_SHARDING in op.attributes or carries(op.attributes)
-    return target.startswith(PREFIX) or target in BORDERS
+    return (
+        target.startswith(PREFIX) or target in BORDERS or target == SHARDING_CONSTRAINT
+    )
+
+
+def is_mark(op: Operation) -> bool:
+    """Whether an op is its operand, and says only what an argument is.
+
+    tt-xla writes a custom call, of JAX's programs a call of a function of its own.
+    """
+    if isinstance(op, CallOp):
+        said = ARGUMENT_TYPE_ATTRIBUTE in op.attributes
+        return said and op.callee.string_value().startswith(MARK_FUNCTION_PREFIX)
+    return target_of(op) in (MARK_ARGUMENT, WEIGHT_DTYPE_OVERRIDE)
