@@ -1,13 +1,16 @@
 """`compare-tt`: verdicts, numbers, collectives and memory of the real tt-mlir."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ttxdsl
 from tests.tt.oracle import needs_tt
 from ttxdsl.tools.main import main
+from ttxdsl.tt import Answer, comparing, compile_text
 from ttxdsl.tt.comparing import compare_with_tt
 
 pytestmark = needs_tt
@@ -93,3 +96,45 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().err
     assert said.startswith("error: cannot read the system descriptor")
     assert "Traceback" not in said
+
+
+NEGATE = """func.func public @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.negate %x : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }"""
+
+
+def _answers_in_another_ttir(text: str, **options: Any) -> Answer:
+    answer = compile_text(text, **options)
+    ttir = answer.stages["ttir"].replace('"ttir.neg"', '"ttir.of_tomorrow"')
+    return replace(answer, stages=answer.stages | {"ttir": ttir})
+
+
+def test_what_cannot_be_read_is_not_wrong(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(comparing, "compile_text", _answers_in_another_ttir)
+    comparison = compare_with_tt(ttxdsl.load(NEGATE))
+    verdict = "compiles; we cannot read or run, so not compared: ttir"
+    assert comparison.alone.verdict == comparison.through.verdict == verdict
+    assert [check.compared for check in comparison.alone.checks] == [True, False, True]
+    assert comparison.unknown and not comparison.agree
+    file = tmp_path / "negate.mlir"
+    file.write_text(NEGATE)
+    assert main(["compare-tt", str(file)]) == 3
+    shown = capsys.readouterr().out
+    assert "wrong" not in shown and "ttir.of_tomorrow" in shown
+    assert main(["compare-tt", str(file), "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["unknown"] and not told["through"]["stages"][1]["compared"]
+
+
+def test_what_is_wrong_is_wrong_beside_what_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(comparing, "compile_text", _answers_in_another_ttir)
+    comparison = compare_with_tt(ttxdsl.load(TWO_GATHERS))
+    assert comparison.alone.verdict == "compiles, and shlo_compiler is wrong"
+    assert not comparison.unknown and not comparison.agree

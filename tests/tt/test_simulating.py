@@ -113,6 +113,64 @@ def test_what_differs_is_found(name: str):
     assert first_different(checks) == DIFFERENT[name]
 
 
+V, X = "tensor<4xf32>", "tensor<2x4x3x3xf32>"
+NORM = "<{epsilon = 1.0E-2 : f32, feature_index = 1 : i64}>"
+ROWS = """func.func @main(%c: tensor<{all}>, %u: tensor<{part}>, %p: tensor<i32>) -> tensor<{all}> {{
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.dynamic_update_slice %c, %u, {places} : (tensor<{all}>, tensor<{part}>, {types}) -> tensor<{all}>
+  return %0 : tensor<{all}>
+}}"""  # fmt: skip
+
+
+def updated(whole: str, part: str, places: str) -> str:
+    """A cache of which a part is written at a place of the run."""
+    count = places.count("%")
+    return ROWS.format(
+        all=whole, part=part, places=places, types=", ".join(["tensor<i32>"] * count)
+    )
+
+
+FORMS = {
+    "batch_norm_training": f"""func.func @main(%x: {X}, %s: {V}, %o: {V}) -> {X} {{
+  %1:3 = "stablehlo.batch_norm_training"(%x, %s, %o) {NORM} : ({X}, {V}, {V}) -> ({X}, {V}, {V})
+  return %1#0 : {X}
+}}""",
+    "batch_norm_inference": f"""func.func @main(%x: {X}, %s: {V}, %o: {V}, %m: {V}, %v: {V}) -> {X} {{
+  %w = stablehlo.abs %v : {V}
+  %1 = "stablehlo.batch_norm_inference"(%x, %s, %o, %m, %w) {NORM} : ({X}, {V}, {V}, {V}, {V}) -> {X}
+  return %1 : {X}
+}}""",
+    "one row of each batch": updated("3x5x2xf32", "3x1x2xf32", "%z, %p, %z"),
+    "two rows of each batch": updated("3x5x2xf32", "3x2x2xf32", "%z, %p, %z"),
+    "keys of each head": updated("2x3x8x4xf32", "2x3x1x4xf32", "%z, %z, %p, %z"),
+    "keys before heads": updated("2x8x3x4xf32", "2x1x3x4xf32", "%z, %p, %z, %z"),
+    "rows of the last dimension": updated("3x8xf32", "3x1xf32", "%z, %p"),
+    "the same rows of all batches": """func.func @main(%c: tensor<2x3x5x2xf32>, %p: tensor<4x1xi32>) -> tensor<2x3x4x2xf32> {
+  %0 = "stablehlo.gather"(%c, %p) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1, 3],
+    collapsed_slice_dims = [2], start_index_map = [2], index_vector_dim = 1>,
+    slice_sizes = array<i64: 2, 3, 1, 2>}> : (tensor<2x3x5x2xf32>, tensor<4x1xi32>) -> tensor<2x3x4x2xf32>
+  return %0 : tensor<2x3x4x2xf32>
+}""",
+    "conv3d with a bias": """func.func @main(%x: tensor<1x4x4x4x32xf32>, %k: tensor<3x3x3x32x32xf32>, %b: tensor<32xf32>) -> tensor<1x4x4x4x32xf32> {
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f],
+    window = {stride = [1, 1, 1], pad = [[1, 1], [1, 1], [1, 1]]}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<1x4x4x4x32xf32>, tensor<3x3x3x32x32xf32>) -> tensor<1x4x4x4x32xf32>
+  %1 = stablehlo.broadcast_in_dim %b, dims = [4] : (tensor<32xf32>) -> tensor<1x4x4x4x32xf32>
+  %2 = stablehlo.add %0, %1 : tensor<1x4x4x4x32xf32>
+  return %2 : tensor<1x4x4x4x32xf32>
+}""",
+}  # fmt: skip
+"""Programs that tt-mlir writes with ops whose operands we once took for others."""
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_operands_are_what_tt_mlir_means(name: str):
+    checks = checked(FORMS[name])
+    assert checks is not None and len(checks) >= 3
+    assert [str(check) for check in checks if not check.ok] == []
+
+
 @pytest.mark.parametrize("name", ["all_to_all", "sharded_matmul", "cond", "conv2d"])
 @pytest.mark.parametrize("stage", ["shlo_compiler", "ttir", "ttnn"])
 def test_what_we_print_is_read_by_tt_mlir(name: str, stage: str):

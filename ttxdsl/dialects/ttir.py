@@ -201,18 +201,6 @@ class CumSumOp(indexing.CumSum[IntegerAttr[I64]], Destination): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[I64]], Destination): ...
 
 class MatmulOp(contraction.Matmul, Destination): ...
-class Conv3dOp(contraction.Conv3d, Destination):
-    batch_dim = opt_prop_def(IntegerAttr[I64])
-    depth_dim = opt_prop_def(IntegerAttr[I64])
-    height_dim = opt_prop_def(IntegerAttr[I64])
-    width_dim = opt_prop_def(IntegerAttr[I64])
-    channel_dim = opt_prop_def(IntegerAttr[I64])
-
-    def image_dims(self) -> tuple[int, ...]:
-        """Where batch, depth, height, width and channels are."""
-        return self._said_dims("batch", "depth", "height", "width", "channel")
-
-
 class ConstantOp(creation.Constant, TTIROp): ...
 class ZerosOp(creation.Zeros[DenseInts], TTIROp): ...
 class OnesOp(creation.Ones[DenseInts], TTIROp): ...
@@ -356,6 +344,18 @@ class Biased(DPSOp):
     def in_place(self) -> bool:
         """Whether the last operand is the destination, not the bias."""
         return bool(self.rest) and self.rest[-1].type == self.results[0].type
+
+
+class Conv3dOp(contraction.Conv3d, Biased):
+    batch_dim = opt_prop_def(IntegerAttr[I64])
+    depth_dim = opt_prop_def(IntegerAttr[I64])
+    height_dim = opt_prop_def(IntegerAttr[I64])
+    width_dim = opt_prop_def(IntegerAttr[I64])
+    channel_dim = opt_prop_def(IntegerAttr[I64])
+
+    def image_dims(self) -> tuple[int, ...]:
+        """Where batch, depth, height, width and channels are."""
+        return self._said_dims("batch", "depth", "height", "width", "channel")
 
 
 class Conv2dOp(contraction.Conv2d, Biased):

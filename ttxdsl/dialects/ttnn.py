@@ -47,6 +47,7 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
@@ -129,6 +130,12 @@ class OnDevice(TTNNOp):
     """Base of ops whose last operand is the device handle, if they name it."""
 
     device = opt_operand_def(DeviceType)
+
+
+class PerhapsBiased(TTNNOp):
+    """Base of ops that end with perhaps a bias, and then perhaps the device handle."""
+
+    rest = var_operand_def()
 
 
 class Made(TTNNOp):
@@ -272,7 +279,7 @@ class TopKOp(indexing.TopK[IntegerAttr[SI32]], TTNNOp): ...
 class CumSumOp(indexing.CumSum[IntegerAttr[SI32]], TTNNOp): ...
 class CumProdOp(indexing.CumProd[IntegerAttr[SI32]], TTNNOp): ...
 
-class Conv3dOp(contraction.Conv3d, OnDevice):
+class Conv3dOp(contraction.Conv3d, PerhapsBiased):
     """See `ttir.conv3d`. A weight of two dimensions is a prepared one: its rows are the
     places of the window times the input channels of a group.
     """

@@ -7,6 +7,7 @@ Source: the op descriptions of `ttxdsl/dialects/_tt/`.
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -163,22 +164,28 @@ def _conv2d(_: Interpreter, op: Any, args: Values) -> Values:
         x = kernels.transpose(x, order)
     padding = ((top, bottom), (left, right))
     result = _convolution(op, x, weight, padding, ints(op.dilation))
-    if bias:
-        # one number a channel, the last dimension
-        result = BINARY["add"](result, kernels.convert(bias[0], result.dtype))
+    result = _biased(result, bias)
     shape, _dtype = tensor_of(op.results[0].type)
     if order != (0, 1, 2, 3):
         return (kernels.transpose(result, sorted(range(4), key=order.__getitem__)),)
     return (kernels.reshape(result, 4, shape),)
 
 
+def _biased(result: Array, bias: Sequence[Array]) -> Array:
+    """The result plus one number a channel, its last dimension, if there is a bias."""
+    if not bias:
+        return result
+    return BINARY["add"](result, kernels.convert(bias[0], result.dtype))
+
+
 def _conv3d(_: Interpreter, op: Any, args: Values) -> Values:
-    x, weight = args
+    x, weight, *bias = args
     order = op.image_dims()
     weight = _unprepared(op, weight)
     dilation = (1, 1, 1) if op.dilation is None else ints(op.dilation)
     padding = tuple((amount, amount) for amount in ints(op.padding))
     result = _convolution(op, kernels.transpose(x, order), weight, padding, dilation)
+    result = _biased(result, bias)
     back = sorted(range(len(order)), key=order.__getitem__)
     return (kernels.transpose(result, back),)
 

@@ -235,7 +235,8 @@ def _batch_norm(training: bool, _: Interpreter, op: Any, args: Values) -> Values
     by = named(op, args)
     x = widen(by["input"])
     rank = rank_of(op.input.type)
-    axis = 1 if op.dimension is None else int(number(op.dimension)) % rank
+    said = op.properties.get("dimension")
+    axis = 1 if said is None else int(number(said)) % rank
     others = tuple(at - rank for at in range(rank) if at != axis)
     if training:
         mean = x.mean(axis=others, keepdims=True, dtype=x.dtype)

@@ -225,10 +225,14 @@ def _rows(op: Any, lead: int, x: Array, index: Array) -> tuple[Array, Array, lis
     """The input as rows for each batch, for each window where, and its last place.
 
     The input is `[batch, sizes…, row]`, or of columns `[row, batch, sizes…]`; the index
-    is `[batch, dimension, window]`: where each window starts.
+    is `[batch, dimension, window]`, or one for all batches: where each window starts.
     """
     sizes, windows = ints(op.sizes), ints(op.windows)
-    x = _rows_last(op, x, lead, index.shape[lead], prod(sizes))
+    batch = index.shape[lead] if bool(op.column) else x.shape[lead]
+    x = _rows_last(op, x, lead, batch, prod(sizes))
+    index = np.broadcast_to(
+        index, (*index.shape[:lead], batch, *index.shape[lead + 1 :])
+    )
     limits = [size - window for size, window in zip(sizes, windows, strict=True)]
     return x, np.moveaxis(widen(index), -2, 0), limits
 

@@ -30,6 +30,15 @@ from ttxdsl.tt.library import LLMBOX
 _BLAMED = 3
 """Ops that are named; the first says most."""
 
+_UNKNOWN = 3
+"""The exit code if tt-mlir's own text cannot be read here, and nothing else is wrong."""
+
+
+def _code(comparison: TtComparison) -> int:
+    if comparison.agree:
+        return 0
+    return _UNKNOWN if comparison.unknown else 1
+
 
 def _way_json(way: Way) -> dict[str, Any]:
     answer = way.answer
@@ -44,6 +53,7 @@ def _way_json(way: Way) -> dict[str, Any]:
             {
                 "stage": one.stage,
                 "ok": one.ok,
+                "compared": one.compared,
                 "max_abs": one.max_abs,
                 "why": one.why,
                 "rounds_to": list(one.rounds),
@@ -59,6 +69,7 @@ def _json(comparison: TtComparison) -> dict[str, Any]:
     return {
         "source": comparison.source,
         "agree": comparison.agree,
+        "unknown": comparison.unknown,
         "alone": _way_json(comparison.alone),
         "through": _way_json(comparison.through),
         "bytes_per_device": both and {"ours": both[0], "tt_mlir": both[1]},
@@ -78,7 +89,10 @@ def _json(comparison: TtComparison) -> dict[str, Any]:
 
 def _lines(name: str, way: Way) -> Iterator[Text]:
     """What became of the program on one way."""
-    verdict = styled(way.verdict, "green" if way.ok else "bold red")
+    compiled = way.answer is not None and way.answer.ok
+    unknown = compiled and not any(check.is_wrong for check in way.checks)
+    color = "green" if way.ok else "yellow" if unknown else "bold red"
+    verdict = styled(way.verdict, color)
     yield styled(f"{name}: ", "bold") + verdict
     if way.stopped_by is not None:
         op, place = way.stopped_by
@@ -103,7 +117,7 @@ def _numbers(comparison: TtComparison) -> Table | None:
             if one.ok and one.rounds:
                 told += f" (it rounds to {', '.join(one.rounds)})"
             worst = "" if one.max_abs is None else f"{one.max_abs:.2e}"
-            shown = styled(told, "" if one.ok else "bold red")
+            shown = styled(told, "bold red" if one.is_wrong else "")
             table.add_row(name, one.stage, worst, shown)
     return table
 
@@ -125,7 +139,12 @@ def _collectives(rows: tuple[CollectiveRow[CountedCollective], ...]) -> Table:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the command; 1 if tt-mlir does not take the program or computes otherwise."""
+    """Run the command.
+
+    Returns:
+        1 if tt-mlir does not take the program or computes otherwise, 3 if that cannot be
+        told, 0 if all is well.
+    """
     program = read_as_program(options.file, options)
     limits = limits_of(options)
     inputs = program.random_inputs(options.seed, max_memory=limits.memory)
@@ -141,7 +160,7 @@ def execute(options: argparse.Namespace) -> int:
     )
     if options.json:
         print_json(_json(comparison))
-        return 0 if comparison.agree else 1
+        return _code(comparison)
     report = report_console()
     report.print(heading(comparison.source, "  beside tt-mlir"), soft_wrap=True)
     for line in (
@@ -161,7 +180,7 @@ def execute(options: argparse.Namespace) -> int:
     if ours is not None and theirs is not None:
         line = f"Memory of a device at its fullest: ours {ours} B, tt-mlir's {theirs} B"
         report.print(styled(line, ""), soft_wrap=True)
-    return 0 if comparison.agree else 1
+    return _code(comparison)
 
 
 def add_command(commands: Any) -> None:

@@ -76,8 +76,13 @@ class Way:
             return f"refused before tt-mlir is asked: {self.refusal}"
         if not self.answer.ok:
             return f"refused: {self.answer.error}"
-        wrong = next((one for one in self.checks if not one.ok), None)
-        return "compiles" if wrong is None else f"compiles, and {wrong.stage} is wrong"
+        wrong = next((one for one in self.checks if one.is_wrong), None)
+        if wrong is not None:
+            return f"compiles, and {wrong.stage} is wrong"
+        unknown = [one.stage for one in self.checks if not one.compared]
+        if not unknown:
+            return "compiles"
+        return f"compiles; we cannot read or run, so not compared: {', '.join(unknown)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,16 @@ class TtComparison:
     @property
     def agree(self) -> bool:
         """Whether it takes the program through us, and what it makes is right."""
-        return self.through.ok and all(check.ok for check in self.alone.checks)
+        right = self.through.ok and all(check.ok for check in self.alone.checks)
+        return right and self.through.not_run is None
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing is refused or wrong, but something cannot be read or run here."""
+        compiled = self.through.answer is not None and self.through.answer.ok
+        checks = (*self.through.checks, *self.alone.checks)
+        wrong = any(check.is_wrong for check in checks)
+        return compiled and not wrong and not self.agree
 
     @property
     def bytes(self) -> tuple[int, int] | None:
@@ -117,6 +131,14 @@ def _op_of_line(text: str, module: ModuleOp, line: int) -> Operation | None:
         if isinstance(place, ParsedLoc) and place.position.split(":")[-2] == str(line):
             return op
     return None
+
+
+def _read(local: str) -> ModuleOp | None:
+    """The module of a text of tt-mlir's; None if it cannot be read, as its check says."""
+    try:
+        return parse_program(local, LOCAL)
+    except CompileError:
+        return None
 
 
 def _peak(module: ModuleOp) -> int | None:
@@ -192,7 +214,7 @@ def compare_with_tt(
     alone = _way(module, arrays, descriptor, timeout)
     through = _through(program, partition, arrays, descriptor, timeout)
     theirs = alone.answer.stages.get(LOCAL) if alone.answer is not None else None
-    local = parse_program(theirs, LOCAL) if theirs is not None else None
+    local = None if theirs is None else _read(theirs)
     return TtComparison(
         source=program.source,
         alone=alone,

@@ -82,10 +82,11 @@ class StageCheck:
         stage: its name.
         ok: whether every result is what the program's is.
         max_abs: the largest difference of an element; None if it was not run.
-        why: what is wrong: it cannot be read, not be run, or gives other numbers.
+        why: what is wrong: it gives other numbers, or we cannot read or run it.
         rounds: the types that it rounds to and the program does not, which the
             comparison allows for.
         ops: those of its ops that differ first, as far as lines tell.
+        compared: whether its numbers were: what we cannot read or run is not wrong.
     """
 
     stage: str
@@ -94,6 +95,12 @@ class StageCheck:
     why: str | None
     rounds: tuple[str, ...] = ()
     ops: tuple[DifferentOp, ...] = ()
+    compared: bool = True
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it computes something else."""
+        return self.compared and not self.ok
 
     def __str__(self) -> str:
         said = f"{self.stage}: {'equal' if self.ok else self.why}"
@@ -391,8 +398,9 @@ def check_stages(
                 continue
             check = _check(stage, made, boundary, reference, blame=not blamed)
         except CompileError as error:
-            check = StageCheck(stage, False, None, f"cannot be read: {error.message}")
-        blamed = blamed or not check.ok
+            why = f"cannot be read: {error.message}"
+            check = StageCheck(stage, False, None, why, compared=False)
+        blamed = blamed or check.is_wrong
         checks.append(check)
     return tuple(checks)
 
@@ -416,9 +424,12 @@ def _check(
     values = _Values()
     try:
         results = form.run(reference.inputs, local=local, values=values)
+    except ReplicaMismatchError as error:
+        return StageCheck(stage, False, None, error.message, rounds)
     except (CompileError, InterpretationError) as error:
         said = error.message if isinstance(error, CompileError) else str(error)
-        return StageCheck(stage, False, None, f"cannot be run: {said}", rounds)
+        why = f"cannot be run: {said}"
+        return StageCheck(stage, False, None, why, rounds, compared=False)
     widest = max((epsilon(one) for one in (*narrow, *reference.floats)), default=0.0)
     worst, why = 0.0, None
     for at, (found, wanted) in enumerate(zip(results, reference.results, strict=True)):

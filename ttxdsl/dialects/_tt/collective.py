@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerAttr,
 )
-from xdsl.irdl import opt_operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from ttxdsl.dialects._tt.attributes import SI32, UI32, DenseInts, ints
@@ -446,6 +446,9 @@ class PointToPoint(CollectiveOp):
     """
 
     name = "point_to_point"
+    input = operand_def(
+        AnyTensorTypeConstr
+    )  # before the output, which is declared here
     optional_output_tensor = opt_operand_def(AnyTensorTypeConstr)
     sender_coord = prop_def(DenseInts)
     receiver_coord = prop_def(DenseInts)

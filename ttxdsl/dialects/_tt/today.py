@@ -30,7 +30,8 @@ class Today(NamedTuple):
 
     Attributes:
         name: the mnemonic.
-        operands: their names; `?` after one that may be missing, `*` after any number.
+        operands: their names, in the dialect's order; `?` after one that may be missing,
+            `*` after any number.
         properties: their names; `?` after one that may be missing.
         results: their names.
         only: the dialect that has it, if it is one.
@@ -152,18 +153,29 @@ TODAY: tuple[Today, ...] = (
     Today("max_pool2d_with_indices", "input outputs*", properties=_POOL, results="result result_indices"),
     Today("global_avg_pool2d"),
     # norms
-    Today("batch_norm_inference", "input running_mean? running_var? weight? bias?", f"dimension? {_NORM}"),
+    # in ttir the scale and the offset come first, and inference has all five
+    Today("batch_norm_inference", "input weight bias running_mean running_var", f"dimension? {_NORM}", only="ttir"),
+    Today("batch_norm_inference", "input running_mean? running_var? weight? bias?", _NORM, only="ttnn"),
+    Today(
+        "batch_norm_training",
+        "input weight bias running_mean? running_var?",
+        f"dimension? momentum? {_NORM}",
+        "result batch_mean batch_variance",
+        only="ttir",
+    ),
     Today(
         "batch_norm_training",
         "input running_mean? running_var? weight? bias?",
-        f"dimension? momentum? {_NORM}",
+        f"momentum? {_NORM}",
         "result batch_mean batch_variance",
+        only="ttnn",
     ),
     Today("group_norm", "input input_mask? weight? bias?", f"num_groups channel_dim? {_NORM}"),
     Today("layer_norm", "input weight? bias?", f"normalized_shape? {_NORM}"),
     Today("rms_norm", "input weight? bias?", f"normalized_shape? {_NORM}"),
     Today("distributed_layer_norm", "input weight? bias? residual?", f"cluster_axis num_links? topology? sub_device_id? {_NORM}", on_device=True),
-    Today("distributed_rms_norm", "input weight? residual? stats? semaphore?", f"cluster_axis num_links? topology? sub_device_id? {_NORM}", on_device=True),
+    Today("distributed_rms_norm", "input weight? residual?", f"cluster_axis num_links? topology? sub_device_id? {_NORM}", only="ttir"),
+    Today("distributed_rms_norm", "input weight? residual? stats? semaphore?", f"cluster_axis num_links? topology? sub_device_id? {_NORM}", only="ttnn", on_device=True),
     # attention
     Today("rotary_embedding", "input cos_cache sin_cache", "token_index? compute_config?", only="ttnn"),
     Today("scaled_dot_product_attention", "query key value attention_mask? attention_sink?", _HEADS),
