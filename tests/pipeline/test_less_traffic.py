@@ -13,16 +13,26 @@ from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 BY_PRIORITY, AGGRESSIVE = "sdy-user-priority-propagate", "sdy-aggressive-propagate"
 
 
-def program(given: str = '"y", "x"', wanted: str = '"x"') -> str:
-    """A value that is given split in one way and wanted in another, with both in one op."""
-    return f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @main(%a: tensor<16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{given}}}]>}}) -> tensor<16xf32> {{
-  %0 = stablehlo.minimum %a, %a {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{{wanted}, ?}}]>]>}} : tensor<16xf32>
-  %1 = stablehlo.complex %a, %a : tensor<16xcomplex<f32>>
-  %2 = stablehlo.real %1 : (tensor<16xcomplex<f32>>) -> tensor<16xf32>
-  %3 = stablehlo.constant dense<0> : tensor<i32>
-  %4 = stablehlo.dynamic_update_slice %2, %0, %3 : (tensor<16xf32>, tensor<16xf32>, tensor<i32>) -> tensor<16xf32>
-  return %4 : tensor<16xf32>
+def program(*, table: str = '{}, {"m"}', batch: str = '"b"') -> str:
+    """Rows of a table, and a layer on them, whose weights are split by the batch's axis.
+
+    Args:
+        table: how that is split.
+        batch: the axis of the weights.
+    """
+    return f"""sdy.mesh @mesh = <["b"=2, "m"=4]>
+func.func public @main(
+    %j: tensor<2x16xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"b"}}, {{}}]>}},
+    %t: tensor<64x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{table}]>}},
+    %v: tensor<32x48xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{batch}}}, {{"m"}}]>}},
+    %w: tensor<48x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"m"}}, {{{batch}}}]>}})
+    -> tensor<2x16x32xf32> {{
+  %i = stablehlo.broadcast_in_dim %j, dims = [0, 1] : (tensor<2x16xi32>) -> tensor<2x16x1xi32>
+  %x = "stablehlo.gather"(%t, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 32>}}> : (tensor<64x32xf32>, tensor<2x16x1xi32>) -> tensor<2x16x32xf32>
+  %q = stablehlo.dot_general %x, %v, contracting_dims = [2] x [0] : (tensor<2x16x32xf32>, tensor<32x48xf32>) -> tensor<2x16x48xf32>
+  %0 = stablehlo.dot_general %q, %w, contracting_dims = [2] x [0] : (tensor<2x16x48xf32>, tensor<48x32xf32>) -> tensor<2x16x32xf32>
+  %1 = stablehlo.add %x, %0 : tensor<2x16x32xf32>
+  return %1 : tensor<2x16x32xf32>
 }}"""
 
 
@@ -33,13 +43,19 @@ def test_the_one_that_sends_less_is_stage_6():
         for name in (BY_PRIORITY, AGGRESSIVE)
     )
     partitioned = given.partition()
-    assert bytes_sent(partitioned.module) == aggressive < by_priority
+    # without optimizing 6,144: what is to send less sends no more than that
+    assert bytes_sent(partitioned.module) == aggressive == 4_608 < by_priority
     (remark,) = [one for one in partitioned.remarks if "stage 6" in one.message]
-    assert f"{aggressive} bytes, {by_priority} with" in remark.message
-    array = np.random.default_rng(0).standard_normal(16).astype("f4")
-    (wanted,) = run_module(parse(program()), [array])
-    (found,) = partitioned.simulate(array)
-    np.testing.assert_array_equal(found, wanted)
+    assert f"{aggressive:,} bytes, {by_priority:,} with" in remark.message
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(64, size=(2, 16), dtype="i4")]
+    arrays += [
+        rng.standard_normal(shape).astype("f4")
+        for shape in ((64, 32), (32, 48), (48, 32))
+    ]
+    (wanted,) = run_module(parse(program()), arrays)
+    (found,) = partitioned.simulate(*arrays)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_stages_apart_choose_the_same():
@@ -51,15 +67,15 @@ def test_stages_apart_choose_the_same():
     assert bytes_sent(module) == bytes_sent(whole.module)
 
 
-UNRELATED = '%b: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p1]>}'
+UNRELATED = '%b: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}p1]>}'
 """An argument of a priority that has nothing to do with the contradiction."""
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        program(wanted='"y", "x"'),
-        program().replace("(%a", f"({UNRELATED}, %a"),
+        program(table="{}, {}", batch=""),
+        program().replace("%j:", f"{UNRELATED}, %j:", 1),
     ],
     ids=["no contradiction", "priorities"],
 )
@@ -74,7 +90,7 @@ def test_why_tells_of_the_chosen_one():
     """What an explanation records is what is compiled."""
     given = ttxdsl.load(program())
     by_priority, aggressive = (
-        str(given.partition(propagation=name).why("%4"))
+        str(given.partition(propagation=name).why("%0"))
         for name in (BY_PRIORITY, AGGRESSIVE)
     )
-    assert str(given.partition().why("%4")) == aggressive != by_priority
+    assert str(given.partition().why("%0")) == aggressive != by_priority

@@ -4,8 +4,8 @@ Where shardings contradict each other, who comes first decides, and no order is 
 best: with weights split over the axis of the batch, op priorities let those of the
 weights win, so that the batch is gathered. What both ways would have devices send is
 counted (`traffic.py`) before anything is planned. That is rough, for optimizations make up
-for much of it: where it is clearly less, the program goes on to stage 11 both ways, and
-the cheaper one is stage 6.
+for much of it: where it is less, the program goes on to stage 11 both ways, and the
+cheaper one is stage 6.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,9 @@ from ttxdsl.transforms.shardy.propagation.engine import Propagation
 from ttxdsl.transforms.shardy.propagation.traffic import traffic
 from ttxdsl.transforms.shardy.propagation.user_priority import UserPriorityPropagatePass
 
-CLEARLY_LESS = 0.75
+CLEARLY_LESS = 0.95
 """The part of the bytes of the one from which on the other is tried: lower, it misses what
-pays, higher, most tries are for nothing (docs/evidence/decisions.md, 2026-11-22)."""
+pays, higher, most tries are for nothing (docs/evidence/decisions.md, 2026-11-27)."""
 
 Sent = Callable[[Context, ModuleOp], int]
 """What devices send if a module goes on from stage 6, which changes it."""

@@ -90,9 +90,12 @@ def _sent(
     for at, (now, wanted, shape) in enumerate(
         zip(shardings, agreement.shardings, shapes, strict=True)
     ):
-        moved = 0 if wanted is None else _resharded(now, wanted, mesh, shape)
-        summed = 0
-        if at >= len(node.op.operands) and agreement.reduction:
+        is_result = at >= len(node.op.operands)
+        moved = summed = 0
+        if wanted is not None:  # what an op makes is resharded behind it
+            way = (wanted, now) if is_result else (now, wanted)
+            moved = _resharded(*way, mesh, shape)
+        if is_result and agreement.reduction:
             summed = _combined(wanted or now, agreement.reduction, mesh, shape)
         found.append((moved, summed))
     return tuple(found) if any(map(any, found)) else ()
@@ -105,13 +108,16 @@ def _shape(rule: OpShardingRule, mapping: TensorMapping) -> tuple[int, ...]:
 
 def _resharded(
     now: TensorSharding | None,
-    wanted: TensorSharding,
+    wanted: TensorSharding | None,
     mesh: Mesh,
     shape: tuple[int, ...],
 ) -> int:
-    axes = now.axes_per_dim if now is not None else ((),) * len(shape)
-    source = TensorSharding.closed(mesh, axes)
-    target = TensorSharding.closed(mesh, wanted.axes_per_dim)
+    source, target = (
+        TensorSharding.closed(
+            mesh, one.axes_per_dim if one is not None else ((),) * len(shape)
+        )
+        for one in (now, wanted)
+    )
     plan = cheapest_reshard(source, target, (mesh, mesh), shape)
     return plan_bytes(plan, source, mesh, shape) // 64  # which it takes an element for
 
