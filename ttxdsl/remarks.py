@@ -7,7 +7,7 @@ form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
 
 import re
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -88,3 +88,16 @@ def emit_remark(message: str, where: Operation | None = None) -> None:
 def emit_warning(message: str, where: Operation | None = None) -> None:
     """Tell of something that costs memory, time or bytes."""
     _emit("warning", message, where)
+
+
+def rounds(most: int, work: str, where: Operation | None = None) -> Iterator[int]:
+    """Count the rounds of a loop that provably ends before `most`.
+
+    If the proof is wrong, the loop ends there with a warning.
+    """
+    yield from range(most)
+    emit_warning(
+        f"{work} was stopped after {most} rounds, since it did not come to an end:"
+        " a mistake of the compiler. The program is right, but may send more than it need",
+        where,
+    )

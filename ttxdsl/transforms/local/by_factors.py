@@ -203,7 +203,7 @@ def _find_plan(
         for factor, axes in by_factor
         if axes and factor not in local
     }
-    while True:
+    while True:  # each round replicates one more factor
         while _also_replicated(every_part, replicated):
             pass
         axes = _axes_of_factors(op, rule, layouts, parts_of, replicated)

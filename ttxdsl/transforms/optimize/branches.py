@@ -13,6 +13,8 @@ What it sends others may join, or find sent already.
 the value from outside, or on what it hands out. Ahead and behind that is done to the same
 values. Each device sends what it sent before; but there is one collective in the program
 instead of several, and others may join it.
+
+**Why it ends.** A choice that is taken is gone, and brings in only those that were in it.
 """
 
 from __future__ import annotations

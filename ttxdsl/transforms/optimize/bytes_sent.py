@@ -8,6 +8,8 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import value_bytes
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.sharding.cost import Ring, ring_bytes
+from ttxdsl.sharding.links import DEFAULT_LINK
+from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.single_ops import MOVED
 
 _RINGS: dict[type[Operation], Ring] = {
@@ -26,14 +28,41 @@ def bytes_sent(module: ModuleOp) -> int:
     large as the first.
     """
     runs = Runs(module)
-    return sum(_bytes(op) * runs.of(op).count for op in ops_of_type(module, *MOVED))
+    return sum(_sent(op)[0] * runs.of(op).count for op in ops_of_type(module, *MOVED))
 
 
-def _bytes(op: Operation) -> int:
+def body_sends(program: DeviceProgram) -> tuple[int, float]:
+    """Return the bytes that a device sends in one run of a body, and how long they take.
+
+    Loops count as in `bytes_sent`, branches all; collectives follow one another.
+    """
+    total, seconds = 0, 0.0
+    for block in program.nesting.blocks():
+        times, inner = 1, block
+        while inner is not program.block:
+            around = inner.parent_op()
+            assert around is not None and around.parent is not None, "in a body that is"
+            if isinstance(around, stablehlo.WhileOp):
+                turns = program.trip_counts.of(around)
+                times *= 1 if turns is None else turns
+            inner = around.parent
+        for op in block.ops:
+            if type(op) in _RINGS:
+                sent, size = _sent(op)
+                total += times * sent
+                seconds += times * DEFAULT_LINK.seconds_of_bytes(
+                    _RINGS[type(op)], sent, size
+                )
+    return total, seconds
+
+
+def _sent(op: Operation) -> tuple[int, int]:
+    """The bytes that a device sends for one collective, and how many take part."""
     ring = _RINGS[type(op)]
     size = 2
     if ring is not Ring.COLLECTIVE_PERMUTE:
         groups = op.properties["replica_groups"]
         if isinstance(groups, DenseIntOrFPElementsAttr):
             size = groups.get_shape()[-1]
-    return sum(ring_bytes(ring, value_bytes(value), size) for value in op.operands)
+    sent = sum(ring_bytes(ring, value_bytes(value), size) for value in op.operands)
+    return sent, size

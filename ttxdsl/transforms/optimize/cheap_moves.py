@@ -21,6 +21,13 @@ The places are a least vertex cut (`min_cut.py`): vertices are values with dimen
 priced by what moving them sends; sources are values that devices have in the first form
 only; sinks are values that an op needs in the second. Only what sends fewer bytes than
 before is changed, or as many in fewer moves.
+
+**Why it ends.** Each change lowers the pair (bytes, number of moves) along its axes. All
+moves of a group are replaced by those of the cut, whose price is what they send, if what
+is made reads no value that goes with the old moves. A value may have two vertices, one
+behind a move and one ahead of the move back; a cut that drops the one but reads the other
+would keep the old move beside the new ones, unpriced. `_missing` finds these, they become
+sinks, and the cut is looked for again: at most once a vertex, for sinks are not dropped.
 """
 
 from collections.abc import Sequence
@@ -30,6 +37,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, is_tensor, shape_of
+from ttxdsl.remarks import rounds
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.optimize.apart_slices import take_slices_apart
@@ -37,7 +45,7 @@ from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.dims import held_in, led_to
 from ttxdsl.transforms.optimize.in_order import InOrder, places_in
 from ttxdsl.transforms.optimize.merged_dims import keep_apart
-from ttxdsl.transforms.optimize.min_cut import VertexGraph, for_each
+from ttxdsl.transforms.optimize.min_cut import Cut, VertexGraph, for_each
 from ttxdsl.transforms.optimize.positions import is_numbered, number_all
 from ttxdsl.transforms.optimize.repeated_exchanges import gather_repeated
 from ttxdsl.transforms.optimize.single_ops import (
@@ -47,6 +55,9 @@ from ttxdsl.transforms.optimize.single_ops import (
     is_elementwise,
     slice_of,
 )
+
+_ROUNDS = 8
+"""How often the moves of a block are looked at, beside once a move."""
 
 GATHERS = "cheap-gathers"
 EXCHANGES = "cheap-exchanges"
@@ -100,6 +111,8 @@ class _Region:
         """What the moves make, and what they move."""
         self._second: dict[int, SSAValue] = {}
         self._first: dict[int, SSAValue] = {}
+        self._parts: dict[SSAValue, SSAValue] = {}
+        """What stands for parts of values behind moves now."""
         self._order = places_in(block)
         self._gathered = {
             (op.operands[0], op.all_gather_dim.value.data): op
@@ -321,7 +334,9 @@ class _Region:
 
     def _first_form(self, vertex: _Vertex) -> SSAValue:
         """What a device holds of a vertex before it is moved."""
-        return vertex.value if vertex.above else self._first[id(vertex)]
+        if vertex.above:
+            return self._parts.get(vertex.value, vertex.value)
+        return self._first[id(vertex)]
 
     def _make_first(self, vertex: _Vertex) -> None:
         """Do an op that was behind moves ahead of them."""
@@ -470,11 +485,49 @@ class _Region:
             if self._is_needed(result, vertex.dims):
                 graph.sink(vertex.number)
         cut = graph.least_cut(near_sources=False)
+        while missing := self._missing(group, moved, cut):
+            for vertex in missing:
+                graph.sink(vertex.number)
+            cut = graph.least_cut(near_sources=False)
         sent = sum(prices[id(one)] for one in group if one.number in cut.vertices)
         if sent > now or cut.price >= now + each * len(today):
             return False
-        self._change(group, moved, cut.vertices, cut.behind)
+        self._change(group, moved, cut)
         return True
+
+    def _missing(
+        self, group: list[_Vertex], moved: list[_Moved], cut: Cut
+    ) -> list[_Vertex]:
+        """Return the vertices whose second form a cut drops, but new ops would read."""
+        wanted = _wanted(group, cut)
+        dropped = {
+            value: vertex
+            for value, vertex in (*moved, *((one.value, one) for one in wanted))
+            if vertex.number not in cut.vertices and vertex.number not in cut.behind
+        }
+        if not dropped:
+            return []
+        read: list[SSAValue] = []
+        for vertex in group:
+            if not vertex.above:
+                continue
+            if vertex.number in cut.vertices:
+                read.append(vertex.value if vertex.other is None else vertex.other)
+                gathered = self._gathered.get((vertex.value, vertex.dims[0]))
+                if gathered is not None and not self.gathers:
+                    read.append(gathered.results[0])
+            elif vertex.number in cut.behind:
+                moved_operands = {one.value for one in vertex.inputs}
+                read += (one for one in _operands(vertex) if one not in moved_operands)
+        for vertex in wanted:
+            inputs = {id(one) for one in vertex.inputs}
+            for operand in _operands(vertex):
+                one = self.below.get(operand)
+                if one is None or id(one) not in inputs:
+                    read.append(operand)
+                elif one.above:
+                    read.append(one.value)
+        return [dropped[value] for value in dict.fromkeys(read) if value in dropped]
 
     def _paid(self, vertex: _Vertex) -> int:
         if self.gathers:
@@ -485,22 +538,16 @@ class _Region:
         self,
         group: list[_Vertex],
         moved: list[_Moved],
-        chosen: set[int],
-        behind: set[int],
+        cut: Cut,
     ) -> None:
+        chosen, behind = cut.vertices, cut.behind
         for vertex in group:
             if vertex.other is not None:  # used as early as what it is made of is there
                 assert isinstance(vertex.value, OpResult)
                 self.program.move_up(vertex.value.op)
-        below = [vertex for vertex in group if not vertex.above]
-        ahead = [vertex for vertex in below if vertex.number not in behind]
-        wanted = {id(vertex) for vertex in ahead}
-        for vertex in reversed(below):
-            if id(vertex) in wanted:
-                wanted.update(id(one) for one in vertex.inputs)
-        for vertex in below:
-            if id(vertex) in wanted:
-                self._make_first(vertex)
+        ahead = [one for one in group if not one.above and one.number not in behind]
+        for vertex in _wanted(group, cut):
+            self._make_first(vertex)
         dead: list[SSAValue] = []
         replaced = [*moved, *((one.value, one) for one in ahead)]
         if self.gathers:
@@ -523,7 +570,8 @@ class _Region:
             for use in list(value.uses):
                 op = use.operation
                 if op.parent is self.block and self._is_part(op, vertex.dims[0]):
-                    op.results[0].replace_all_uses_with(self._first_form(vertex))
+                    part = self._parts[op.results[0]] = self._first_form(vertex)
+                    op.results[0].replace_all_uses_with(part)
                     dead.append(op.results[0])
         return dead
 
@@ -531,6 +579,22 @@ class _Region:
 def _is_there(vertex: _Vertex) -> bool:
     value = vertex.value
     return not isinstance(value, OpResult) or value.op.parent is not None
+
+
+def _wanted(group: list[_Vertex], cut: Cut) -> list[_Vertex]:
+    """Return the vertices behind moves that are made in their first form, in order."""
+    below = [vertex for vertex in group if not vertex.above]
+    wanted = {id(vertex) for vertex in below if vertex.number not in cut.behind}
+    for vertex in reversed(below):
+        if id(vertex) in wanted:
+            wanted.update(id(one) for one in vertex.inputs)
+    return [vertex for vertex in below if id(vertex) in wanted]
+
+
+def _operands(vertex: _Vertex) -> Sequence[SSAValue]:
+    """Return the operands of the op that makes a vertex's value."""
+    owner = vertex.value.owner
+    return owner.operands if isinstance(owner, Operation) else ()
 
 
 def _dims_of(op: Operation) -> Places:
@@ -558,10 +622,11 @@ def _moves(
 
 def _move_cheaply(program: DeviceProgram, block: Block, kind: type[Operation]) -> bool:
     changed = False
-    for axes in _moves(program, block, kind):
+    for axes, first in _moves(program, block, kind).items():
         # what one group of moves changes may let another one move: each time less is sent
-        while moves := _moves(program, block, kind).get(axes):
-            if not _Region(program, axes, block, moves).solve():
+        for _ in rounds(_ROUNDS + len(first), f"moving {kind.name}s"):
+            moves = _moves(program, block, kind).get(axes)
+            if not moves or not _Region(program, axes, block, moves).solve():
                 break
             changed = True
     return changed

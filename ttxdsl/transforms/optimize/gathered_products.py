@@ -16,6 +16,9 @@ alike, may stand between product and sum.
 Instead of a part, each device makes the whole of a sum that is not scattered. That is only
 done where it takes few operations for each byte that need not be sent.
 
+**Why it ends.** Each round takes away sums and makes none: it makes all_gathers and
+all_to_alls, and `cheap-gathers` only moves those.
+
 An operand is sent once for all its products, as the activations that several weights are
 multiplied with, and for nothing where devices have all of it, or took their part of that.
 """
@@ -28,6 +31,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from ttxdsl.analysis.work import operations
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.remarks import rounds
 from ttxdsl.sharding.axes import Axes, lists_overlap
 from ttxdsl.sharding.cost import Ring
 from ttxdsl.transforms.local.combiner import SUM
@@ -97,7 +101,10 @@ def gather_operands(program: DeviceProgram, block: Block) -> bool:
     changed = False
     ops = program.sending(block)
     prices = _Prices(program, block)
-    while made := _gather_some(program, block, ops, prices):
+    for _ in rounds(1 + len(ops), NAME):
+        made = _gather_some(program, block, ops, prices)
+        if not made:
+            break
         changed = True
         ops = [use.operation for value in made for use in value.uses]  # more sums
         # what is there already is taken from there before others look at it

@@ -51,6 +51,7 @@ class VertexGraph:
     _to: list[int] = field(default_factory=list[int])
     _room: list[int] = field(default_factory=list[int])
     _edges: list[list[int]] = field(default_factory=lambda: [[], []])
+    _flow: int = 0
 
     _SOURCE = 0
     _SINK = 1
@@ -82,10 +83,13 @@ class VertexGraph:
         self._room += room, 0
 
     def least_cut(self, *, near_sources: bool) -> Cut:
-        """The cheapest cut; of several the one nearest to the sources, or to the sinks."""
-        price = 0
+        """Return the cheapest cut; of several the one nearest to the sources, or the sinks.
+
+        Sinks may be added, and the cheapest cut asked for again.
+        """
+        # the shortest way to the sinks gets longer each time (Dinic), up to all nodes
         while (levels := self._levels()) is not None:
-            price += self._blocking_flow(levels)
+            self._flow += self._blocking_flow(levels)
         count = len(self._edges) // 2
         if near_sources:
             reached = self._reached(self._SOURCE, 0)
@@ -96,7 +100,7 @@ class VertexGraph:
             behind = {v for v in range(1, count) if 2 * v in reaching}
             ahead_of_exit = {v for v in range(1, count) if 2 * v + 1 not in reaching}
         cut = {v for v in range(1, count) if v not in behind and v not in ahead_of_exit}
-        return Cut(price, cut, behind)
+        return Cut(self._flow, cut, behind)
 
     def _reached(self, start: int, against: int) -> set[int]:
         """The nodes that there is room to from one, or `against` edges: from which."""

@@ -3,6 +3,10 @@
 It works on what every device runs, behind stage 11. There every collective is, those too
 that stage 11 itself wrote (for lookups, halos and sums that no sharding speaks of), and
 why a rewrite is right can be said of one device's values alone, without shardings.
+
+**Why it ends.** Each optimization runs at most `ROUNDS` times on a block, and ends by its
+own docstring. None sends more, by its own proof; should the whole of a body send more
+bytes all the same, or as many in more time, the body is as it was before.
 """
 
 from collections.abc import Callable
@@ -16,7 +20,9 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
+from ttxdsl.ir.collector import discard_block
 from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.remarks import emit_warning
 from ttxdsl.transforms.local.collectives import (
     ALL_SLICE,
     SliceFunctions,
@@ -39,7 +45,9 @@ from ttxdsl.transforms.optimize import (
     turned_products,
     unused,
 )
+from ttxdsl.transforms.optimize.bytes_sent import body_sends
 from ttxdsl.transforms.optimize.device_program import DeviceProgram, NumberedDevices
+from ttxdsl.transforms.optimize.snapshot import Snapshot
 
 Optimization = Callable[[DeviceProgram, Block], bool]
 """Changes a block of the per-device program; whether it did."""
@@ -165,7 +173,12 @@ def _innermost_first(program: DeviceProgram) -> list[Block]:
 
 
 def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
-    for block in _innermost_first(program):
+    """Run optimizations on a body; it stays as it was if it then sends more."""
+    blocks = _innermost_first(program)
+    if not blocks:
+        return
+    before, body = body_sends(program), Snapshot(program.block)
+    for block in blocks:
         waiting = list(chosen)
         for one in chosen * ROUNDS:
             if one in waiting:
@@ -173,3 +186,16 @@ def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
                 if one(program, block):  # the others may find something new
                     waiting = [other for other in chosen if other is not one]
     program.finish()
+    after = body_sends(program)
+    if after > before:
+        emit_warning(
+            f"what optimize-collectives made would send {after[0]:,} bytes, and the"
+            f" program sends {before[0]:,}: it is left as it was. That is a mistake of"
+            " the compiler's",
+            program.block.parent_op(),
+        )
+        region, written = program.block.parent, body.write()
+        assert region is not None
+        region.detach_block(program.block)
+        discard_block(program.block)
+        region.add_block(written)

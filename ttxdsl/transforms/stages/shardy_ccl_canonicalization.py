@@ -4,6 +4,10 @@ An all_reduce whose result is only sliced becomes a reduce_scatter, what undoes 
 just done goes with it, and so on (`dialects/_sdy/canonicalize.py`); then collectives that
 nobody uses go.
 
+**Why it ends.** Each rewrite lowers the pair (number of collectives, number of
+all_reduces): it drops a collective, joins two, or puts another kind in the place of an
+all_reduce, and of a slice behind it where there is one.
+
 Source: the pass of that name in tt-mlir's StableHLO pipeline of 2026.
 """
 
@@ -20,6 +24,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 
 from ttxdsl.dialects import sdy
 from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.remarks import rounds
 
 _REWRITTEN = (
     sdy.AllGatherOp,
@@ -44,16 +49,16 @@ class ShardyCCLCanonicalizationPass(ModulePass):
         applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
         # xDSL's walker would ask about every op, and these are few
         collectives = list(ops_of_type(op, sdy.CollectiveOp))
-        changed = True
-        while changed:
+        for _ in rounds(2 * len(collectives) + 1, self.name):
             changed = False
             for collective in collectives:
                 if type(collective) in _REWRITTEN and collective.parent is not None:
                     rewriter = PatternRewriter(collective)
                     applier.match_and_rewrite(collective, rewriter)
                     changed |= rewriter.has_done_action
-            if changed:
-                collectives = list(ops_of_type(op, sdy.CollectiveOp))
+            if not changed:
+                break
+            collectives = list(ops_of_type(op, sdy.CollectiveOp))
         for collective in reversed(collectives):
             if not any(result.uses for result in collective.results):
                 Rewriter.erase_op(collective)

@@ -22,6 +22,7 @@ from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.sdy import SHARDING_RULE, OpShardingRuleAttr
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import all_ops
+from ttxdsl.remarks import rounds
 from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.sharding.step import (
     Directions,
@@ -40,6 +41,9 @@ from ttxdsl.transforms.shardy.propagation.graph import (
 )
 from ttxdsl.transforms.shardy.propagation.history import History
 from ttxdsl.transforms.shardy.propagation.sharding_groups import ShardingGroups
+
+_UPDATES = 64
+"""More updates of a value than the number of its devices has prime factors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,9 @@ class Propagation:
     def run(self, strategy: Strategy, ways: Ways | None = None) -> None:
         """Propagate to a fixed point.
 
+        It ends, for an update only ever splits a value by more axes, or greater parts of
+        one, and no value is split more often than the devices' number has factors.
+
         Args:
             strategy: how steps treat conflicts.
             ways: where shardings may travel; everywhere if None.
@@ -111,6 +118,9 @@ class Propagation:
         on_stack = self._on_stack = [True] * len(nodes)
         signatures: dict[int, int] = {}
         unless = None if ways is None else ways.unless
+        # places of ops are made when these are visited
+        values = len(nodes) + len(graph.places)
+        updates_left = rounds(_UPDATES * values, "propagation")
         while stack:
             index = stack.pop()
             on_stack[index] = False
@@ -139,6 +149,8 @@ class Propagation:
                 present[-1] = self._at_sources(node.border, present[-1])
             updates = step(signature, tuple(present))
             if updates:
+                if next(updates_left, None) is None:
+                    break
                 if self.history is not None:
                     self._record(node.op, node.places, signature, tuple(present))
                 self._apply(index, node, updates)
