@@ -226,12 +226,13 @@ def test_replicas_that_differ_are_reported():
 
 ON_ALL_DEVICES = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @main(%t: tensor<4x3xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) -> tensor<{rows}x3xf32> {{
-  %d = stablehlo.add %t, %t : tensor<4x3xf32>
-  %0 = "stablehlo.{op}"(%d) <{{{said}, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>{ids}}}> {body} : (tensor<4x3xf32>) -> tensor<{rows}x3xf32>
-  return %0 : tensor<{rows}x3xf32>
+func.func @main(%t: tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) -> tensor<{rows}x4xf32> {{
+  %d = stablehlo.add %t, %t : tensor<4x4xf32>
+  %0 = "stablehlo.{op}"(%d) <{{{said}, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>{ids}}}> {body} : (tensor<4x4xf32>) -> tensor<{rows}x4xf32>
+  return %0 : tensor<{rows}x4xf32>
 }}"""
 ALONG_X = "replica_groups = dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>"
+ALONG_Y = "replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"
 ADD = """({
     ^bb0(%p: tensor<f32>, %q: tensor<f32>):
       %s = stablehlo.add %p, %q : tensor<f32>
@@ -244,7 +245,7 @@ def of_all_devices(op: str, said: str, rows: int, body: str = "") -> str:
     return ON_ALL_DEVICES.format(op=op, said=said, rows=rows, body=body, ids=ids)
 
 
-T = np.arange(12, dtype=np.float32).reshape(4, 3)
+T = np.arange(16, dtype=np.float32).reshape(4, 4)
 
 
 @pytest.mark.parametrize(
@@ -274,6 +275,16 @@ def test_outside_of_a_computation_all_devices_have_the_whole_value(
     ways = [program, program.partition(), program.lower("ttnn")]
     for way in ways:
         np.testing.assert_array_equal(way.simulate(T)[0], expected)
+
+
+@pytest.mark.parametrize("dims", ['{"x"}, {"y"}', '{"y"}, {"x"}', '{}, {"y"}'])
+def test_outside_of_a_computation_shards_that_differ_are_not_joined(dims: str):
+    gathered = of_all_devices("all_gather", f"all_gather_dim = 0 : i64, {ALONG_Y}", 16)
+    reduced = of_all_devices("all_reduce", ALONG_Y, 4, ADD)
+    for text, expected in ((gathered, np.tile(2 * T, (4, 1))), (reduced, 8 * T)):
+        program = ttxdsl.load(text.replace('{"x"}, {}', dims))
+        for way in (program, program.lower("ttnn")):
+            np.testing.assert_array_equal(way.simulate(T)[0], expected)
 
 
 def test_outside_of_a_computation_devices_may_not_differ():

@@ -14,6 +14,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.ir.tensors import shape_of
 from ttxdsl.rules.without import WITHOUT_RULE
 from ttxdsl.sharding.manual import without_manual_axes
 from ttxdsl.sharding.spec import TensorSharding
@@ -290,6 +291,7 @@ def collective(ctx: Localizer, op: Operation) -> None:
 
     Outside of a manual computation it is between devices that have the whole value. So
     it is as it is between devices that hold the same shard, and whole between others.
+    One whose sizes are not those of whole values is meant for shards, as it is.
     """
     if ctx.is_manual or not _joins_shards(ctx, op):
         as_it_is(ctx, op)
@@ -312,8 +314,21 @@ def _joins_shards(ctx: Localizer, op: Operation) -> bool:
         axes = tuple(axis for dim in layout.axes for axis in dim)
         shards = dict(enumerate(shard_index_of_device(layout.mesh, axes)))
         if any(len({shards.get(device) for device in group}) > 1 for group in groups):
-            return True
+            return _is_of_whole_values(op, max(map(len, groups)))
     return False
+
+
+def _is_of_whole_values(op: Operation, group_size: int) -> bool:
+    """Whether a collective's types fit to groups of that size."""
+    match op:
+        case stablehlo.AllGatherOp():
+            dim, larger, smaller = op.all_gather_dim, op.outputs[0], op.inputs[0]
+        case stablehlo.ReduceScatterOp():
+            dim, larger, smaller = op.scatter_dimension, op.operand, op.result
+        case _:
+            return True
+    at = dim.value.data
+    return shape_of(larger)[at] == group_size * shape_of(smaller)[at]
 
 
 def place_of_device(
