@@ -166,11 +166,7 @@ def named_pass(text: str) -> ModulePass:
     try:
         (found,) = PassPipeline.parse_spec(passes(), text).passes
     except (ArgSpecParseError, ValueError, TypeError) as error:
-        near = [name for name in PASSES if text.partition("{")[0] in name]
-        raise CompileError(
-            f"'{visible(text)}' is not one pass: {error}",
-            hint=f"did you mean {', '.join(near[:4])}?" if near else None,
-        ) from error
+        raise CompileError(f"'{visible(text)}' is not one pass: {error}") from error
     return found
 
 

@@ -288,6 +288,12 @@ module = Parser(ctx, text).parse_module()
 print("dominance", module.verify() is None)
 module = Parser(ctx, '"test.op"() {v = dense<1> : tensor<9xi8>} : () -> ()').parse_module()
 print("splats", len(module.ops.first.attributes["v"].data.data) == 9)
+from xdsl.passes import PassPipeline
+from xdsl.transforms import get_all_passes
+try:
+    PassPipeline.parse_spec(get_all_passes(), "canonicalise")
+except ValueError as error:
+    print("pipelines", "canonicalize" not in str(error))
 '''
 
 
@@ -300,7 +306,7 @@ def test_xdsl_alone_still_needs_each_mend():
     assert faults == dict.fromkeys(
         (
             *("dense", "alias", "range", "isa", "declarations", "bits", "dominance"),
-            *("splats", "borders"),
+            *("splats", "borders", "pipelines"),
         ),
         "True",
     )

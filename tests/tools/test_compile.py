@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -392,8 +393,8 @@ def test_a_terminal_sees_a_bar():
     assert done.stdout == text_of(MLP, "ttnn")
 
 
-def test_a_reader_that_goes_is_one_line(tmp_path: Path):
-    """The text is longer than a pipe holds."""
+def test_a_reader_may_go(tmp_path: Path):
+    """The text is longer than a pipe holds; shells know the code of SIGPIPE."""
     path = tmp_path / "long.mlir"
     lines = [f"  %{i + 1} = stablehlo.tanh %{i} : tensor<8xf32>" for i in range(1500)]
     path.write_text(
@@ -412,8 +413,8 @@ def test_a_reader_that_goes_is_one_line(tmp_path: Path):
         process.stdout.readline()
         process.stdout.close()
         error = process.stderr.read()
-    assert process.returncode == 1
-    assert error == b"error: cannot write standard output: Broken pipe\n"
+    assert process.returncode == 128 + signal.SIGPIPE
+    assert error == b""
 
 
 def test_debuginfo_says_where_ops_come_from(

@@ -68,3 +68,28 @@ def test_a_missing_file_is_one_diagnostic(
         assert captured.err.count("error:") == 1
         assert f"'{name}'" in captured.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["comple", "p.mlir"], "compile"),
+        (["compile", "p.mlir", "--mesh-shpae", "1,2"], "--mesh-shape"),
+        (["run", "p.mlir", "--emitt=ttnn"], "--emit"),
+        (["compile", "p.mlir", "--emit", "ttnm"], "ttnn"),
+    ],
+)
+def test_what_may_have_been_meant(
+    words: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit) as raised:
+        main(words)
+    assert raised.value.code == 2
+    near = capsys.readouterr().err.partition("did you mean ")[2]
+    assert meant in near.strip("?\n").split(", ")
+
+
+def test_nothing_is_near(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["compile", "p.mlir", "--xyzzy"])
+    assert "did you mean" not in capsys.readouterr().err

@@ -13,6 +13,7 @@ from ttxdsl.compat.faults import (
     functions,
     literals,
     locations,
+    pipelines,
     splats,
 )
 from ttxdsl.compat.speed import (
@@ -40,6 +41,7 @@ _MENDS = (
     aliases.mend,
     constraints.mend,
     functions.mend,
+    pipelines.mend,
     lexing.mend,
     types.mend,
     scopes.mend,

@@ -28,7 +28,6 @@ _OF_OUTPUT = {
     errno.EFBIG,
     errno.EIO,
     errno.ENOSPC,
-    errno.EPIPE,
 }
 """How writing fails; whoever writes a file says which."""
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+CLOSED_PIPE = 141
+"""The exit code of what writes into a pipe that nobody reads any more: 128 + SIGPIPE."""
+
 COMMANDS: dict[str, str] = {
     "run": "ttxdsl.tools.run",
     "compile": "ttxdsl.tools.compile",
@@ -124,6 +127,8 @@ def _execute(words: Sequence[str]) -> int:
         print_error(diagnostic_text(error, sources_of(options)))
     except RecursionError:
         print_error("error: the program calls itself, or nests too deeply")
+    except BrokenPipeError:
+        return CLOSED_PIPE  # `| head` has seen enough
     except (OSError, UnicodeEncodeError) as error:
         # the command tells of files itself: this is its output, or the machine's
         print_error(output_text(error))

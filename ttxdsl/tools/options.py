@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -60,12 +61,44 @@ def _folder(text: str) -> str:
     return str(Path(text))
 
 
+_CHOICES = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)")
+"""How argparse refuses a command or the value of an option."""
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints show what was typed, or what a shell put there."""
+    """A parser whose complaints show what was typed, or what a shell put there.
+
+    They say what may have been meant.
+    """
+
+    commands: Any = None
+
+    def add_subparsers(self, **settings: Any) -> Any:
+        """Remember them: what a command does not know, this one complains of."""
+        self.commands = super().add_subparsers(**settings)
+        return self.commands
 
     def error(self, message: str) -> NoReturn:
         """End with a diagnostic and exit code 2."""
-        super().error(visible(message))
+        near = list(dict.fromkeys(self._near(message)))
+        meant = f"\n  did you mean {', '.join(near)}?" if near else ""
+        super().error(visible(message) + meant)
+
+    def _near(self, message: str) -> Iterator[str]:
+        """What is like what a message of argparse's complains of."""
+        from ttxdsl.compat.faults.pipelines import near_names
+
+        if (choice := _CHOICES.search(message)) is not None:
+            known = [one.strip("'") for one in choice["known"].split(", ")]
+            yield from near_names(choice["given"], known)
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if not unknown:
+            return
+        parsers = [self] if self.commands is None else self.commands.choices.values()
+        options = [flag for parser in parsers for flag in parser._option_string_actions]
+        for word in words.split():
+            if word.startswith("--"):
+                yield from near_names(word.partition("=")[0], options)
 
     def _print_message(
         self, message: str, file: SupportsWrite[str] | None = None
