@@ -10,6 +10,7 @@ import ttxdsl
 from ttxdsl.budgets import assert_budget
 from ttxdsl.budgets.check import BudgetExceededError, check_budget, check_text
 from ttxdsl.budgets.directives import parse_budget, parse_limits
+from ttxdsl.dialects import custom_calls
 from ttxdsl.errors import CompileError
 
 # one all-reduce along y (of 4x4 floats a device) and one all-gather along x
@@ -204,3 +205,50 @@ def test_a_limit_is_not_held_against_a_guess():
 def test_two_trip_counts_contradict():
     with pytest.raises(CompileError, match="another line says trip_count=2"):
         parse_budget("// COMM: count==1, trip_count=2\n// COMM: trip_count=3")
+
+
+CALLS = """\
+{comm}
+sdy.mesh @mesh = <["e"=2]>
+func.func @main(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {{
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{"e"}}, {{}}]>]
+      out_shardings=[<@mesh, [{{"e"}}, {{}}]>] manual_axes={{"e"}} (%a: tensor<2x3xf32>) {{
+    {ops}
+    sdy.return %r : tensor<2x3xf32>
+  }} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}}
+"""
+RAGGED = """%s = stablehlo.constant dense<1> : tensor<2xi32>
+    %r = stablehlo.custom_call @ragged_all_to_all(%a, %a, %s, %s, %s, %s) {
+        api_version = 4 : i32, backend_config = {channel_id = 1 : i64,
+        replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}} : (tensor<2x3xf32>,
+        tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>)
+        -> tensor<2x3xf32>"""
+MYSTERY = (
+    "%r = stablehlo.custom_call @mystery(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+)
+
+
+def test_a_ragged_all_to_all_counts():
+    text = CALLS.format(comm="// COMM: bytes<=0", ops=RAGGED)
+    with pytest.raises(BudgetExceededError, match="ragged_all_to_all"):
+        assert_budget(text)
+    limits = "ragged_all_to_all==1, ragged_all_to_all.bytes==12, bytes==12, axis=e"
+    assert_budget(text, limits, "all_to_all==0")
+
+
+@pytest.mark.parametrize("limit", ["bytes<=0", "count<=9", "bytes<=1MiB, axis=e"])
+def test_what_nobody_knows_is_held_against_nothing(limit: str):
+    text = CALLS.format(comm=f"// COMM: {limit}", ops=MYSTERY)
+    with pytest.raises(CompileError, match="against custom call @mystery") as caught:
+        check_text(text, "budget.mlir")
+    assert "nobody knows what it sends" in str(caught.value)
+    assert "budget.mlir:1:10" in str(caught.value)
+    # what does not depend on it holds
+    assert_budget(text, "all_gather<=0, memory<=1MiB")
+
+
+def test_a_plug_in_says_that_a_target_is_local(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(custom_calls, "LOCAL_TARGETS", {"mystery"})
+    assert_budget(CALLS.format(comm="// COMM: bytes<=0", ops=MYSTERY))

@@ -273,6 +273,18 @@ def _sorts() -> Iterator[str]:
         }}) {{dimension = 0 : i64, is_stable = true}} : ({F}) -> {F}""",
         F,
     )
+    comparator = f"""
+    func.func @gt(%p: {S}, %q: {S}) -> tensor<i1> {{
+      %c = stablehlo.compare GT, %p, %q : ({S}, {S}) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    }}"""
+    yield comparator + program(
+        F,
+        f"""%z = stablehlo.constant dense<0.0> : {S}
+        %r = stablehlo.custom_call @PartialReduce(%0, %z) {{
+            called_computations = [@gt]}} : ({F}, {S}) -> tensor<4x2xf32>""",
+        "tensor<4x2xf32>",
+    )
 
 
 CASES: tuple[str, ...] = (

@@ -178,7 +178,8 @@ NOTES: dict[str, str] = {
     "stablehlo.composite": "sdy.all_slice; any other composite is its decomposition",
     "stablehlo.cross-replica-sum": "as an all_reduce that adds",
     "stablehlo.custom_call": (
-        "annotations vanish: Sharding, annotate_device_placement, LayoutConstraint"
+        "annotations vanish: Sharding, annotate_device_placement, LayoutConstraint; "
+        "ApproxTopK and PartialReduce: a sort and a slice"
     ),
     "stablehlo.dot_general": "precision and algorithm are the device's",
     "stablehlo.dynamic_broadcast_in_dim": "of static result type",

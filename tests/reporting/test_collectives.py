@@ -10,14 +10,21 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec as P
+from xdsl.dialects.builtin import StringAttr
 
 import ttxdsl
 from ttxdsl.analysis.runs import Runs
 from ttxdsl.analysis.work import operations, operations_of
+from ttxdsl.dialects import stablehlo as hlo
+from ttxdsl.dialects.custom_calls import Communication, communication_of
+from ttxdsl.interpreters.custom_calls import CUSTOM_CALLS
 from ttxdsl.interpreters.mesh import DeviceMesh
 from ttxdsl.interpreters.run import run_module
 from ttxdsl.ir.traversal import all_ops
-from ttxdsl.reporting.collectives import counts_of, unknown_loops_text
+from ttxdsl.reporting.collectives import counts_of, guesses_text
+from ttxdsl.reporting.summary import purposes
+from ttxdsl.rules.custom_call import TARGETS
+from ttxdsl.sharding.cost import Ring
 
 LAYERS, BATCH, LENGTH, WIDTH, HIDDEN, HEADS = 3, 4, 8, 16, 32, 4
 
@@ -140,9 +147,9 @@ def test_a_count_that_nobody_knows_is_said():
     program = ttxdsl.load(UNKNOWN).partition()
     guessed = program.collectives()
     assert [str(one.times) for one in guessed] == ["x? in loop"] * len(guessed)
-    assert "--trip-count" in (unknown_loops_text(guessed) or "")
+    assert "--trip-count" in (guesses_text(guessed) or "")
     said = program.collectives(trip_count=9)
-    assert unknown_loops_text(said) is None
+    assert guesses_text(said) is None
     assert [one.bytes_per_device for one in said] == [
         9 * one.bytes_per_device for one in guessed
     ]
@@ -165,3 +172,127 @@ func.func @main(%a: tensor<4x32xf32>) -> tensor<4x32xf32> {
     assert exchange.reason == (
         "the result needs dimension 1 of an argument split by x:(2)2 in another order"
     )
+
+
+# custom calls
+
+
+def in_devices(ops: str, before: str = "", argument: str = "%x") -> str:
+    return f"""
+sdy.mesh @mesh = <["e"=4]>
+func.func @main(%x: tensor<8x3xf32>, %n: tensor<16xi32>) -> tensor<8x3xf32> {{
+  {before}
+  %0 = sdy.manual_computation({argument}, %n) in_shardings=[<@mesh, [{{"e"}}, {{}}]>, <@mesh, [{{"e"}}]>]
+      out_shardings=[<@mesh, [{{"e"}}, {{}}]>] manual_axes={{"e"}}
+      (%a: tensor<2x3xf32>, %i: tensor<4xi32>) {{
+    %c = stablehlo.constant dense<[0, 1, 1, 0]> : tensor<4xi32>
+    %k = stablehlo.constant dense<0> : tensor<i32>
+    %p = stablehlo.broadcast_in_dim %k, dims = [] : (tensor<i32>) -> tensor<4xi32>
+    {ops}
+    sdy.return %r : tensor<2x3xf32>
+  }} : (tensor<8x3xf32>, tensor<16xi32>) -> tensor<8x3xf32>
+  func.return %0 : tensor<8x3xf32>
+}}"""
+
+
+def ragged(starts: str, sizes: str, groups: str = "[[0, 1, 2, 3]]") -> str:
+    shape = "2x2" if "], [" in groups else "1x4"
+    return f"""%r = stablehlo.custom_call @ragged_all_to_all(%a, %a, {starts}, {sizes}, %i, %i) {{
+        api_version = 4 : i32, backend_config = {{channel_id = 1 : i64,
+        replica_groups = dense<{groups}> : tensor<{shape}xi64>}}}} : (tensor<2x3xf32>,
+        tensor<2x3xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>)
+        -> tensor<2x3xf32>"""
+
+
+ROW = 12
+
+
+@pytest.mark.parametrize(
+    ("ops", "sent", "why"),
+    [
+        # of four devices one keeps a row of two that all send
+        (ragged("%i", "%c"), 2 * ROW, "that constant sizes say"),
+        # the first two slices are for the first device of two
+        (ragged("%i", "%c", "[[0, 1], [2, 3]]"), ROW, "that constant sizes say"),
+        (ragged("%i", "%i"), 2 * ROW, "at most all rows"),
+        # all slices start at one row: each other device may get all
+        (ragged("%p", "%i"), 6 * ROW, "at most all rows"),
+        (ragged("%c", "%i"), 6 * ROW, "at most all rows"),
+    ],
+)
+def test_rows_that_go_where_numbers_say(ops: str, sent: int, why: str):
+    (found,) = ttxdsl.load(in_devices(ops)).partition().collectives()
+    assert (found.kind, found.bytes_per_device) == ("ragged_all_to_all", sent)
+    assert why in found.reason
+    assert guesses_text([found]) is None
+    assert found.axes_text == ("e" if found.group_size == 4 else "e:(2)2")
+    assert found.ring is Ring.ALL_TO_ALL
+
+
+def one_call(target: str, config: str = "") -> str:
+    return (
+        f"%r = stablehlo.custom_call @{target}(%a) {config}"
+        " : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "known"),
+    [
+        ("mystery", "", False),
+        ("tt.all_to_all_dispatch", "", False),
+        ("ragged_all_to_all", "", False),
+        (
+            "tpu_custom_call",
+            '{backend_config = "{\\22config\\22: {\\22has_communication\\22: true}}"}',
+            False,
+        ),
+        ("tpu_custom_call", '{backend_config = "{\\22config\\22: {}}"}', True),
+        (
+            "mosaic_gpu_v2",
+            "{api_version = 4 : i32, backend_config = {uses_xla_collective_metadata = true}}",
+            False,
+        ),
+        (
+            "mosaic_gpu_v2",
+            "{api_version = 4 : i32, backend_config = {uses_xla_collective_metadata = false}}",
+            True,
+        ),
+        ("__cudnn$fmhaSoftmax", "", True),
+        ("__cudnn$fmhaScaleBiasSoftmaxDropoutBackward", "", True),
+        ("CustomSPMDPartitioning", "", True),
+        ("lapack_spotrf_ffi", "", True),
+        ("AllocateBuffer", "", True),
+    ],
+)
+def test_whether_a_target_communicates(target: str, config: str, known: bool):
+    call = one_call(f'"{target}"' if "$" in target else target, config)
+    program = ttxdsl.load(in_devices(call)).partition()
+    found = program.collectives()
+    assert [one.kind for one in found] == ([] if known else [f"@{target}"])
+    if not known:
+        (row,) = found
+        assert not row.is_priced and row.bytes_per_device == 0
+        assert f"1 call of @{target}: " in (guesses_text(found) or "")
+        assert not purposes(program.module, found)
+
+
+def test_a_call_of_whole_values_needs_nothing_of_others():
+    """Devices have all of what it reads; the gather of that is counted."""
+    before = (
+        "%y = stablehlo.custom_call @mystery(%x) : (tensor<8x3xf32>) -> tensor<8x3xf32>"
+    )
+    outside = ttxdsl.load(
+        in_devices("%r = stablehlo.abs %a : tensor<2x3xf32>", before, "%y")
+    ).partition()
+    assert "@mystery" in outside.text
+    assert not [one for one in outside.collectives() if not one.is_priced]
+
+
+def test_targets_with_rules_and_kernels_are_known():
+    """A target that can be split or run has an answer to whether it communicates."""
+    for target in (*TARGETS, *CUSTOM_CALLS):
+        call = hlo.CustomCallOp.create(
+            properties={"call_target_name": StringAttr(target)}
+        )
+        assert communication_of(call) is not Communication.UNKNOWN, target

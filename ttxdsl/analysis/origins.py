@@ -28,11 +28,13 @@ _PREFIX = "ttxdsl.op="
 
 _OPTIMIZED = "ttxdsl.optimized="
 
+_WHOLE = "ttxdsl.whole"
+
 Numbers = tuple[int, ...]
 
 
 def _is_mark(location: NameLoc) -> bool:
-    return location.desc.data.startswith((_PREFIX, _OPTIMIZED))
+    return location.desc.data.startswith((_PREFIX, _OPTIMIZED, _WHOLE))
 
 
 def optimized(location: Attribute, name: str) -> LocationAttr:
@@ -49,6 +51,27 @@ def optimizations(location: Attribute) -> tuple[str, ...]:
             names.append(text.removeprefix(_OPTIMIZED))
         location = location.location
     return tuple(dict.fromkeys(names))
+
+
+def on_whole_values(location: Attribute) -> LocationAttr:
+    """Return the location of a local op that does what it did to values of all devices.
+
+    An op of a global program works on whole values as on one device, so devices that
+    have them whole need nothing of each other for it, whatever it is.
+    """
+    return cast(Any, NameLoc(StringAttr(_WHOLE), cast(Any, location)))
+
+
+def is_on_whole_values(location: Attribute) -> bool:
+    """Return whether a location is one that `on_whole_values` gave."""
+    while isinstance(location, NameLoc | CallSiteLoc):
+        if isinstance(location, NameLoc):
+            if location.desc.data == _WHOLE:
+                return True
+            location = location.location
+        else:
+            location = location.callee
+    return False
 
 
 def unmarked(location: Attribute) -> LocationAttr:

@@ -21,6 +21,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ttxdsl.analysis.runs import Runs
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.custom_calls import RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.facts import Collective, Elementwise, SameBytes
 from ttxdsl.ir.data_flow import ByClass
 from ttxdsl.ir.tensors import shape_of, value_bytes
@@ -72,8 +73,14 @@ def _class_joins(kind: object) -> bool:
 _JOINS = ByClass(_class_joins)
 
 
+_IDLE_TARGETS = (RAGGED_ALL_TO_ALL, "AllocateBuffer", "Sharding")
+"""Custom calls that compute nothing."""
+
+
 def computes(op: Operation) -> bool:
     """Whether an op does something that takes a device time."""
+    if isinstance(op, stablehlo.CustomCallOp):
+        return op.call_target_name.data not in _IDLE_TARGETS
     return _COMPUTES[type(op)]
 
 

@@ -126,6 +126,17 @@ def _require_counts(
     limit: Limit, counted: Sequence[CountedCollective], source: str
 ) -> None:
     """Refuse to compare with a guess."""
+    unpriced = next((one for one in counted if not one.is_priced), None)
+    if unpriced is not None:
+        place = f" ({unpriced.place})" if unpriced.place else ""
+        raise CompileError(
+            f"'{limit}' cannot be held against custom call {unpriced.kind}{place}:"
+            f" {unpriced.reason.partition(':')[0]}",
+            position=f"{source}:{limit.line}:{limit.column}",
+            hint="where each device computes it by itself, a plug-in says so:"
+            " ttxdsl.dialects.custom_calls.LOCAL_TARGETS.add"
+            f'("{unpriced.kind.removeprefix("@")}")',
+        )
     guessed = [one for one in counted if not one.times.is_known]
     if guessed:
         place = f" ({guessed[0].place})" if guessed[0].place else ""

@@ -10,7 +10,8 @@ The grammar; blanks may stand between any two words:
     limit      = quantity comparator number
     quantity   = kind | "count" | "bytes" | kind ".bytes" | "memory" | "peak"
     kind       = "all_gather" | "all_reduce" | "all_to_all" | "collective_broadcast"
-               | "collective_permute" | "collective_reduce" | "reduce_scatter"
+               | "collective_permute" | "collective_reduce" | "ragged_all_to_all"
+               | "reduce_scatter"
     comparator = "<=" | ">=" | "==" | "!=" | "<" | ">"
     number     = digits, for bytes and memory with a unit: B, KiB, MiB, GiB, KB, MB, GB
     axis       = "axis" "=" name

@@ -568,7 +568,7 @@ class TTIRBuilder:
             "concat_dim": si32_attr(concat),
         }
         if self.vocabulary == Vocabulary.TT_MLIR:
-            properties["replica_groups"] = _rows(groups)
+            properties["replica_groups"] = integer_rows(groups)
             properties["split_count"] = si32_attr(devices)
         else:
             properties["cluster_axis"] = ui32_attr(axis)
@@ -580,7 +580,7 @@ class TTIRBuilder:
         self, value: SSAValue, pairs: Sequence[tuple[int, int]]
     ) -> SSAValue:
         """`ttir.collective_permute`; devices numbered by their place in the mesh."""
-        properties = {"source_target_pairs": _rows(pairs)}
+        properties = {"source_target_pairs": integer_rows(pairs)}
         result = tensor_type(value)
         return self.one(ttir.CollectivePermuteOp, [value], result, properties)
 
@@ -605,7 +605,7 @@ class TTIRBuilder:
         return Region(block)
 
 
-def _rows(rows: Sequence[Sequence[int]]) -> Attribute:
+def integer_rows(rows: Sequence[Sequence[int]]) -> Attribute:
     """Rows of as many integers each, as `dense<[[0, 1], [2, 3]]>`."""
     type = TensorType(i64, (len(rows), len(rows[0])))
     flat = [number for row in rows for number in row]

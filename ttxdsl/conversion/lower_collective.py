@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, i32
+from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
 from ttxdsl.conversion.bodies import COMBINE, combining_kind, evaluate
+from ttxdsl.conversion.builder import integer_rows
 from ttxdsl.conversion.group_axes import along_axes, covering_axes, ordered_axes
+from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import DeviceGrid, Lowering, Rule
 from ttxdsl.dialects import stablehlo
-from ttxdsl.dialects.replica_groups import device_groups
+from ttxdsl.dialects.custom_calls import config_of
+from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
 from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.tensors import element_of, shape_of, tensor_type
@@ -70,6 +73,15 @@ def _regular(
 
 _ordered_axes = lru_cache(maxsize=256)(ordered_axes)
 """A program has few different groups, and many collectives among them."""
+
+
+def ragged_all_to_all(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue]:
+    """The call as it is, its groups of positions: ttir's meshes have no device ids."""
+    (result,) = add_same(low, op.name, op)
+    config = {**config_of(op), REPLICA_GROUPS: integer_rows(_groups(low, op))}
+    assert isinstance(result, OpResult)
+    result.op.properties["backend_config"] = DictionaryAttr(config)
+    return (result,)
 
 
 # --- tables: what differs by device -----------------------------------------

@@ -7,8 +7,15 @@ from xdsl.ir import Region, SSAValue
 
 from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lower_additions import add_same
+from ttxdsl.conversion.lower_collective import ragged_all_to_all
+from ttxdsl.conversion.lower_sort import first_of_call
 from ttxdsl.conversion.lowering import Lowering, Rule, as_results, lowering_of_call
 from ttxdsl.dialects import stablehlo, ttir
+from ttxdsl.dialects.custom_calls import (
+    FIRST_BY_COMPARATOR,
+    Communication,
+    communication_of,
+)
 from ttxdsl.errors import CompileError
 
 
@@ -57,6 +64,10 @@ def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue
         return as_results(rule(low, op))
     if target in _TRANSPARENT and len(op.inputs) == len(op.outputs) == 1:
         return [low[op.inputs[0]]]
+    if communication_of(op) is Communication.RAGGED:
+        return ragged_all_to_all(low, op)
+    if target in FIRST_BY_COMPARATOR and (found := first_of_call(low, op)) is not None:
+        return found
     return add_same(low, op.name, op)
 
 

@@ -10,13 +10,14 @@ number of elements that come before it.
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i32
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ttxdsl.conversion.bodies import evaluate
 from ttxdsl.conversion.lower_elementwise import total_order
 from ttxdsl.conversion.lowering import Lowering, Rule, constant_splat
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects._tt.attributes import bool_attr
+from ttxdsl.dialects.custom_calls import first_by_comparator
 from ttxdsl.dialects.sort_keys import sort_keys
 from ttxdsl.dialects.ttcore import ReduceType
 from ttxdsl.errors import UnsupportedError
@@ -27,28 +28,54 @@ _ALL_PAIRS = 4096
 
 
 def _sort(low: Lowering, op: stablehlo.SortOp) -> Sequence[SSAValue]:
-    build, values = low.builder, low.all(op.inputs)
-    rank = len(shape_of(values[0]))
+    rank = len(shape_of(op.inputs[0]))
     dim = op.dimension.value.data % rank if rank else 0
-    if not rank or shape_of(values[0])[dim] < 2:
+    return _sorted_by(low, op, op.comparator, op.inputs, dim)
+
+
+def _sorted_by(
+    low: Lowering,
+    op: Operation,
+    comparator: Region,
+    inputs: Sequence[SSAValue],
+    dim: int,
+) -> Sequence[SSAValue]:
+    """What an op sorts along a dimension by a comparator."""
+    build, values = low.builder, low.all(inputs)
+    if not shape_of(values[0]) or shape_of(values[0])[dim] < 2:
         return values
-    places = _places_by_key(low, op, values, dim)
+    places = _places_by_key(low, comparator, values, dim)
     if places is None:
-        places = _places_by_rank(low, op, values, dim)
+        places = _places_by_rank(low, op, comparator, values, dim)
     return [build.gather(value, places, dim) for value in values]
+
+
+def first_of_call(
+    low: Lowering, op: stablehlo.CustomCallOp
+) -> Sequence[SSAValue] | None:
+    """The first elements of each operand by a comparator, as a sort; None if unknown."""
+    known = first_by_comparator(op)
+    if known is None or (function := low.functions.get(known[1])) is None:
+        return None
+    dim, inputs = known[0], op.inputs[: len(op.outputs)]
+    count = shape_of(op.outputs[0])[dim]
+    return [
+        low.builder.slice_dim(value, dim, 0, count)
+        for value in _sorted_by(low, op, function.body, inputs, dim)
+    ]
 
 
 # --- by a key ---------------------------------------------------------------
 
 
 def _places_by_key(
-    low: Lowering, op: stablehlo.SortOp, values: Sequence[SSAValue], dim: int
+    low: Lowering, comparator: Region, values: Sequence[SSAValue], dim: int
 ) -> SSAValue | None:
     """Where each sorted element comes from, if the comparator compares keys."""
-    keys = sort_keys(op.comparator)
+    keys = sort_keys(comparator)
     if keys is None:
         return None
-    build, block = low.builder, op.comparator.block
+    build, block = low.builder, comparator.block
     stand_ins = [values[index // 2] for index in range(len(block.args))]
     places: SSAValue | None = None
     for key in reversed(keys):
@@ -99,7 +126,11 @@ def _evaluate_value(
 
 
 def _places_by_rank(
-    low: Lowering, op: stablehlo.SortOp, values: Sequence[SSAValue], dim: int
+    low: Lowering,
+    op: Operation,
+    comparator: Region,
+    values: Sequence[SSAValue],
+    dim: int,
 ) -> SSAValue:
     """Where each sorted element comes from, by asking the comparator for all pairs."""
     build = low.builder
@@ -118,7 +149,7 @@ def _places_by_rank(
     columns = [
         build.broadcast(build.reshape(v, (*lead, 1, size)), square) for v in moved
     ]
-    block = op.comparator.block
+    block = comparator.block
     forward = [v for pair in zip(rows, columns, strict=True) for v in pair]
     backward = [v for pair in zip(columns, rows, strict=True) for v in pair]
     before = evaluate(low, block, forward, square)[0]

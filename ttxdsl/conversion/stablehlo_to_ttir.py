@@ -58,7 +58,7 @@ from ttxdsl.conversion.lowering import (
 )
 from ttxdsl.conversion.placement import Placement, place
 from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
-from ttxdsl.dialects import sdy, ttir
+from ttxdsl.dialects import sdy, stablehlo, ttir
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.dialects.copies import require_few_copies
 from ttxdsl.dialects.replica_groups import counts_replicas
@@ -167,15 +167,25 @@ class _ModuleLowering:
         require_structured(self.module)
         require_few_copies(self.module)
         private = StringAttr("private")
-        for function in self.functions.values():
-            if function.sym_visibility != private and not function.is_declaration:
-                require_tensors([function])
-                self._function(function)
-        called = _called_from_outside(self.module)
+        # bodies of calls are needed where the calls are not lowered to other ops
+        bodies = _called_from_outside(self.module, stablehlo.CustomCallOp)
+        entries = {
+            name: function
+            for name, function in self.functions.items()
+            if function.sym_visibility != private and not function.is_declaration
+        }
+        for name, function in entries.items():
+            if name not in bodies:
+                self._entry(function)
+        addition = ttir.ADDITION_OPS["stablehlo.custom_call"]
+        called = _called_from_outside(self.module, addition)
+        for name, function in entries.items():
+            if name in bodies & called:
+                self._entry(function)
         for op in list(self.module.ops):
             if isinstance(op, sdy.MeshOp) or (
                 isinstance(op, FuncOp)
-                and op.sym_visibility == private
+                and (op.sym_visibility == private or op.sym_name.data in bodies)
                 and op.sym_name.data not in called
             ):
                 op.detach()
@@ -184,6 +194,10 @@ class _ModuleLowering:
                 _leave_out_shardings(op)  # their meshes are gone
         if self.used:  # none without a function that computes
             self.module.attributes[MESHES_ATTRIBUTE] = MeshesAttr(self.used.values())
+
+    def _entry(self, function: FuncOp) -> None:
+        require_tensors([function])
+        self._function(function)
 
     # --- meshes -------------------------------------------------------------
 
@@ -629,11 +643,11 @@ def _leave_out_shardings(function: FuncOp) -> None:
     )
 
 
-def _called_from_outside(module: ModuleOp) -> set[str]:
-    """The functions that custom calls name: they stay as they are."""
+def _called_from_outside(module: ModuleOp, calls: type[Operation]) -> set[str]:
+    """The functions that custom calls of a dialect name."""
     return {
         cast(SymbolRefAttr, name).string_value()
-        for op in ops_of_type(module, ttir.ADDITION_OPS["stablehlo.custom_call"])
+        for op in ops_of_type(module, calls)
         if isinstance(names := op.properties.get("called_computations"), ArrayAttr)
         for name in cast("ArrayAttr[Attribute]", names)
     }

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.custom_calls import config_of
 from ttxdsl.dialects.facts import Collective
 from ttxdsl.dialects.stablehlo.attributes import (
     ChannelHandleAttr,
@@ -107,7 +108,9 @@ def _listed(op: Operation) -> tuple[Groups, Strategy]:
     """The groups that a collective lists, and what their ids are."""
     if isinstance(op, stablehlo.CollectivePermuteOp):
         return op.pairs, _strategy(op)
-    attribute = op.properties[REPLICA_GROUPS]
+    # of a custom call they are in what is told to the backend
+    is_call = isinstance(op, stablehlo.CustomCallOp)
+    attribute = (config_of(op) if is_call else op.properties)[REPLICA_GROUPS]
     if isinstance(attribute, stablehlo.ReplicaGroupMeshAxesAttr):
         mesh = mesh_of_groups(attribute)
         mesh = sdy.get_mesh(op, mesh) if isinstance(mesh, str) else mesh
@@ -123,6 +126,10 @@ def _listed(op: Operation) -> tuple[Groups, Strategy]:
 
 
 def _strategy(op: Operation) -> Strategy:
+    if isinstance(op, stablehlo.CustomCallOp):
+        number = config_of(op).get("channel_id")
+        joined = isinstance(number, IntegerAttr) and number.value.data > 0
+        return "cross_partition" if joined else "cross_replica"
     channel = op.properties.get("channel_handle")
     joined = isinstance(channel, ChannelHandleAttr) and channel.data.handle > 0
     fact = op.get_trait(Collective)

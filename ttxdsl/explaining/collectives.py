@@ -35,6 +35,7 @@ from ttxdsl.explaining.shardings import Shardings
 from ttxdsl.ir.tensors import shape_of
 from ttxdsl.reporting.collectives import (
     CountedCollective,
+    collective_ops,
     collective_seconds,
     list_collectives,
 )
@@ -93,7 +94,7 @@ class WhyCollectives:
         self.listed = list(
             zip(
                 list_collectives(recorded.compiled, trip_count),
-                [op for op in recorded.compiled.walk() if isinstance(op, COLLECTIVES)],
+                collective_ops(recorded.compiled),
                 strict=True,
             )
         )
@@ -444,12 +445,15 @@ class WhyCollectives:
         step = sources[0] if sources else op
         place = self.places.op(step)
         original = self.recorded.original_op(step)
-        written = original is not None and isinstance(
+        is_call = isinstance(op, stablehlo.CustomCallOp)
+        written = is_call or isinstance(
             original, (*COLLECTIVES, sdy.CollectiveOp, sdy.ReshardOp)
         )
         if written or self.recorded.skipped:
             reason = f"{place} is written in the program: no stage chose it"
-            story = _Story("written", place, "written in the program", reason)
+            details = (collective.reason,) if is_call else ()
+            summary = "written in the program"
+            story = _Story("written", place, summary, reason, details=details)
             return Found(self._answer(number, collective, story), op=step)
         rule = sharding_rule(step)
         dims = _own_dims(op)

@@ -15,13 +15,13 @@ from ttxdsl.analysis.origins import Origins
 from ttxdsl.dialects import sdy
 from ttxdsl.explaining.edits import Edit, changed
 from ttxdsl.explaining.recording import (
-    COLLECTIVES,
     Insertion,
     Recorded,
     RecordingInserter,
 )
 from ttxdsl.program import make_context
 from ttxdsl.remarks import collect_remarks
+from ttxdsl.reporting.collectives import collective_ops
 from ttxdsl.sharding.axes import common_prefix, is_prefix
 from ttxdsl.transforms.pipeline import (
     PROPAGATION_STAGE,
@@ -85,9 +85,8 @@ def compile_and_record(
                 case _:
                     pass
     recorded.remarks = remarks
-    for op in module.walk():
-        if isinstance(op, COLLECTIVES):
-            recorded.sources[op] = numbered.origins(op)
+    for op in collective_ops(module):
+        recorded.sources[op] = numbered.origins(op)
     return recorded
 
 

@@ -10,8 +10,8 @@ from ttxdsl.explaining.answers import Figures
 from ttxdsl.reporting.collectives import (
     counts_of,
     device_runs,
+    guesses_text,
     list_collectives,
-    unknown_loops_text,
 )
 from ttxdsl.reporting.memory import memory_profile
 from ttxdsl.reporting.timeline import timeline
@@ -49,5 +49,5 @@ def measure(
         peak_bytes=peak,
         operations=operations,
         repeated=operations - shared // max(1, devices_of(module)),
-        guessed=unknown_loops_text(collectives),
+        guessed=guesses_text(collectives),
     )

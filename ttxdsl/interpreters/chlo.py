@@ -166,14 +166,9 @@ def _constant_like(_: Interpreter, op: chlo.ConstantLikeOp, args: Values) -> Val
 @implements(chlo.TopKOp)
 def _top_k(_: Interpreter, op: chlo.TopKOp, args: Values) -> Values:
     """The largest of the last dimension, NaN first, and where they were."""
-    x: Array = args[0]
-    key = (
-        kernels.total_order_key(x) if elements.is_float(x.dtype) else elements.widen(x)
+    return kernels.top_k(
+        args[0], op.k.value.data, elements.tensor_of(op.indices.type)[1]
     )
-    # the complement turns the order around and keeps equals in theirs
-    order = np.argsort(~key, axis=-1, kind="stable")[..., : op.k.value.data]
-    indices = order.astype(elements.tensor_of(op.indices.type)[1])
-    return np.take_along_axis(x, order, -1), indices
 
 
 @implements(chlo.RaggedDotOp)

@@ -11,11 +11,17 @@ from xdsl.interpreter import Interpreter
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.check import DEFAULT_TOLERANCE
+from ttxdsl.dialects.custom_calls import (
+    FIRST_BY_COMPARATOR,
+    PYTHON_CALLBACKS,
+    RAGGED_ALL_TO_ALL,
+    first_by_comparator,
+)
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.dialects.tenstorrent_calls import Target
 from ttxdsl.errors import UnsupportedError
-from ttxdsl.interpreters import check, special
+from ttxdsl.interpreters import check, kernels, special
 from ttxdsl.interpreters.elements import (
     is_complex,
     is_float,
@@ -23,7 +29,9 @@ from ttxdsl.interpreters.elements import (
     widened,
 )
 from ttxdsl.interpreters.linalg_calls import linalg_call
-from ttxdsl.interpreters.regions import session
+from ttxdsl.interpreters.regions import find_symbol, session
+from ttxdsl.interpreters.stablehlo._comparators import sort_by
+from ttxdsl.interpreters.stablehlo.collective import ragged_all_to_all
 from ttxdsl.interpreters.tenstorrent_calls import tenstorrent_call
 from ttxdsl.remarks import emit_remark
 
@@ -42,6 +50,43 @@ def _erf(
     interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     return (widened(special.erf)(args[0]),)
+
+
+def _top_k(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The largest along the last dimension, and where they were."""
+    (shape, _), (_, dtype) = (tensor_of(one.type) for one in op.outputs)
+    return kernels.top_k(args[0], shape[-1], dtype)
+
+
+def _first_by_comparator(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """All of the elements that an approximation looks for: its recall is 1.
+
+    Raises:
+        UnsupportedError: the call is not one as JAX writes it.
+    """
+    known = first_by_comparator(op)
+    if known is None:
+        raise UnsupportedError(
+            f"custom call @{op.call_target_name.data} has other operands, results or"
+            " computations than JAX writes",
+            op,
+        )
+    dim, name = known
+    shape = tensor_of(op.outputs[0].type)[0]
+    comparator = find_symbol(interpreter, name).regions[0]
+    ordered = sort_by(interpreter, comparator, args[: len(op.outputs)], len(shape), dim)
+    return tuple(x.take(range(shape[dim]), dim - len(shape)) for x in ordered)
+
+
+def _allocate(
+    interpreter: Interpreter, op: stablehlo.CustomCallOp, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Zeros: JAX leaves open what is in memory that nobody wrote to."""
+    return tuple(np.zeros(*tensor_of(one.type)) for one in op.outputs)
 
 
 def _check_eq(
@@ -102,16 +147,6 @@ def _python_callback(
     return (None,) * len(op.outputs)
 
 
-PYTHON_CALLBACKS = (
-    "xla_ffi_partitioned_python_cpu_callback",
-    "xla_ffi_partitioned_python_gpu_callback",
-    "xla_ffi_python_cpu_callback",
-    "xla_ffi_python_gpu_callback",
-    "xla_python_cpu_callback",
-    "xla_python_gpu_callback",
-)
-"""What `jax.debug.print`, `jax.debug.callback`, `pure_callback` and `io_callback` are."""
-
 CUSTOM_CALLS: dict[str, CustomCall] = {
     # placement and sharding annotations: the value stays what it is
     "Sharding": _identity,
@@ -123,6 +158,12 @@ CUSTOM_CALLS: dict[str, CustomCall] = {
     "xla.sdy.FuncResultSharding": _identity,
     # what tt-mlir takes of chlo
     "mhlo.erf": _erf,
+    # JAX's
+    "AllocateBuffer": _allocate,
+    **dict.fromkeys(FIRST_BY_COMPARATOR, _first_by_comparator),
+    "TopK": _top_k,
+    "__gpu$TopK": _top_k,
+    RAGGED_ALL_TO_ALL: ragged_all_to_all,
     # linear algebra
     **dict.fromkeys(ROUTINE_OF, linalg_call),
     **dict.fromkeys(PYTHON_CALLBACKS, _python_callback),

@@ -337,6 +337,14 @@ def total_order_key(x: Array) -> Array:
     return bits ^ ((bits >> dtype.type(8 * dtype.itemsize - 1)) & low)
 
 
+def top_k(x: Array, count: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """The largest of the last dimension, NaN first, and where they were."""
+    key = total_order_key(x) if is_float(x.dtype) else widen(x)
+    # the complement turns the order around and keeps equals in theirs
+    order = np.argsort(~key, axis=-1, kind="stable")[..., :count]
+    return np.take_along_axis(x, order, -1), order.astype(dtype)
+
+
 def _complex_compare(x: Array, y: Array, direction: str) -> Array:
     if direction in ("EQ", "NE"):
         return _COMPARISONS[direction](x, y)

@@ -17,6 +17,7 @@ Source: DESIGN.md section 7; StableHLO specification, "Collective ops".
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -198,6 +199,70 @@ class DeviceMesh(MeshShards):
         # [group, sender, receiver, …] -> [group, receiver, sender, …]
         parts = np.moveaxis(parts, split_dim + 2, 1)
         return self._scattered(self._join(parts, 2, 1, concat_dim), table)
+
+    def ragged_all_to_all(
+        self, values: Sequence[Array], rank: int, groups: Groups
+    ) -> tuple[Array, str | None]:
+        """Slices of rows from each device to the members of its group.
+
+        Args:
+            values: the rows to send, those to write into, and four lists of numbers:
+                where slices start, their sizes, where the receiver puts them, and the
+                sizes of those received. Slices for one member stand in a row.
+            rank: of the rows.
+            groups: positions.
+
+        Returns:
+            What was written into, and the first slice that does not fit, if any.
+        """
+        self._covering(groups)
+        size_of_group = len(groups[0])
+        operand, output = (self.linear(x, rank) for x in values[:2])
+        starts, sizes, places, received = (
+            self.linear(x, 1).astype(np.int64) for x in values[2:]
+        )
+        result, fault = output.copy(), None
+        each, over = divmod(starts.shape[1], size_of_group)
+        if over:
+            raise InterpretationError(
+                f"{starts.shape[1]} slices cannot be shared out to the"
+                f" {size_of_group} devices of a group"
+            )
+        for group in groups:
+            # the order in which JAX says that slices are received
+            for (to, target), (of, source), at in product(
+                enumerate(group), enumerate(group), range(each)
+            ):
+                start, size, place = (
+                    int(numbers[source, to * each + at])
+                    for numbers in (starts, sizes, places)
+                )
+                taken = int(received[target, of * each + at])
+                held, room = len(operand[source]), len(result[target])
+                first = max(0, -start, -place)
+                last = min(size, held - start, room - place)
+                if first < last:
+                    rows = operand[source, start + first : start + last]
+                    result[target, place + first : place + last] = rows
+                fits = size == taken >= 0 and (first, last) == (0, size)
+                if fault is None and not fits:
+                    fault = (
+                        f"device {source} sends rows {start} to {start + size} of {held}"
+                        f" to device {target}, which takes {taken} from row {place} of"
+                        f" {room} on"
+                    )
+        return self._once_along(self.gridded(result), values, groups), fault
+
+    def _once_along(self, x: Array, values: Sequence[Array], groups: Groups) -> Array:
+        """A result once along the axes on which neither values nor groups depend."""
+        axes = whole_axes(self.sizes, groups)
+        idle = [
+            axes is not None
+            and axis not in axes
+            and all(one.ndim < self.rank or one.shape[axis] == 1 for one in values)
+            for axis in range(self.rank)
+        ]
+        return x[tuple(slice(0, 1) if once else slice(None) for once in idle)]
 
     def collective_permute(
         self, x: Array, rank: int, pairs: Sequence[tuple[int, int]]

@@ -512,6 +512,19 @@ class RankMesh(DeviceMesh):
         parts = self._routed(np.moveaxis(parts, split_dim + 1, 1), groups)
         return self.gridded(self._join(parts, 1, 1, concat_dim))
 
+    def ragged_all_to_all(
+        self, values: Sequence[Array], rank: int, groups: Groups
+    ) -> tuple[Array, str | None]:
+        """Slices of rows from each device to the members of its group.
+
+        Every process gets all rows: which ones go where only their numbers say.
+        """
+        whole = [
+            self._everything(x, rank if at < 2 else 1) for at, x in enumerate(values)
+        ]
+        made, fault = self._virtual.ragged_all_to_all(whole, rank, groups)
+        return self._cut(made), fault
+
     def _taken(self, x: Array, rank: int, sources: Array) -> Array:
         """The value at position `sources[p]` for each position p, zeros for -1."""
         rows = self.linear(x, rank)

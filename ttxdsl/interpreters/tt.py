@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.interpreter import Interpreter
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.additions import ADDITIONS
@@ -21,6 +21,7 @@ from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects.expressed import quantization_of
 from ttxdsl.dialects.quant import Quantization
 from ttxdsl.dialects.stablehlo.attributes import ConvDims, GatherDims
+from ttxdsl.dialects.ttcore import device_mesh_name
 from ttxdsl.interpreters import (
     contraction,
     indexing,
@@ -37,8 +38,9 @@ from ttxdsl.interpreters.elements import (
 )
 from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.kernels import BINARY, Array
-from ttxdsl.interpreters.regions import Values, session
+from ttxdsl.interpreters.regions import Values, on_mesh, session
 from ttxdsl.interpreters.tt_fused import FUSED_RUNS
+from ttxdsl.interpreters.tt_mesh import device_mesh
 from ttxdsl.interpreters.tt_prepared import number_of
 from ttxdsl.interpreters.tt_today import TODAY_RUNS
 
@@ -274,7 +276,16 @@ def _addition(interpreter: Interpreter, op: Any, args: Values) -> Values:
     stands_for = session(interpreter).stands_for
     if op not in stands_for:
         stands_for[op] = op.as_source()
+    if op.name.endswith(".custom_call") and _is_on_devices(op):
+        with on_mesh(interpreter, device_mesh(interpreter, op)):
+            return tuple(interpreter.run_op(stands_for[op], args))
     return tuple(interpreter.run_op(stands_for[op], args))
+
+
+def _is_on_devices(op: Operation) -> bool:
+    """Whether a tensor of an op says which mesh it is on."""
+    values = (*op.operands, *op.results)
+    return any(device_mesh_name(value.type) is not None for value in values)
 
 
 def _random_bits(interpreter: Interpreter, op: Any, args: Values) -> Values:

@@ -27,6 +27,7 @@ from ttxdsl.analysis.function_attributes import argument_attributes
 from ttxdsl.analysis.graph_state import computes_nothing, is_solved
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.boundary import unpadded_shape
+from ttxdsl.dialects.custom_calls import PYTHON_CALLBACKS
 from ttxdsl.dialects.facts import Elementwise
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.dialects.stablehlo.attributes import (
@@ -35,7 +36,6 @@ from ttxdsl.dialects.stablehlo.attributes import (
 )
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.errors import CompileError, UnsupportedError
-from ttxdsl.interpreters.custom_calls import PYTHON_CALLBACKS
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.tensors import element_of, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type

@@ -3,44 +3,77 @@
 Reads StableHLO with local shapes, as stage 13 leaves it or as somebody wrote it by
 hand, so it tells the same about both. A collective in a loop counts as often as the loop
 turns (`ttxdsl.analysis.runs`): its bytes are those of one run of the program.
+
+Custom calls are listed with them where devices send each other something in them: a
+`ragged_all_to_all` by its own model, any other as a row that is not priced.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from math import prod
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, ShapedType
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ttxdsl.analysis.origins import unmarked
+from ttxdsl.analysis.origins import is_on_whole_values, unmarked
 from ttxdsl.analysis.runs import ONCE, Runs, Times
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.custom_calls import (
+    RAGGED_ALL_TO_ALL,
+    Communication,
+    communication_of,
+)
 from ttxdsl.dialects.facts import Collective, ops_with
 from ttxdsl.dialects.replica_groups import counts_replicas, device_groups, devices_of
 from ttxdsl.errors import CompileError, place_text, source_frame
-from ttxdsl.ir.tensors import value_bytes
+from ttxdsl.ir.tensors import shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes
-from ttxdsl.sharding.cost import Ring, ring_bytes
+from ttxdsl.sharding.cost import Ring, ragged_bytes, ring_bytes
 from ttxdsl.sharding.machines import Machine
 from ttxdsl.sharding.replica_groups import Groups, axes_of_groups, groups_joined
+from ttxdsl.sharding.units import bytes_text
 
 RINGS = {
     op.name.removeprefix("stablehlo."): fact.ring
     for op in ops_with(Collective, stablehlo.StableHLO)
     if (fact := op.get_trait(Collective)) is not None
-}
-"""StableHLO's collectives, by how their bytes count."""
+} | {RAGGED_ALL_TO_ALL: Ring.ALL_TO_ALL}
+"""The collectives that are priced, by how their bytes and their time count."""
 
 UNKNOWN_LOOPS = (
     "stand in loops of which the program does not say how often they turn: they count as"
     " one turn; --trip-count says it"
 )
 
-COLLECTIVE_OPS = frozenset(f"stablehlo.{kind}" for kind in RINGS)
-"""The names of the ops that are counted."""
+_OPS = ops_with(Collective, stablehlo.StableHLO)
+
+_UNPRICED = {
+    Communication.UNPRICED: "sends what the program does not say: not counted",
+    Communication.UNKNOWN: "nobody knows what it sends: not counted",
+}
+
+
+def _communication(op: Operation) -> Communication:
+    """What devices send each other in a custom call, also one that was of whole values."""
+    if not isinstance(op, stablehlo.CustomCallOp):
+        return Communication.NONE
+    known = communication_of(op)
+    if known is Communication.UNKNOWN and is_on_whole_values(op.location):
+        return Communication.NONE
+    return known
+
+
+def collective_ops(module: ModuleOp) -> list[Operation]:
+    """Return the ops that `list_collectives` lists, in its order."""
+    return [
+        op
+        for op in all_ops(module)
+        if isinstance(op, _OPS) or _communication(op) is not Communication.NONE
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +84,7 @@ class CountedCollective:
     (`ttxdsl.sharding.cost`) in one run of the program, in which the collective runs
     `times`. `axes` is None where the groups follow no mesh axis; `groups` are the devices
     among which it runs, of a permutation the pairs; `function` is what the position is in.
+    Of a custom call `@target` that is not priced nobody knows the bytes: they count as 0.
     """
 
     kind: str
@@ -63,6 +97,7 @@ class CountedCollective:
     function: str | None = None
     times: Times = ONCE
     groups: Groups = field(default=(), repr=False)
+    is_priced: bool = True
 
     @property
     def count(self) -> int:
@@ -77,7 +112,7 @@ class CountedCollective:
     @property
     def ring(self) -> Ring:
         """How its bytes and its time count."""
-        return RINGS[self.kind]
+        return RINGS.get(self.kind, Ring.ALL_SLICE)  # which takes no time
 
     @property
     def title(self) -> str:
@@ -87,6 +122,8 @@ class CountedCollective:
     @property
     def axes_text(self) -> str:
         """The axes by name, or how large the groups are."""
+        if not self.is_priced:
+            return "?"
         if self.axes:
             return _axes_text(self.axes)
         return f"groups of {self.group_size}"
@@ -130,6 +167,8 @@ def _type_text(values: Sequence[SSAValue]) -> str:
 
 
 def _short(op: Operation) -> str:
+    if isinstance(op, stablehlo.CustomCallOp):
+        return op.call_target_name.data
     if isinstance(op, stablehlo.CompositeOp):
         return op.composite_name.data.removeprefix("sdy.")
     return op.name.removeprefix("stablehlo.")
@@ -179,11 +218,77 @@ def _reason(op: Operation, axes: Axes | None) -> str:
                 f"{_consumer(op)} needs {_producer(op)} split along dimension {split},"
                 f" not {whole}"
             )
+        case stablehlo.CustomCallOp():
+            if _constant_numbers(op.inputs[3]) is not None:
+                return f"sends the rows of {_producer(op)} that constant sizes say"
+            return f"sends at most all rows of {_producer(op)}, as sizes say in a run"
         case _:
             return f"{_consumer(op)} needs other parts of {_producer(op)}"
 
 
+def _constant_numbers(value: SSAValue) -> tuple[int, ...] | None:
+    """The integers of a constant, None of anything else."""
+    while isinstance(value, OpResult):
+        match value.op:
+            case stablehlo.ConstantOp() as op:
+                numbers = op.value
+                if not isinstance(numbers, DenseIntOrFPElementsAttr):
+                    return None
+                return tuple(int(one) for one in numbers.get_values())
+            case stablehlo.ReshapeOp() | stablehlo.ConvertOp() as op:
+                value = op.operand
+            case stablehlo.BroadcastInDimOp() as op if not shape_of(op.operand):
+                number = _constant_numbers(op.operand)
+                return number and number * prod(shape_of(value))
+            case _:
+                return None
+    return None
+
+
+def _start_alike(offsets: SSAValue) -> bool:
+    """Whether all slices of rows start at one place, so that they share rows."""
+    numbers = _constant_numbers(offsets)
+    if numbers is not None:
+        return len(set(numbers)) < len(numbers)
+    return (
+        isinstance(offsets, OpResult)
+        and isinstance(offsets.op, stablehlo.BroadcastInDimOp)
+        and prod(shape_of(offsets.op.operand)) == 1
+    )
+
+
+def _ragged_bytes(op: stablehlo.CustomCallOp, group_size: int) -> int:
+    operand, output, starts, sizes, *_ = op.inputs
+    rows = shape_of(operand)[0]
+    return ragged_bytes(
+        value_bytes(operand) // max(1, rows),
+        rows,
+        shape_of(output)[0],
+        group_size,
+        _constant_numbers(sizes),
+        overlap=_start_alike(starts),
+    )
+
+
+def _unpriced(op: Operation, runs: Runs) -> CountedCollective:
+    frame = source_frame(unmarked(op.location))
+    return CountedCollective(
+        kind=f"@{_short(op)}",
+        axes=None,
+        group_size=1,
+        tensor=_type_text(op.operands),
+        bytes_per_device=0,
+        reason=_UNPRICED[_communication(op)],
+        position=None if frame is None else frame.position,
+        function=None if frame is None else frame.function or None,
+        times=runs.of(op),
+        is_priced=False,
+    )
+
+
 def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollective:
+    if _communication(op) in _UNPRICED:
+        return _unpriced(op, runs)
     permutes = isinstance(op, stablehlo.CollectivePermuteOp)
     groups = where.groups(op)
     kind, size = _short(op), max((len(group) for group in groups), default=1)
@@ -195,7 +300,7 @@ def _collective(op: Operation, where: "_Devices", runs: Runs) -> CountedCollecti
         kind=kind,
         axes=axes,
         group_size=size,
-        tensor=_type_text(op.operands),
+        tensor=_type_text(op.operands[: 1 if kind == RAGGED_ALL_TO_ALL else None]),
         bytes_per_device=times.count * each,
         reason=_reason(op, axes),
         position=None if frame is None else frame.position,
@@ -229,7 +334,11 @@ class _Devices:
 
     def sent_bytes(self, op: Operation) -> int:
         """What each device sends each time that a collective runs."""
+        if _communication(op) in _UNPRICED:
+            return 0
         size = max((len(group) for group in self.groups(op)), default=1)
+        if isinstance(op, stablehlo.CustomCallOp):
+            return _ragged_bytes(op, size)
         return ring_bytes(RINGS[_short(op)], sum(map(value_bytes, op.operands)), size)
 
     def axes(self, groups: Groups, *, pairs: bool) -> Axes | None:
@@ -257,10 +366,10 @@ def device_runs(module: ModuleOp, trip_count: int | None = None) -> Runs:
     Raises:
         CompileError: a collective whose groups contradict themselves.
     """
-    where = _Devices(module)
+    where, counted = _Devices(module), set(collective_ops(module))
 
     def price(op: Operation) -> tuple[int, int]:
-        return (where.sent_bytes(op) if op.name in COLLECTIVE_OPS else 0), 1
+        return (where.sent_bytes(op) if op in counted else 0), 1
 
     return Runs(module, trip_count, price)
 
@@ -280,7 +389,7 @@ def list_collectives(
         CompileError: one whose groups contradict themselves.
     """
     where = _Devices(module)
-    found = [op for op in all_ops(module) if op.name in COLLECTIVE_OPS]
+    found = collective_ops(module)
     if found and runs is None:
         runs = device_runs(module, trip_count)
     return [_collective(op, where, runs) for op in found if runs is not None]
@@ -301,7 +410,23 @@ def counts_of(collectives: Iterable[CountedCollective]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def unknown_loops_text(collectives: Iterable[CountedCollective]) -> str | None:
+def sent_text(collectives: Sequence[CountedCollective]) -> str:
+    """What a device sends for collectives, `?` if none of them is priced."""
+    if not any(one.is_priced for one in collectives):
+        return "?"
+    return bytes_text(sum(one.bytes_per_device for one in collectives))
+
+
+def guesses_text(collectives: Iterable[CountedCollective]) -> str | None:
     """What to say below figures that stand on guesses; None if they do not."""
-    guessed = sum(not one.times.is_known for one in collectives)
-    return f"{guessed} of the collectives {UNKNOWN_LOOPS}" if guessed else None
+    known = list(collectives)
+    lines = [
+        f"{count} {'calls' if count != 1 else 'call'} of {target}: {reason}"
+        for (target, reason), count in Counter(
+            (one.kind, one.reason) for one in known if not one.is_priced
+        ).items()
+    ]
+    guessed = sum(not one.times.is_known for one in known)
+    if guessed:
+        lines.append(f"{guessed} of the collectives {UNKNOWN_LOOPS}")
+    return "\n".join(lines) or None

@@ -19,10 +19,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 
 from ttxdsl.analysis.state import results_of_arguments
 from ttxdsl.analysis.value_flow import Flow, ValueFlow, bits, union
-from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.ir.traversal import all_ops
-from ttxdsl.reporting.collectives import COLLECTIVE_OPS
+from ttxdsl.reporting.collectives import collective_ops
 
 _PRODUCTS = (
     stablehlo.ConvolutionOp,
@@ -315,11 +314,12 @@ def collective_roles(module: ModuleOp) -> list[tuple[Operation, Roles]]:
     """The collectives of a program in order, each with the roles in its function."""
     known: dict[Operation, Roles] = {}
     found: list[tuple[Operation, Roles]] = []
-    for op in all_ops(module):
-        if op.name in COLLECTIVE_OPS:
-            function = sdy.enclosing_function(op.results[0])
-            assert function is not None
-            if function not in known:
-                known[function] = Roles(function)
-            found.append((op, known[function]))
+    for op in collective_ops(module):
+        function = op.parent_op()
+        while not isinstance(function, FuncOp):
+            assert function is not None, "ops that run are in a function"
+            function = function.parent_op()
+        if function not in known:
+            known[function] = Roles(function)
+        found.append((op, known[function]))
     return found

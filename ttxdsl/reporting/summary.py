@@ -60,7 +60,11 @@ def purposes(
         collectives: all of it, in program order.
     """
     roles = [(op, roles.of(op), roles) for op, roles in collective_roles(module)]
-    listed = list(zip(roles, collectives, strict=True))
+    listed = [
+        (role, one)
+        for role, one in zip(roles, collectives, strict=True)
+        if one.is_priced
+    ]
     # it is FSDP where gradients are summed along an axis that parameters are split by
     trained = _axes(one for (_, role, _), one in listed if role is Role.GRADIENTS)
     split, updated = (

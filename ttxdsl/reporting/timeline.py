@@ -31,8 +31,8 @@ from ttxdsl.analysis.work import (
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.reporting.collectives import (
-    COLLECTIVE_OPS,
     CountedCollective,
+    collective_ops,
     device_runs,
     list_collectives,
 )
@@ -144,8 +144,11 @@ class _Planner:
         trip_count: int | None,
     ):
         self.machine, self.runs, self.trip_count = machine, runs, trip_count
-        ops = [op for op in all_ops(module) if op.name in COLLECTIVE_OPS]
-        self.collectives = dict(zip(ops, collectives, strict=True))
+        ops = collective_ops(module)
+        # what a call that is not priced computes is all that is known of it
+        self.collectives = {
+            op: one for op, one in zip(ops, collectives, strict=True) if one.is_priced
+        }
         self.functions = {
             op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)
         }

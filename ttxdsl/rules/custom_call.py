@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.custom_calls import PYTHON_CALLBACKS, RAGGED_ALL_TO_ALL
 from ttxdsl.dialects.linalg_calls import ROUTINE_OF, batch_rank
 from ttxdsl.dialects.tenstorrent_calls import options
 from ttxdsl.ir.tensors import shape_of
@@ -147,12 +148,23 @@ def rows(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
                 yield Factor(size, dim, dim)
 
 
+def rows_elsewhere(op: stablehlo.CustomCallOp) -> Iterator[Factor]:
+    """Of rows that go to other devices: what is in a row can be shared out.
+
+    `[n, …], [m, …], [k], [k], [k], [k] -> [m, …]`
+    """
+    others = (None,) * (len(op.operands) - 2)
+    for dim, size in enumerate(shape_of(op.results[0])[1:], 1):
+        yield Factor(size, (dim, dim, *others), (dim,))
+
+
 OPAQUE = (None, None)
 """Nobody can tell what they compute."""
 
 TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
     **dict.fromkeys(ROUTINE_OF, (None, batches)),  # but for those below
     **tenstorrent.TARGETS,
+    "AllocateBuffer": (None, every_element),
     "ApproxTopK": (approximate_top_k, rows),
     "Cholesky": (like_first_result, matrices),
     "CompactWyHelper": (like_first_result, matrices),
@@ -167,7 +179,9 @@ TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
     "ProductOfElementaryHouseholderReflectors": (householder_product, matrices),
     "Qr": (qr, matrices),
     "QrDecompositionBlock": (qr, matrices),
+    RAGGED_ALL_TO_ALL: (None, rows_elsewhere),
     "Sharding": (None, every_element),  # JAX's annotation of a value
+    "TopK": (None, rows),
     "X64Combine": (combine_halves, every_element),
     "X64SplitHigh": (like_first_result, every_element),
     "X64SplitLow": (like_first_result, every_element),
@@ -183,10 +197,7 @@ TARGETS: dict[str, tuple[Factors | None, Factors | None]] = {
     "tpu_custom_call": OPAQUE,
     "xla.debug.Log": OPAQUE,
     "xla.megascale.provide_metadata": (like_first_result, None),
-    "xla_ffi_python_cpu_callback": OPAQUE,
-    "xla_ffi_python_gpu_callback": OPAQUE,
-    "xla_python_cpu_callback": OPAQUE,
-    "xla_python_gpu_callback": OPAQUE,
+    **dict.fromkeys(PYTHON_CALLBACKS, OPAQUE),
 }
 """Known targets: the factors along which shardings travel, None if Shardy has no rule,
 and those along which devices share the call out, None if it has to be computed whole.

@@ -31,7 +31,7 @@ from ttxdsl.interpreters.run import entry_function
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.remarks import Remark
 from ttxdsl.reporting.alike import fold, unfolded
-from ttxdsl.reporting.collectives import CountedCollective, unknown_loops_text
+from ttxdsl.reporting.collectives import CountedCollective, guesses_text, sent_text
 from ttxdsl.reporting.difference import Difference, Pair, Side, difference, side_of
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal
@@ -261,11 +261,7 @@ def _pair_table(pairs: list[Pair], *, whole: bool) -> Table:
                 [pair.right for pair in group],
             )
         ]
-        bytes_ = _sides_text(
-            bytes_text(sum(one.bytes_per_device for one in side))
-            for side in sides
-            if side
-        )
+        bytes_ = _sides_text(sent_text(side) for side in sides if side)
         table.add_row(sign, f"{count}{title}", axes, tensor, bytes_, reason)
     if rows.hidden:
         table.add_row("", f"{len(rows.hidden)} others, shown by --all")
@@ -279,8 +275,8 @@ def print_difference(
     console.print(f"A  {visible(found.left.name)}", soft_wrap=True)
     console.print(f"B  {visible(found.right.name)}", soft_wrap=True)
     console.print(_summary_table(found))
-    both = (*found.left.collectives, *found.right.collectives)
-    if (guessed := unknown_loops_text(both)) is not None:
+    sides = (guesses_text(side.collectives) for side in (found.left, found.right))
+    for guessed in dict.fromkeys(filter(None, sides)):
         console.print(guessed, soft_wrap=True)
     shown = [pair for pair in found.pairs if everything or not pair.is_equal]
     if shown:

@@ -238,6 +238,14 @@ def print_diagnosis(
         said.insert(1, text)
     if any(row.measurement.unknown_loops for row in diagnosis.rows):
         said.append(f"ops {UNKNOWN_LOOPS}")
+    unpriced = {
+        kind
+        for row in diagnosis.rows
+        for kind, _ in row.measurement.collectives
+        if kind.startswith("@")
+    }
+    if unpriced:
+        said.append(f"not counted: what {', '.join(sorted(unpriced))} may send")
     if diagnosis.keeps_shardings:
         said.append("the program's own shardings, on its mesh with other sizes")
     else:

@@ -30,8 +30,9 @@ from ttxdsl.program import require_stablehlo
 from ttxdsl.reporting.alike import farthest, fold, unfolded
 from ttxdsl.reporting.collectives import (
     CountedCollective,
+    guesses_text,
     list_collectives,
-    unknown_loops_text,
+    sent_text,
 )
 from ttxdsl.reporting.homes import PLACES, row_names
 from ttxdsl.reporting.memory import memory_profile
@@ -133,7 +134,7 @@ def _collective_table(
             _cell(one.title for one in group),
             _cell(one.axes_text for one in group),
             _cell(one.tensor for one in group),
-            bytes_text(sum(one.bytes_per_device for one in group)),
+            sent_text(group),
             str(place or f"no {place_of} is known")
             if place_of
             else _cell(one.reason for one in group),
@@ -242,7 +243,7 @@ def print_outcome(
     table = _collective_table(collectives, outcome, whole=whole)
     lines = None if whole else _MOST_LINES
     console.print_table(table, ["local tensor", "axis"], lines)
-    if (guessed := unknown_loops_text(collectives)) is not None:
+    if (guessed := guesses_text(collectives)) is not None:
         console.print(guessed, soft_wrap=True)
     if outcome.processes:
         from ttxdsl.tools.ranks import use_table

@@ -211,7 +211,7 @@ def collective_tree(
         f"collective {answer.number}: {answer.kind} over {answer.axes}", "bold"
     )
     head.append(
-        f"  local {answer.tensor}, {bytes_text(answer.bytes)} a device,"
+        f"  local {answer.tensor}, {_sent_text([answer])} a device,"
         f" {seconds_text(answer.seconds)} ({machine.links_text})",
         "not bold",
     )
@@ -254,6 +254,13 @@ def _needed_text(one: answers.Necessity, most: int | None = None) -> str:
     return f"needs {one.axis} on one of {', '.join(names)}"
 
 
+def _sent_text(group: Sequence[answers.WhyCollective]) -> str:
+    """What a device sends, `?` for calls of which that is not known."""
+    if all(one.kind.startswith("@") for one in group):
+        return "?"
+    return bytes_text(sum(one.bytes for one in group))
+
+
 def _numbers(group: Sequence[answers.WhyCollective]) -> str:
     first = ", ".join(str(one.number) for one in group[:3])
     return f"{first}, …" if len(group) > 3 else first
@@ -292,7 +299,7 @@ def _program_table(
     for group in rows.groups:
         one = group[0]
         figures = (
-            bytes_text(sum(each.bytes for each in group)),
+            _sent_text(group),
             seconds_text(sum(each.seconds for each in group)),
         )
         named = ()

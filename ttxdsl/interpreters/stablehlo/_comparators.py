@@ -1,13 +1,48 @@
-"""What a sort orders by, computed of whole arrays."""
+"""Sorting by a comparator, computed of whole arrays where it compares keys."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.interpreter import Interpreter
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.dialects.sort_keys import sort_keys
+from ttxdsl.interpreters import indexing
+from ttxdsl.interpreters.bodies import run_body
 from ttxdsl.interpreters.elements import is_complex, is_float, widen
 from ttxdsl.interpreters.kernels import Array, total_order_key
+from ttxdsl.interpreters.regions import captures_of
+
+
+def sort_by(
+    interpreter: Interpreter,
+    comparator: Region,
+    arrays: tuple[Array, ...],
+    rank: int,
+    dim: int,
+) -> tuple[Array, ...]:
+    """Return arrays of one shape, put in the order of a comparator along a dimension.
+
+    Args:
+        interpreter: runs the comparator.
+        comparator: of pairs of elements, one of each array.
+        arrays: of `rank` dimensions behind those of the mesh.
+        rank: theirs.
+        dim: the dimension, from the end if it is negative.
+    """
+    dim %= rank
+    lead = max((x.ndim - rank for x in arrays), default=0)
+    if not captures_of(interpreter, comparator):
+        found = sort_key(interpreter, comparator, arrays)
+        if found is not None:
+            key, descending = found
+            return indexing.sort_by_key(arrays, rank, dim, key, descending)
+
+    def before(left: Sequence[Array], right: Sequence[Array]) -> Array:
+        pairs = [x for pair in zip(left, right, strict=True) for x in pair]
+        return run_body(interpreter, comparator, pairs, lead)[0]
+
+    return indexing.sort(arrays, rank, dim, before)
 
 
 def sort_key(

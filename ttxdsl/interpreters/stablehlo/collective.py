@@ -15,6 +15,7 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Operation, OpResult
 
 from ttxdsl.dialects import sdy, stablehlo as hlo
+from ttxdsl.dialects.custom_calls import Communication, communication_of
 from ttxdsl.dialects.replica_groups import device_groups
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.bodies import body_dtype, body_reducer
@@ -26,6 +27,7 @@ from ttxdsl.interpreters.mesh import DeviceMesh, Groups, Reduce
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.reduction import AllReducer, Reducer
 from ttxdsl.interpreters.regions import Values, on_mesh, session
+from ttxdsl.remarks import emit_warning
 
 _OpT = TypeVar("_OpT", bound=Operation)
 
@@ -181,6 +183,32 @@ def _all_to_all(interpreter: Interpreter, op: hlo.AllToAllOp, args: Values) -> V
         mesh.all_to_all(x, rank_of(value.type), split, concat, groups)
         for x, value in zip(args, op.inputs, strict=True)
     )
+
+
+def ragged_all_to_all(
+    interpreter: Interpreter, op: hlo.CustomCallOp, args: Values
+) -> Values:
+    """Slices of rows to the devices of each group, as `jax.lax.ragged_all_to_all` says.
+
+    What JAX leaves undefined is left out, with a warning a run: rows outside of an
+    operand or output, and sizes that sender and receiver do not agree on.
+
+    Raises:
+        UnsupportedError: its operands are not those of JAX's.
+    """
+    if communication_of(op) is not Communication.RAGGED:
+        raise UnsupportedError(
+            "is no ragged_all_to_all as JAX writes it: of six operands, rows, room for"
+            " rows, and four lists of one length, with replica_groups",
+            op,
+        )
+    state = session(interpreter)
+    groups, rank = _groups(interpreter, op), rank_of(op.inputs[0].type)
+    made, fault = state.mesh.ragged_all_to_all(args, rank, groups)
+    if fault is not None and op not in state.told:
+        state.told.add(op)
+        emit_warning(f"{fault}: left out, as JAX does not say what comes of it", op)
+    return (made,)
 
 
 @_collective(hlo.CollectiveBroadcastOp)

@@ -26,9 +26,8 @@ from ttxdsl.interpreters.implementing import (
 )
 from ttxdsl.interpreters.kernels import Array, Kernel, convert
 from ttxdsl.interpreters.prepared import Prepared
-from ttxdsl.interpreters.reduction import Arrays
-from ttxdsl.interpreters.regions import Values, captures_of
-from ttxdsl.interpreters.stablehlo._comparators import sort_key
+from ttxdsl.interpreters.regions import Values
+from ttxdsl.interpreters.stablehlo._comparators import sort_by
 
 
 def _lead(*values: tuple[Array, int]) -> int:
@@ -122,20 +121,7 @@ def _map(interpreter: Interpreter, op: hlo.MapOp, args: Values) -> Values:
 def _sort(interpreter: Interpreter, op: hlo.SortOp, args: Values) -> Values:
     """By a key where the comparator compares keys, by merging where not."""
     rank = rank_of(op.inputs[0].type)
-    dim = op.dimension.value.data
-    dim %= rank
-    lead = _lead(*((x, rank) for x in args))
-    if not captures_of(interpreter, op.comparator):
-        found = sort_key(interpreter, op.comparator, args)
-        if found is not None:
-            key, descending = found
-            return indexing.sort_by_key(args, rank, dim, key, descending)
-
-    def before(left: Arrays, right: Arrays) -> Array:
-        pairs = [x for pair in zip(left, right, strict=True) for x in pair]
-        return run_body(interpreter, op.comparator, pairs, lead)[0]
-
-    return indexing.sort(args, rank, dim, before)
+    return sort_by(interpreter, op.comparator, args, rank, op.dimension.value.data)
 
 
 def _scatter_by_body(

@@ -35,9 +35,10 @@ from ttxdsl.dialects import sdy
 from ttxdsl.errors import CompileError
 from ttxdsl.reporting.collectives import (
     CountedCollective,
+    collective_ops,
     collective_seconds,
+    guesses_text,
     list_collectives,
-    unknown_loops_text,
 )
 from ttxdsl.reporting.memory import MemoryProfile, memory_profile
 from ttxdsl.reporting.summary import Purpose, purposes
@@ -159,18 +160,15 @@ class Trace:
     def _count(self) -> None:
         """Collectives and memory of the program of one device."""
         found = list_collectives(self.module, self.trip_count)
-        self.guessed = unknown_loops_text(found)
+        self.guessed = guesses_text(found)
         self.purposes = purposes(self.module, found)
         time = timeline(self.module, self.machine, self.trip_count, collectives=found)
         self.timeline = self._timeline(time)
         order = {op: at for at, op in enumerate(self.module.walk())}
-        waiting = iter(found)
-        one = next(waiting, None)
-        for op in order:
-            # the list is in program order, and has every op of these kinds
-            if one is not None and op.name == f"stablehlo.{one.kind}":
-                self.collectives.append(self._collective(one, op, order[op]))
-                one = next(waiting, None)
+        self.collectives += [
+            self._collective(one, op, order[op])
+            for one, op in zip(found, collective_ops(self.module), strict=True)
+        ]
         try:
             self.memory = self._memory(memory_profile(self.module))
         except CompileError as error:

@@ -2,7 +2,9 @@
 
 from xdsl.ir import Operation
 
+from ttxdsl.analysis.origins import on_whole_values
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.dialects.custom_calls import Communication, communication_of
 from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of, tensor_bytes
 from ttxdsl.remarks import emit_warning
@@ -69,6 +71,8 @@ def _report(ctx: Localizer, op: Operation, reason: str, moved: int) -> None:
 
 def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:
     """By what its target is known to compute, or by the rule that the user wrote."""
+    if not ctx.is_manual and communication_of(op) is Communication.UNKNOWN:
+        ctx.emitter.location = on_whole_values(op.location)
     written = op.attributes.get(sdy.SHARDING_RULE)
     # a rule that `sdy-populate-op-sharding-rules` wrote says how shardings travel
     if isinstance(written, sdy.OpShardingRuleAttr) and written.data.is_custom:
