@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -10,10 +11,11 @@ import pytest
 
 import ttxdsl
 from tests.conversion.tt_verdicts import PAGE, verdict_page, verdicts
-from tests.tt.oracle import needs_tt
+from tests.tt.oracle import ask, needs_tt
 from ttxdsl.api import program_of_text
 from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.errors import UnsupportedError
+from ttxdsl.tt import find_library
 
 PAIRS = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -56,6 +58,44 @@ def test_reshards(name: str, form: Literal["ttir", "ttnn"]):
     before, after = RESHARDS[name]
     program = program_of_text(PAIRS.format(before=before, after=after), "reshard.mlir")
     assert "presharded" in _same(program.partition(), form)
+
+
+PERMUTED = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func public @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {{
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{"x"}}, {{"y"}}]>] out_shardings=[<@mesh, [{{"x"}}, {{"y"}}]>] manual_axes={{"x", "y"}} (%x: tensor<4x4xf32>) {{
+    %1 = "stablehlo.collective_permute"(%x) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<{pairs}> : tensor<{count}x2xi64>}}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    sdy.return %1 : tensor<4x4xf32>
+  }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}}
+"""  # fmt: skip
+
+# pairs, and how many tensors are sent
+PERMUTES = {
+    "two change places, two keep theirs": ([[0, 0], [1, 2], [2, 1], [3, 3]], 2),
+    "one keeps its own, one gets another's": ([[0, 0], [1, 2]], 3),
+    "the first gets nothing": ([[1, 1], [2, 3], [3, 2]], 3),
+    "all keep theirs": ([[0, 0], [1, 1], [2, 2], [3, 3]], 0),
+    "nobody keeps its own": ([[0, 1], [1, 0]], 2),
+    "all change places": ([[0, 1], [1, 2], [2, 3], [3, 0]], 4),
+    "one keeps its own": ([[2, 2]], 3),
+}
+
+
+@pytest.mark.parametrize("name", PERMUTES)
+def test_nobody_sends_to_itself(name: str):
+    pairs, sends = PERMUTES[name]
+    text = PERMUTED.format(pairs=pairs, count=len(pairs))
+    made = _same(program_of_text(text, "permute.mlir"), "ttnn")
+    found = re.findall(
+        r"sender_coord = (array<[^>]*>), receiver_coord = (array<[^>]*>)", made
+    )
+    assert len(found) == sends
+    assert all(sender != receiver for sender, receiver in found)
+    if find_library() is not None:
+        answer = ask(made)
+        assert answer.parsed, answer.error
 
 
 @pytest.mark.parametrize("form", ["ttir", "ttnn"])

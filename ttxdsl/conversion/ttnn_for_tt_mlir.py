@@ -2,8 +2,10 @@
 
 `mesh_shard` is `distribute_tensor` or
 `aggregate_tensor`; an `all_to_all` is gathered and each device keeps its part; a
-`collective_permute` is a `point_to_point` for each pair, into zeros.
+`collective_permute` is a `point_to_point` for each pair.
 """
+
+from math import prod
 
 from xdsl.dialects.builtin import (
     StringAttr,
@@ -102,17 +104,43 @@ def _all_to_all(low: TTNNLowering, op: ttir.AllToAllOp) -> SSAValue:
 
 
 def _collective_permute(low: TTNNLowering, op: ttir.CollectivePermuteOp) -> SSAValue:
-    """A copy for each pair; who gets nothing has zeros."""
+    """A copy for each pair of two devices; who gets nothing has zeros.
+
+    They are copied into zeros; where a device keeps its own part, into a copy of all
+    parts, and then zeros to who gets nothing. A device does not send to itself.
+    """
     shape, value = _mesh_shape(op), low.values[op.input]
     type = tensor_type(op.result)
-    zeros = {"shape": ttnn.ShapeAttr(type.get_shape())}
-    result = low.one(ttnn.ZerosOp, [], type, zeros)
-    for source, target in id_pairs(op.source_target_pairs):
+    pairs = id_pairs(op.source_target_pairs)
+    kept = {target for source, target in pairs if source == target}
+    idle = sorted({*range(prod(shape))} - {target for _, target in pairs})
+    if len(kept) == prod(shape):
+        return value
+    zeros: SSAValue | None = None
+    if idle:
+        zeros_shape = {"shape": ttnn.ShapeAttr(type.get_shape())}
+        zeros = low.one(ttnn.ZerosOp, [], type, zeros_shape)
+
+    def copied(sent: SSAValue, source: int, target: int, into: SSAValue) -> SSAValue:
         said = {
             "sender_coord": dense_i64(coordinates(source, shape)),
             "receiver_coord": dense_i64(coordinates(target, shape)),
         }
-        result = low.one(ttnn.PointToPointOp, [value, result], type, said)
+        return low.one(ttnn.PointToPointOp, [sent, into], type, said)
+
+    begins_with_zeros = zeros is not None and not kept
+    result = (
+        zeros
+        if begins_with_zeros
+        else low.one(ttnn.TODAY_OPS["assign"], [value], type, {})
+    )
+    assert result is not None
+    for source, target in pairs:
+        if source != target:
+            result = copied(value, source, target, result)
+    if zeros is not None and not begins_with_zeros:
+        for target in idle:
+            result = copied(zeros, int(target == 0), target, result)
     return result
 
 
