@@ -55,9 +55,9 @@ def row(scheme: str, found: Benchmark) -> str:
         f"{ours.bytes_per_device:,}",
         f"{xla.bytes_per_device:,}",
         times(ours.bytes_per_device, xla.bytes_per_device),
-        f"{ours.peak_bytes:,}",
-        f"{xla.peak_bytes:,}",
-        times(ours.peak_bytes, xla.peak_bytes),
+        f"{ours.memory.total:,}",
+        f"{xla.memory.total:,}",
+        times(ours.memory.total, xla.memory.total),
         "the same" if found.agree else "DIFFER",
     )
     return f"| {' | '.join(cells)} |"
@@ -69,7 +69,7 @@ def main() -> int:
     options = parser.parse_args()
     lines = [
         "| split along | ours, ms of CPU | XLA, ms of CPU | ratio | by the clock"
-        " | ours sends, B | XLA sends, B | ratio | our peak, B | XLA's peak, B | ratio"
+        " | ours sends, B | XLA sends, B | ratio | our memory, B | XLA's memory, B | ratio"
         " | results |",
         "|---|" + "--:|" * 10 + "---|",
     ]

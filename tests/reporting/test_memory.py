@@ -8,7 +8,7 @@ import ttxdsl
 from tests.work import calls
 from ttxdsl.errors import CompileError
 from ttxdsl.program import parse_program
-from ttxdsl.reporting.memory import MemoryProfile, memory_profile
+from ttxdsl.reporting.memory import MemoryParts, MemoryProfile, memory_profile
 
 
 def profile_of(body: str, arguments: str = "%a: tensor<8xf32>") -> MemoryProfile:
@@ -39,6 +39,19 @@ def test_a_donated_argument_ends_with_its_last_use(name: str):
     profile = profile_of(CHAIN, f"%a: tensor<8xf32> {{{name}}}")
     assert [point.bytes for point in profile.points] == [64, 64, 64, 32]
     assert (profile.argument_bytes, profile.donated_bytes) == (32, 32)
+    assert profile.parts == MemoryParts(32, 32, 32, 32)
+    assert profile.parts.total == 64
+
+
+def test_parts_are_those_of_xla():
+    """A constant of different elements is temporary; nothing is aliased by itself."""
+    profile = profile_of(
+        "%0 = stablehlo.constant dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<8xf32>\n"
+        "%1 = stablehlo.add %a, %0 : tensor<8xf32>\n"
+        "return %1 : tensor<8xf32>"
+    )
+    assert profile.parts == MemoryParts(32, 32, 0, 32)
+    assert profile.parts.data()["total"] == profile.parts.total == 96
 
 
 def test_the_first_of_equal_peaks_and_who_is_there():

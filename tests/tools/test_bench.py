@@ -11,6 +11,7 @@ import ttxdsl
 from tests.tools.test_run import refused
 from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import compare
+from ttxdsl.reporting.memory import MemoryParts
 from ttxdsl.tools import bench
 from ttxdsl.tools.main import main
 from ttxdsl.xla.benchmarking import Benchmark, Measured, benchmark, ratio
@@ -27,7 +28,10 @@ def test_both_are_measured(capsys: pytest.CaptureFixture[str]):
     assert (found["devices"], found["rounds"]) == (8, 3)
     for side in (found["ours"], found["xla"]):
         assert side["seconds"] > 0
-        assert side["peak_bytes"] > side["temporary_bytes"] > 0
+        parts = side["memory"]
+        assert min(parts[name] for name in ("arguments", "outputs", "temporary")) > 0
+        assert parts["aliased"] == 0
+        assert parts["total"] == sum(parts.values()) - parts["total"]
     sent = [found[one]["bytes_per_device"] for one in ("ours", "xla")]
     assert sent == [14148, 22340]
     assert found["ratios"]["bytes_per_device"] == sent[0] / sent[1]
@@ -39,7 +43,10 @@ def test_tables_and_who_differs(
     import numpy as np
 
     ones = np.ones(4, np.float32)
-    sides = Measured(2e-3, 1e-3, 1, 0, 300, 100), Measured(4e-3, 1e-3, 0, 64, 200, 100)
+    sides = (
+        Measured(2e-3, 1e-3, 1, 0, MemoryParts(100, 100, 0, 100)),
+        Measured(4e-3, 1e-3, 0, 64, MemoryParts(50, 100, 0, 50)),
+    )
 
     def measured(*_: object, **__: object) -> Benchmark:
         return Benchmark("it", 8, 5, *sides, (compare(ones, -ones),))

@@ -25,9 +25,10 @@ the other (a value that they split differently counts with its larger shard); a 
 that is not partitioned is counted as it stands, with global shapes.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -103,14 +104,37 @@ class MemoryPoint:
     position: str | None
 
 
+class MemoryParts(NamedTuple):
+    """The bytes of a device by what they are for, as XLA's `memory_analysis()` has them.
+
+    `aliased` bytes are both: arguments that were donated, and the outputs that take
+    their place. `temporary` is what is neither an argument nor an output.
+    """
+
+    arguments: int
+    outputs: int
+    aliased: int
+    temporary: int
+
+    @property
+    def total(self) -> int:
+        """All of them, what is aliased once."""
+        return self.arguments + self.outputs - self.aliased + self.temporary
+
+    def data(self) -> dict[str, int]:
+        """The parts and the total by name."""
+        return self._asdict() | {"total": self.total}
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryProfile(Printed):
     """The bytes that are there at each op of the entry computation, in program order.
 
     `peak` is the index of the first point with `peak_bytes`; `peak_values` are the
     buffers there, largest first, those inside a region too. The other figures are
-    parts of the whole: `donated_bytes` is contained in `argument_bytes`, a result that
-    is an argument counts as both.
+    parts of the whole: `donated_bytes` is contained in `argument_bytes`, `aliased_bytes`
+    are of donated arguments that an equally large result may replace, a result that is
+    an argument counts as both.
     """
 
     points: tuple[MemoryPoint, ...]
@@ -119,8 +143,18 @@ class MemoryProfile(Printed):
     peak_values: tuple[LiveValue, ...]
     argument_bytes: int
     donated_bytes: int
+    aliased_bytes: int
     constant_bytes: int
     result_bytes: int
+
+    @property
+    def parts(self) -> MemoryParts:
+        """What the bytes are for; `temporary` at the peak, constants among it."""
+        kinds: tuple[Kind, ...] = ("value", "constant")
+        temporary = sum(one.bytes for one in self.peak_values if one.kind in kinds)
+        return MemoryParts(
+            self.argument_bytes, self.result_bytes, self.aliased_bytes, temporary
+        )
 
 
 def type_bytes(value_type: Attribute, where: Operation | SSAValue) -> int:
@@ -529,13 +563,18 @@ def memory_profile(module: ModuleOp) -> MemoryProfile:
     values = [_live_value(buffer, function) for buffer in peak.buffers]
     values.sort(key=lambda one: -one.bytes)
     returned = {b for v in results for b in counter.buffers_of.get(v, ())}
+    result_bytes = [
+        sum(b.bytes for b in counter.buffers_of.get(value, ())) for value in results
+    ]
+    donated = [0 if b.pinned else b.bytes for b in arguments]
     return MemoryProfile(
         points=points,
         peak=best,
         peak_bytes=bytes_at[best],
         peak_values=tuple(values),
         argument_bytes=sum(b.bytes for b in arguments),
-        donated_bytes=sum(b.bytes for b in arguments if not b.pinned),
+        donated_bytes=sum(donated),
+        aliased_bytes=sum((Counter(donated) & Counter(result_bytes)).elements()),
         constant_bytes=sum(b.bytes for b in counter.program_data),
         result_bytes=sum(b.bytes for b in returned),
     )

@@ -20,8 +20,12 @@ from ttxdsl.tools.programs import read_as_program
 from ttxdsl.xla.benchmarking import Benchmark, Measured, benchmark, ratio
 
 
+def _side(measured: Measured) -> dict[str, Any]:
+    return asdict(measured) | {"memory": measured.memory.data()}
+
+
 def _json(measured: Benchmark) -> dict[str, Any]:
-    sides = {"ours": asdict(measured.ours), "xla": asdict(measured.xla)}
+    sides = {"ours": _side(measured.ours), "xla": _side(measured.xla)}
     return {
         "source": measured.source,
         "devices": measured.devices,
@@ -32,6 +36,7 @@ def _json(measured: Benchmark) -> dict[str, Any]:
         "ratios": {
             name: ratio(sides["ours"][name], sides["xla"][name])
             for name in sides["ours"]
+            if name != "memory"
         },
     }
 
@@ -41,8 +46,9 @@ def _table(measured: Benchmark) -> Table:
     for column in ("ours", "XLA", "ours / XLA"):
         table.add_column(column, justify="right")
 
+    sides: tuple[Measured, ...] = (measured.ours, measured.xla)
+
     def add(what: str, of: str, shown: str) -> None:
-        sides: tuple[Measured, ...] = (measured.ours, measured.xla)
         numbers = [getattr(one, of) for one in sides]
         times = ratio(*numbers)
         last = "" if times is None else f"{times:.2f}"
@@ -53,8 +59,12 @@ def _table(measured: Benchmark) -> Table:
     add("of the host's CPU", "cpu_seconds", "{:.2f} ms")
     add("collectives", "collectives", "{}")
     add("what they send", "bytes_per_device", "{} B")
-    add("peak memory", "peak_bytes", "{} B")
-    add("of that temporary", "temporary_bytes", "{} B")
+    ours, xla = (one.memory.data() for one in sides)
+    for part in ours:
+        times = ratio(ours[part], xla[part])
+        last = "" if times is None else f"{times:.2f}"
+        name = "memory in all" if part == "total" else f"memory, {part}"
+        table.add_row(name, f"{ours[part]} B", f"{xla[part]} B", last)
     return table
 
 

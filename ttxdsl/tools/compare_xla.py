@@ -52,8 +52,8 @@ def _json(comparison: XlaComparison) -> dict[str, Any]:
         "devices": comparison.devices,
         "agree": comparison.agree,
         "bytes_per_device": {"ours": ours, "xla": xla},
-        "peak_bytes": {"ours": memory[0], "xla": memory[1]},
-        "xla_temporary_bytes": memory[2],
+        "memory": {"ours": memory[0].data(), "xla": memory[1].data()},
+        "peak_bytes": comparison.peak_bytes,
         "results": [
             {
                 "shape": list(row.shape),
@@ -143,6 +143,18 @@ def _collective_table(comparison: XlaComparison, *, narrow: bool) -> Table:
     return table
 
 
+def _memory_table(comparison: XlaComparison) -> Table:
+    table = Table("memory", title="Memory of a device", title_justify="left")
+    for side in ("ours", "XLA"):
+        table.add_column(side, justify="right", no_wrap=True)
+    ours, xla = (one.data() for one in comparison.memory)
+    for part in ours:
+        if part == "total":
+            table.add_section()
+        table.add_row(part, bytes_text(ours[part]), bytes_text(xla[part]))
+    return table
+
+
 def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
     """Results and collectives, each beside XLA's."""
     head = heading(comparison.source, f"  {comparison.devices} devices")
@@ -155,12 +167,9 @@ def print_comparison(console: Terminal, comparison: XlaComparison) -> None:
     tell_of_nothing(console, not_compared([row.ours for row in comparison.results]))
     narrow = console.width < PLAIN_WIDTH
     console.print_table(_collective_table(comparison, narrow=narrow))
-    ours, xla, temporary = map(bytes_text, comparison.memory)
-    console.print(
-        f"memory of a device at its peak: ours {ours}, XLA's {xla}"
-        f" (set aside for what is temporary: {temporary})",
-        soft_wrap=True,
-    )
+    console.print(_memory_table(comparison))
+    peak = bytes_text(comparison.peak_bytes)
+    console.print(f"at the peak ours holds {peak} at once", soft_wrap=True)
     if comparison.guessed:
         console.print(f"collectives {UNKNOWN_LOOPS}", soft_wrap=True)
 

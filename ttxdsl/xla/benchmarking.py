@@ -29,6 +29,7 @@ from ttxdsl.interpreters.compare import Comparison
 from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.on_jax.for_xla import DONATED, for_xla
 from ttxdsl.program import program_text
+from ttxdsl.reporting.memory import MemoryParts
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.xla.execute import XlaRun, run_with_xla, whole_of
 from ttxdsl.xla.hlo import list_hlo_collectives
@@ -42,16 +43,15 @@ class Measured:
 
     `seconds` is the median of the runs, `cpu_seconds` that of the host's work in them
     (which is all work where devices are virtual), `collectives` and `bytes_per_device` are read off
-    the executable (each collective once, by the ring model), `peak_bytes` and
-    `temporary_bytes` are of one device, as XLA plans them.
+    the executable (each collective once, by the ring model), `memory` is that of one
+    device, as XLA plans it.
     """
 
     seconds: float
     cpu_seconds: float
     collectives: int
     bytes_per_device: int
-    peak_bytes: int
-    temporary_bytes: int
+    memory: MemoryParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +156,5 @@ def _measured(run: XlaRun, devices: int) -> Measured:
         median(run.cpu_seconds),
         len(collectives),
         sum(one.bytes_per_device for one in collectives),
-        run.peak_bytes,
-        run.temporary_bytes,
+        run.memory,
     )

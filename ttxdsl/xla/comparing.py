@@ -27,7 +27,7 @@ from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.run import Runner, entry_function, run_module
 from ttxdsl.printed import Printed
 from ttxdsl.program import program_text
-from ttxdsl.reporting.memory import memory_profile
+from ttxdsl.reporting.memory import MemoryParts, memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.side_by_side import (
     CollectiveRow,
@@ -104,9 +104,10 @@ class XlaComparison(Printed):
     devices: int
     results: tuple[ResultRow, ...]
     collectives: tuple[CollectiveRow[HloCollective], ...]
-    memory: tuple[int, int, int]
-    """Of a device: our peak and XLA's, and what XLA sets aside for what neither comes
-    in nor goes out, both as XLA plans them."""
+    memory: tuple[MemoryParts, MemoryParts]
+    """Of a device: ours, and as XLA plans it."""
+    peak_bytes: int
+    """Our peak, where not all of `memory` is there at once."""
 
     @property
     def agree(self) -> bool:
@@ -217,6 +218,7 @@ def compare_with_xla(
     )
     summed = summed_numbers(program.module)
     rounded = RoundedRuns(original, arrays)
+    profile = memory_profile(device.module)
     rows = zip(found, expected, run.results, strict=True)
     return XlaComparison(
         source=program.source,
@@ -230,9 +232,6 @@ def compare_with_xla(
             list_hlo_collectives(run.hlo, devices, trip_count),
             lambda one: _hlo_axes(one, meshes),
         ),
-        memory=(
-            memory_profile(device.module).peak_bytes,
-            run.peak_bytes,
-            run.temporary_bytes,
-        ),
+        memory=(profile.parts, run.memory),
+        peak_bytes=profile.peak_bytes,
     )

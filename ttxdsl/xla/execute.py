@@ -23,6 +23,7 @@ from ttxdsl.interpreters.elements import DType, tensor_of
 from ttxdsl.interpreters.run import argument_of, entry_function
 from ttxdsl.on_jax.for_xla import for_xla
 from ttxdsl.program import program_text
+from ttxdsl.reporting.memory import MemoryParts
 
 Array = NDArray[Any]
 
@@ -63,10 +64,8 @@ class XlaRun:
     """Of each run but the first."""
     cpu_seconds: tuple[float, ...]
     """Of the process's CPU, which are the devices where those are virtual."""
-    peak_bytes: int
-    """Of the memory that a device needs, as XLA plans it."""
-    temporary_bytes: int
-    """Of that, what neither comes in nor goes out."""
+    memory: MemoryParts
+    """Of a device, as XLA plans it."""
 
 
 def _ends(shard: Shard) -> list[int]:
@@ -244,6 +243,5 @@ def _read_run(folder: Path, dtypes: Sequence[DType]) -> XlaRun:
         _shards(folder, dtypes),
         tuple(measured["seconds"]),
         tuple(measured["cpu_seconds"]),
-        measured["peak_bytes"],
-        measured["temporary_bytes"],
+        MemoryParts(*measured["memory"]),
     )

@@ -134,8 +134,12 @@ class _Program:
         measured = {
             "seconds": self.seconds[1:],
             "cpu_seconds": self.cpu_seconds[1:],
-            "peak_bytes": needs.peak_memory_in_bytes,
-            "temporary_bytes": needs.temp_size_in_bytes,
+            "memory": [
+                needs.argument_size_in_bytes,
+                needs.output_size_in_bytes,
+                needs.alias_size_in_bytes,
+                needs.temp_size_in_bytes,
+            ],
         }
         (self.folder / "measured.json").write_text(json.dumps(measured))
 
