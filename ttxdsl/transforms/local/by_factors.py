@@ -20,6 +20,7 @@ from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.rules.division import Division
 from ttxdsl.sharding.axes import (
     Axes,
+    common_prefix,
     concatenate_merged,
     lists_coexist,
     lists_overlap,
@@ -28,6 +29,7 @@ from ttxdsl.sharding.axes import (
 from ttxdsl.sharding.collectives import AllSlice, suffix_behind
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh
+from ttxdsl.transforms.local.agreement import agree
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.layout import Layout, cut
 from ttxdsl.transforms.local.localizer import (
@@ -188,10 +190,15 @@ def _find_plan(
     local: frozenset[int],
 ) -> Plan:
     """See `_plan`; the op is for error messages."""
-    layouts = (*operands, *results)
-    mesh = _common_mesh(op, layouts)
+    mesh = _common_mesh(op, (*operands, *results))
     if mesh is None:
         return Plan(None, tuple(operands), tuple(results), {}, ())
+    if not is_kept_consistent(op):
+        values = (*op.operands, *op.results)
+        operands, results = agree(
+            rule, tuple(operands), tuple(results), local, values, mesh
+        )
+    layouts = (*operands, *results)
     parts_of = [
         _parts(layout, mapping, rule.factor_sizes) if layout is not None else []
         for layout, mapping in zip(layouts, rule.tensors, strict=True)
@@ -258,10 +265,9 @@ def _axes_of_factors(
 ) -> dict[int, Axes] | None:
     """The axes of each local factor that is split.
 
-    Two tensors of an op that has no rule of Shardy's may disagree, for nobody saw to
-    it that they do not: the factor is then added to `replicated`, and the answer is
-    None. So may those of a reshape, whose minor factors do without the axes that do
-    not divide a major one.
+    Operand and result of a reshape may disagree, whose minor factors do without the axes
+    that do not divide a major one: the factor is then added to `replicated`, and the
+    answer is None.
 
     Raises:
         CompileError: if two tensors of any other op disagree.
@@ -279,7 +285,7 @@ def _axes_of_factors(
                 known = found.setdefault(factor, (axes, tensor, dim))
                 if known[0] == axes:
                     continue
-                if not is_kept_consistent(op) or isinstance(op, ReshapeOp):
+                if isinstance(op, ReshapeOp):
                     replicated.add(factor)
                     return None
                 raise _disagreement(op, rule, layouts, known[1:], (tensor, dim))
@@ -308,10 +314,20 @@ def _disagreement(
     )
 
 
+def _splits_further(before: Layout, after: Layout) -> bool:
+    """Return whether one layout becomes another by slices alone."""
+    return before.mesh == after.mesh and all(
+        common_prefix(old, new) == old
+        for old, new in zip(before.axes, after.axes, strict=True)
+    )
+
+
 def _to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
-    """Gather an operand to what a plan wants, which is split less or the same."""
+    """Move an operand to where a plan wants it; most are gathered."""
     if layout is None or local.placed.same_placement(layout):
         return local
+    if not _splits_further(layout, local.placed):
+        return ctx.reshard_to(local, layout)
     suffixes = tuple(
         suffix_behind(new, old, local.placed.mesh)
         for old, new in zip(local.placed.axes, layout.axes, strict=True)
@@ -320,10 +336,12 @@ def _to_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
 
 
 def _from_layout(ctx: Localizer, local: Local, layout: Layout | None) -> Local:
-    """Slice a result of a plan to where it is wanted, which is split more."""
+    """Move a result of a plan to where it is wanted; most are sliced."""
     if layout is None or local.placed.same_placement(layout):
         return local
     base = replace(local.placed, mesh=layout.mesh)
+    if not _splits_further(base, layout):
+        return ctx.reshard_to(local, layout)
     suffixes = tuple(
         suffix_behind(old, new, layout.mesh)
         for old, new in zip(base.axes, layout.axes, strict=True)

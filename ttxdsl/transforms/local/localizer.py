@@ -567,6 +567,11 @@ def _bytes(steps: tuple[Collective, ...], before: Layout) -> int:
     return plan_bytes(steps, _sharding(before), before.mesh, before.shape)
 
 
+def reshard_bytes(before: Layout, after: Layout) -> int:
+    """Return what each device sends between two layouts, elements counted as 64 bytes."""
+    return 0 if before.same_placement(after) else _bytes(_plan(before, after), before)
+
+
 def _is_uneven_between(
     steps: Iterable[Collective], sharding: TensorSharding, layout: Layout
 ) -> bool:

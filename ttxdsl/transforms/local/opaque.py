@@ -102,31 +102,7 @@ def by_written_rule(ctx: Localizer, op: Operation, rule: OpShardingRule) -> None
     if isinstance(op, stablehlo.CustomCallOp):
         made &= read
     local = frozenset(factor for factor in made if rule.is_pass_through(factor))
-    operands = _as_the_result(ctx, op, rule)
-    localize_by_factors(ctx, op, Division(rule, local), operands=operands)
-
-
-def _as_the_result(ctx: Localizer, op: Operation, rule: OpShardingRule) -> list[Local]:
-    """The operands, those that are like the first result split as it is wanted.
-
-    Nobody has seen to it that the shardings around an op with a rule of its own agree.
-    """
-    operands = ctx.operands(op)
-    target = ctx.target(op.results[0]) if op.results else None
-    if target is None or len(op.results) > 1:
-        return operands
-    (mapping,) = rule.results
-    free = all(rule.is_pass_through(factor) for dim in mapping for factor in dim)
-    return [
-        ctx.reshard_to(local, target)
-        if free
-        and of_operand == mapping
-        and local.layout is not None
-        and local.layout.shape == target.shape
-        and local.layout.is_sharded
-        else local
-        for local, of_operand in zip(operands, rule.operands, strict=True)
-    ]
+    localize_by_factors(ctx, op, Division(rule, local))
 
 
 def unknown(ctx: Localizer, op: Operation) -> None:
