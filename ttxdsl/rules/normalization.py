@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.rules.builder import Factor, FactorType
+from ttxdsl.rules.builder import Factor
 from ttxdsl.rules.table import OpRule, rule
 
 BatchNorm = (
@@ -17,10 +17,9 @@ BatchNorm = (
 def batch_norm(op: BatchNorm) -> Iterator[Factor]:
     """Pointwise; scale, offset, mean and variance lie along the features.
 
-    Where the mean over all other dimensions is taken, these are needed whole.
+    Where means over the other dimensions are taken, devices sum up theirs.
     """
     feature = op.feature_index.value.data
-    inference = isinstance(op, stablehlo.BatchNormInferenceOp)
     operands, results = (
         [shape_of(value) for value in values] for values in (op.operands, op.results)
     )
@@ -36,9 +35,6 @@ def batch_norm(op: BatchNorm) -> Iterator[Factor]:
             size,
             tuple(along(shape, dim) for shape in operands),
             tuple(along(shape, dim) for shape in results),
-            FactorType.PASS_THROUGH
-            if inference or dim == feature
-            else FactorType.NEED_REPLICATION,
         )
 
 
