@@ -63,6 +63,7 @@ PASSES: dict[str, str] = {
     "sdy-user-priority-propagate": f"{_PROPAGATION}.user_priority:UserPriorityPropagatePass",
     "sdy-populate-op-sharding-rules": f"{_PROPAGATION}.sdy_populate_op_sharding_rules:PopulateOpShardingRulesPass",
     # what tt-mlir's pipeline of 2026 adds
+    "batch-counting-indices": f"{_STAGES}.batch_counting_indices:BatchCountingIndicesPass",
     "decouple-const-fanout": f"{_STAGES}.decouple_const_fanout:DecoupleConstFanoutPass",
     "replicate-non-splittable-values": f"{_STAGES}.replicate_non_splittable_values:ReplicateNonSplittableValuesPass",
     "insert-reshards-for-unpropagated-ops": f"{_STAGES}.insert_reshards_for_unpropagated_ops:InsertReshardsForUnpropagatedOpsPass",

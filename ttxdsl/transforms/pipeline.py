@@ -32,6 +32,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Shardy has no rule for ops that XLA rewrites before it runs Shardy (all of chlo, for
   one), so that propagation would stop there. Before stage 6 `supply-sharding-rules`
   writes rules on those ops; stage 11 removes them with the other annotations.
+- An index that counts through a dimension, as in `x[jnp.arange(n), i]`, makes it a batch
+  of its gather or scatter before stage 6 (`batch-counting-indices`).
 - Shardings flow into and out of loops, branches and manual computations along data
   flow edges, which are there for stage 6 only, as are sharding groups; axes that a
   computation is manual on are said to be replicated where they split nothing, so that
@@ -137,6 +139,9 @@ from ttxdsl.transforms.stages.apply_shardy_argument_annotations import (
 )
 from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
     ApplyTTArgumentAnnotationsPass,
+)
+from ttxdsl.transforms.stages.batch_counting_indices import (
+    BatchCountingIndicesPass,
 )
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_out_shardings import (
@@ -385,6 +390,7 @@ class TTStableHLOPipelinePass(ModulePass):
                 return [SupplyShardingRulesPass(), ManualAxesCleanupPass()]
             case 6:
                 return [
+                    BatchCountingIndicesPass(),
                     SupplyShardingRulesPass(),
                     ManualAxesCleanupPass(),
                     ShardingGroupImportPass(),
