@@ -26,10 +26,13 @@ def convolution(op: stablehlo.ConvolutionOp, conservative: bool) -> Iterator[Fac
 
 
 def convolution_parts(op: stablehlo.ConvolutionOp) -> Iterator[Factor]:
-    """Devices share space out by windows alone."""
+    """Devices share space out by windows, or by places where windows are longer.
+
+    The latter is the gradient of a kernel: few windows, each of nearly all elements.
+    """
     yield from _batches(op)
-    for _, _, windows in _space(op):
-        yield windows
+    for _, window, windows in _space(op):
+        yield windows if windows.size >= window.size else window
     yield from _features(op)
 
 

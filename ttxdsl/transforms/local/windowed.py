@@ -1,5 +1,7 @@
 """Ops that look at windows: convolutions, pooling and its gradient."""
 
+from dataclasses import replace
+
 from xdsl.ir import Attribute
 
 from ttxdsl.dialects import stablehlo
@@ -11,6 +13,7 @@ from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.cumulative import localize_running, running_of
 from ttxdsl.transforms.local.emitter import int_attr
 from ttxdsl.transforms.local.halo import Window, meeting, padding_attr, serve
+from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer, Table
 
 
@@ -100,16 +103,23 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
 
     Spatial dimensions do where the window is a single element, as in a convolution
     by 1x1, or where neighbours can send what windows reach beyond their shard;
-    elsewhere they are gathered.
+    elsewhere they are gathered. The same holds of places in a window longer than there
+    are windows, which leave sums: what places read takes the part of windows there.
     """
     numbers = op.dimension_numbers.data
-    kernel = shape_of(op.rhs)
+    kernel, result = shape_of(op.rhs), shape_of(op.result)
     spatial = len(numbers.input_spatial_dimensions)
     strides = window_values(op.window_strides, spatial)
     padding = list(padding_pairs(op.padding, spatial))
     lhs_spread = window_values(op.lhs_dilation, spatial)
     rhs_spread = window_values(op.rhs_dilation, spatial)
+    reversed_ = op.window_reversal.get_values() if op.window_reversal else ()
+    division = division_of(ctx, op)
+    of_input, of_kernel = division.rule.operands
+    lhs, rhs = ctx.operands(op)
+    target = ctx.target(op.result)
     windows: dict[int, Window] = {}
+    gathered: list[int] = []
     for i, (dim, out_dim, kernel_dim) in enumerate(
         zip(
             numbers.input_spatial_dimensions,
@@ -118,18 +128,24 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
             strict=True,
         )
     ):
-        size = kernel[kernel_dim]
-        if (size, strides[i], lhs_spread[i], padding[i]) != (1, 1, 1, (0, 0)):
-            extent = (size - 1) * rhs_spread[i] + 1
+        # what is read is counted by windows and by places in them: by how many, how far
+        # apart, and in which dimension of result and kernel side by side
+        split = result[out_dim], strides[i], out_dim
+        other = kernel[kernel_dim], rhs_spread[i], len(result) + kernel_dim
+        if of_input[dim] == of_kernel[kernel_dim]:
+            split, other = other, split
+            if any(reversed_[i : i + 1]):
+                gathered += of_input[dim]
+                continue
+        (_, step, counted), (count, apart, _) = split, other
+        if (count, step, lhs_spread[i], padding[i]) != (1, 1, 1, (0, 0)):
+            extent = (count - 1) * apart + 1
             windows[i] = Window(
-                dim, out_dim, extent, strides[i], padding[i][0], lhs_spread[i]
+                dim, counted, extent, step, padding[i][0], lhs_spread[i]
             )
-    operands = ctx.operands(op)
-    target = [ctx.target(op.result)]
-    served = serve(ctx, operands[:1], target, list(windows.values()), [None])
-    division = division_of(ctx, op)
-    of_input, of_kernel = division.rule.operands
-    gathered: list[int] = []
+    both = _side_by_side(target, rhs.layout)
+    served = serve(ctx, [lhs], [both], list(windows.values()), [None])
+    planned, of_rhs = _apart(served.planned[0], target, rhs.layout)
     for i, window in windows.items():
         if window in served.halos:
             padding[i] = served.halos[window].padding
@@ -154,13 +170,31 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
         op,
         division,
         whole=gathered,
-        operands=[served.operands[0], operands[1]],
+        operands=[served.operands[0], ctx.reshard_to(rhs, of_rhs)],
         combine=SUM,
         reduced=(*gathered, *in_window),
         write=write,
-        planned=served.planned,
+        planned=[planned],
         complete=served.gathered,
     )
+
+
+def _side_by_side(result: Layout | None, kernel: Layout | None) -> Layout | None:
+    """Return the dimensions of both in one layout, by which windows and places count."""
+    if result is None or kernel is None:
+        return result
+    shape, axes = result.shape + kernel.shape, result.axes + kernel.axes
+    return replace(result, shape=shape, axes=axes)
+
+
+def _apart(
+    both: Layout | None, result: Layout | None, kernel: Layout | None
+) -> tuple[Layout | None, Layout | None]:
+    """Return the layouts of result and kernel as they are in one of both."""
+    if both is None or result is None or kernel is None:
+        return both, kernel
+    rank = len(result.shape)
+    return result.with_axes(both.axes[:rank]), kernel.with_axes(both.axes[rank:])
 
 
 LOCALIZERS: Table = {
