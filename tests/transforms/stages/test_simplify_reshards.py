@@ -1,38 +1,70 @@
-"""`simplify-reshards`: a value is sent once."""
+"""Reshapes whose dimensions the axes of the operand do not fit."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.differential.partitioning import EQUAL, partition_and_compare
-from tests.transforms.run_pass import run_passes
 from ttxdsl.program import parse_program
-from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
 
-MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
-T = "tensor<8x8xi32>"
-ROWS, COLUMNS = '[{"x"}, {}]', '[{}, {"x"}]'
-
-
-def program(*lines: str, result: str = COLUMNS) -> str:
-    body = "\n".join(f"  {line}" for line in lines)
-    return (
-        f"{MESH}func.func @main(%a: {T} {{sdy.sharding = #sdy.sharding<@mesh, {ROWS}>}})"
-        f" -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, {result}>}}) {{\n{body}\n}}"
-    )
+M = '["m"=8]'
+AB = '["a"=2, "b"=4]'
 
 
-def split(dims: str) -> str:
-    return f"{{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {dims}>]>}}"
+def reshape(
+    mesh: str,
+    before: tuple[tuple[int, ...], str],
+    after: tuple[tuple[int, ...], str],
+    *,
+    first: bool = False,
+) -> str:
+    """A reshape and another op behind it, perhaps one before it."""
+    (old, of_old), (new, of_new) = before, after
+    operand, result = ("x".join(map(str, shape)) + "xf32" for shape in (old, new))
+    sine = f"%p = stablehlo.sine %q : tensor<{operand}>" if first else ""
+    return f"""
+sdy.mesh @mesh = <{mesh}>
+func.func @main(%q: tensor<{operand}> {{sdy.sharding = #sdy.sharding<@mesh, [{of_old}]>}})
+    -> (tensor<{result}> {{sdy.sharding = #sdy.sharding<@mesh, [{of_new}]>}}) {{
+  {sine}
+  %0 = stablehlo.reshape {"%p" if first else "%q"} : (tensor<{operand}>) -> tensor<{result}>
+  %1 = stablehlo.negate %0 : tensor<{result}>
+  return %1 : tensor<{result}>
+}}"""
 
 
-def test_a_value_is_resharded_once():
-    text = program(
-        f"%r = sdy.reshard %a <@mesh, {COLUMNS}> : {T}",
-        f"%s = sdy.reshard %a <@mesh, {COLUMNS}> : {T}",
-        f"%t = stablehlo.multiply %r, %s {split(COLUMNS)} : {T}",
-        f"return %t : {T}",
-    )
-    result = run_passes(text, "simplify-reshards")
-    assert result.count("sdy.reshard") == 1 and "multiply %r, %r" in result
-    module = parse_program(text)
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize(
+    ("mesh", "before", "after", "sent", "launches"),
+    [
+        # six heads on eight devices: one gather, of what does not fit
+        (M, ((4, 48), '{}, {"m"}'), ((4, 6, 8), '{}, {"m":(1)2}, {}'), 288, 1),
+        (M, ((4, 48), '{}, {"m"}'), ((4, 6, 8), "{}, {?}, {?}"), 288, 1),
+        (M, ((4, 96), '{}, {"m"}'), ((4, 12, 8), '{}, {"m":(1)4}, {}'), 192, 1),
+        (M, ((4, 24), '{}, {"m"}'), ((4, 3, 8), "{}, {}, {}"), 336, 1),
+        (AB, ((4, 48), '{}, {"a", "b"}'), ((4, 6, 8), '{}, {"a"}, {}'), 288, 1),
+        (AB, ((4, 48), '{"a"}, {"b"}'), ((4, 6, 8), '{"a"}, {"b":(1)2}, {}'), 96, 1),
+        # and back: nothing
+        (M, ((4, 6, 8), '{}, {"m":(1)2}, {}'), ((4, 48), '{}, {"m"}'), 0, 0),
+        # the batch has room for all of them
+        (M, ((8, 48), '{}, {"m"}'), ((8, 6, 8), '{"m"}, {}, {}'), 168, 1),
+        (M, ((8, 6, 8), '{"m"}, {}, {}'), ((8, 48), '{}, {"m"}'), 168, 1),
+        # within a head
+        (M, ((4, 48), '{}, {"m"}'), ((4, 6, 8), '{}, {}, {"m"}'), 432, None),
+    ],
+)
+def test_reshards_around_a_reshape(
+    mesh: str,
+    before: tuple[tuple[int, ...], str],
+    after: tuple[tuple[int, ...], str],
+    sent: int,
+    launches: int | None,
+    first: bool,
+):
+    module = parse_program(reshape(mesh, before, after, first=first))
     assert partition_and_compare(module, 0)[0] == EQUAL
-    assert [one.kind for one in list_collectives(module)] == ["all_to_all"]
+    assert bytes_sent(module) == sent
+    names = ("all_gather", "all_to_all", "collective_permute", "all_reduce")
+    ops = [op for op in module.walk() if op.name.removeprefix("stablehlo.") in names]
+    assert launches is None or len(ops) == launches

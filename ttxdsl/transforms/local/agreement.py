@@ -3,7 +3,8 @@
 `sdy-insert-explicit-reshards` makes shardings agree by the rules that Shardy has. An op
 with a rule of its author's or of ours may still get one operand split and another
 whole. Here each factor takes axes that it already has somewhere, those for which the
-moves of operands to the op and of results behind it send least. A whole operand is then
+moves of operands to the op and of results behind it send least, by the fewest
+collectives, and of these the ones that split most. A whole operand is then
 sliced, which is free, where gathering the split one is not.
 """
 
@@ -24,7 +25,7 @@ from ttxdsl.sharding.axes import (
 from ttxdsl.sharding.factors import OpShardingRule, TensorMapping
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.local.layout import Layout, cut
-from ttxdsl.transforms.local.localizer import reshard_bytes
+from ttxdsl.transforms.local.resharding import ReshardPrice, reshard_price
 
 _MOST_CHOICES = 512
 """How many choices are priced; those of few and common factors are far fewer."""
@@ -53,20 +54,20 @@ def agree(
     layouts = (*operands, *results)
     made = {factor for mapping in rule.results for dim in mapping for factor in dim}
     candidates = _candidates(rule, layouts, made.intersection(local), mesh)
-    best: tuple[tuple[int, int], Layouts] | None = None
+    best: tuple[tuple[ReshardPrice, int], Layouts] | None = None
     for chosen in islice(_choices(candidates, mesh), _MOST_CHOICES):
         wanted = _layouts(rule, layouts, chosen, mesh)
         if wanted is None:
             continue
-        sent = 0
+        price = ReshardPrice(0, 0)
         for at, (old, new) in enumerate(zip(layouts, wanted, strict=True)):
             if old is not None and new is not None:
                 before, after = (old, new) if at < len(operands) else (new, old)
-                sent += _element_bits(values[at]) * reshard_bytes(before, after)
+                bits = _element_bits(values[at])
+                price = price.and_then(reshard_price(before, after), bits)
         shards = total_size([axis for axes in chosen.values() for axis in axes], mesh)
-        price = sent, -shards
-        if best is None or price < best[0]:
-            best = price, wanted
+        if best is None or (price, -shards) < best[0]:
+            best = (price, -shards), wanted
     assert best is not None, "nothing split is always a choice"
     return best[1][: len(operands)], best[1][len(operands) :]
 

@@ -26,7 +26,6 @@ from ttxdsl.ir.operands import operands_of
 from ttxdsl.rules.division import Division, division
 from ttxdsl.rules.registry import OpSignature, Signatures, sharding_rule
 from ttxdsl.sharding.axes import Axes, sort_by_mesh, subtract
-from ttxdsl.sharding.cheap_reshard import cheapest_reshard, plan_bytes
 from ttxdsl.sharding.collectives import (
     AllGather,
     AllSlice,
@@ -40,6 +39,11 @@ from ttxdsl.transforms.local.collectives import CollectiveWriter
 from ttxdsl.transforms.local.combiner import Combiner
 from ttxdsl.transforms.local.emitter import Emitter
 from ttxdsl.transforms.local.layout import Layout, unreduced_axes
+from ttxdsl.transforms.local.resharding import (
+    reshard_plan,
+    sharding_of,
+    steps_bytes,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,7 +510,7 @@ class Localizer:
         What is moved may be what the value was moved from.
         """
         before, step = local.placed, AllGather(axes)
-        sharding = step.after(_sharding(before), before.mesh)
+        sharding = step.after(sharding_of(before), before.mesh)
         wanted = before.with_axes(sharding.axes_per_dim)
         nearest, steps = self._nearest(local, wanted, (step,))
         for one in steps:
@@ -520,10 +524,10 @@ class Localizer:
         nearest, origin = local, local.origin
         if not steps or origin is None:
             return nearest, steps
-        least = _bytes(steps, local.placed)
+        least = steps_bytes(steps, local.placed)
         while least and origin is not None and origin.placed.mesh == wanted.mesh:
-            plan = _plan(origin.placed, wanted)
-            sent = _bytes(plan, origin.placed)
+            plan = reshard_plan(origin.placed, wanted)
+            sent = steps_bytes(plan, origin.placed)
             if sent < least:
                 least, steps = sent, plan
                 nearest = replace(
@@ -544,56 +548,12 @@ class Localizer:
             if layout is None or layout is local.layout:
                 return local
             return replace(local, layout=layout)
-        nearest, steps = self._nearest(local, layout, _plan(local.placed, layout))
+        nearest, steps = self._nearest(
+            local, layout, reshard_plan(local.placed, layout)
+        )
         for step in steps:
             nearest = self.step(nearest, step)
         return replace(nearest, layout=layout)
-
-
-def _sharding(layout: Layout) -> TensorSharding:
-    return TensorSharding.closed(layout.mesh, layout.axes)
-
-
-def _plan(before: Layout, after: Layout) -> tuple[Collective, ...]:
-    """What brings a tensor from one layout to another, in even shards all the way."""
-    source, meshes = _sharding(before), (before.mesh, after.mesh)
-    steps = cheapest_reshard(source, _sharding(after), meshes, after.shape)
-    if before.mesh == after.mesh and _is_uneven_between(steps, source, after):
-        return _gather_and_slice(before, after)
-    return steps
-
-
-def _bytes(steps: tuple[Collective, ...], before: Layout) -> int:
-    return plan_bytes(steps, _sharding(before), before.mesh, before.shape)
-
-
-def reshard_bytes(before: Layout, after: Layout) -> int:
-    """Return what each device sends between two layouts, elements counted as 64 bytes."""
-    return 0 if before.same_placement(after) else _bytes(_plan(before, after), before)
-
-
-def _is_uneven_between(
-    steps: Iterable[Collective], sharding: TensorSharding, layout: Layout
-) -> bool:
-    """Whether a tensor would have uneven shards after one of some steps."""
-    for step in steps:
-        sharding = step.after(sharding, layout.mesh)
-        if layout.with_axes(sharding.axes_per_dim).uneven is not None:
-            return True
-    return False
-
-
-def _gather_and_slice(before: Layout, after: Layout) -> tuple[Collective, ...]:
-    """To another layout on the same mesh by what both have in common, which is even."""
-    gathered: list[Axes] = []
-    sliced: list[Axes] = []
-    for old, new in zip(before.axes, after.axes, strict=True):
-        same = 0
-        while same < min(len(old), len(new)) and old[same] == new[same]:
-            same += 1
-        gathered.append(old[same:])
-        sliced.append(new[same:])
-    return AllGather(tuple(gathered)), AllSlice(tuple(sliced))
 
 
 def is_kept_consistent(op: Operation) -> bool:
