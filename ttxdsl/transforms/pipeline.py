@@ -149,6 +149,7 @@ from ttxdsl.transforms.stages.even_out_shardings import (
     check_boundary_shardings,
 )
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
+from ttxdsl.transforms.stages.frame_uneven_values import FrameUnevenValuesPass
 from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (
@@ -409,6 +410,8 @@ class TTStableHLOPipelinePass(ModulePass):
                     InsertReshardsForUnpropagatedOpsPass(),
                     EvenOutShardingsPass(self.strict),
                 ]
+            case 8 if self.optimize:
+                return [FrameUnevenValuesPass(), EvenOutShardingsPass(self.strict)]
             case 8:
                 return [EvenOutShardingsPass(self.strict)]
             case _:
