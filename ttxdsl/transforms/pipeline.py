@@ -143,6 +143,7 @@ from ttxdsl.transforms.stages.apply_tt_argument_annotations import (
 from ttxdsl.transforms.stages.batch_counting_indices import (
     BatchCountingIndicesPass,
 )
+from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
 from ttxdsl.transforms.stages.drop_idle_shardings import DropIdleShardingsPass
 from ttxdsl.transforms.stages.even_out_shardings import (
     EvenOutShardingsPass,
@@ -366,6 +367,12 @@ class TTStableHLOPipelinePass(ModulePass):
 
                 # here, for calls inside composites are inlined in stage 1
                 return [FlattenCompositesPass()]
+            case 2 if (
+                self.optimize
+                and self.version == DESIGN
+                and self._is_to_split(module, written)
+            ):
+                return [ConstantPlacesPass()]
             case 4:
                 if written.has_priority and not isinstance(
                     self._propagation(), UserPriorityPropagatePass

@@ -152,18 +152,12 @@ Made = Moved | Reversed | Kept
 
 
 def _scalar(value: SSAValue) -> int | None:
-    """The number that a scalar integer is known to be."""
-    while isinstance(value.owner, stablehlo.ConvertOp | stablehlo.ReshapeOp):
-        value = value.owner.operands[0]
-    op = value.owner
-    if not isinstance(op, stablehlo.ConstantOp) or not isinstance(
-        element_of(value), IntegerType
-    ):
+    """The number that a scalar is written as."""
+    held = value.owner.value if isinstance(value.owner, stablehlo.ConstantOp) else None
+    if not isinstance(held, DenseIntOrFPElementsAttr):
         return None
-    held = op.value
-    if not isinstance(held, DenseIntOrFPElementsAttr) or len(held) != 1:
-        return None
-    return int(held.get_values()[0])
+    (number,) = held.get_values()
+    return int(number)
 
 
 def _numbers(element: Attribute) -> bool:

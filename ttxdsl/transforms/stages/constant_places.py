@@ -1,0 +1,217 @@
+"""`constant-places`: a place that the program says is a constant, not data.
+
+`x.at[1:].set(u)` is a scatter of one window at a constant index, `jnp.take(x, 3)` a
+gather, and a dynamic slice or update may start at what JAX computes from constants. Of
+data nothing is known, so that devices gather what is split; what crosses shards at a
+constant place is known. The pipeline does this before shardings propagate:
+
+| op, its places constant | becomes |
+|---|---|
+| dynamic_slice | slice |
+| gather of one index | slice, reshape |
+| scatter of one index | dynamic_update_slice, of what is there and the update combined |
+| dynamic_update_slice | itself, starting at constants |
+
+**Why it is right.** A dynamic slice and a gather clamp their starts so that what they read
+is inside, a dynamic update so that what it writes is; the constants are clamped here. A
+scatter leaves out a window that is not inside: those that are not stay scatters. One that
+is combines each element of its window once, by the op that its body is.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, ModuleOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ttxdsl.analysis.trip_counts import TripCounts
+from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects.sdy import SHARDING_RULE
+from ttxdsl.ir.tensors import element_of, shape_of
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.transforms.local.combiner import combiner_of
+from ttxdsl.transforms.local.emitter import Emitter
+
+_PLACED = (
+    stablehlo.DynamicSliceOp,
+    stablehlo.DynamicUpdateSliceOp,
+    stablehlo.GatherOp,
+    stablehlo.ScatterOp,
+)
+
+
+class ConstantPlacesPass(ModulePass):
+    """Make static what starts at constants."""
+
+    name = "constant-places"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Change the module in place."""
+        placed = [
+            one
+            for one in ops_of_type(op, *_PLACED)
+            if len(one.results) == 1 and SHARDING_RULE not in one.attributes
+        ]
+        if not placed:
+            return
+        counts = TripCounts(op)
+        for one in placed:
+            emit = Emitter(Block(), one.location)
+            value = _static(counts, emit, one)
+            (result,) = one.results
+            if value is None or value.type != result.type:
+                continue
+            made = cast(Operation, value.owner)
+            made.attributes.update(one.attributes)
+            value.name_hint = result.name_hint
+            Rewriter.inline_block(emit.block, InsertPoint.before(one))
+            result.replace_all_uses_with(value)
+            one.detach()
+            one.erase()
+
+
+def _static(counts: TripCounts, emit: Emitter, op: Operation) -> SSAValue | None:
+    """What an op makes, written without places that are computed; None if some are."""
+    match op:
+        case stablehlo.DynamicSliceOp():
+            sizes = shape_of(op.result)
+            starts = _clamped(counts, op.start_indices, shape_of(op.operand), sizes)
+            return None if starts is None else _sliced(emit, op.operand, starts, sizes)
+        case stablehlo.DynamicUpdateSliceOp():
+            sizes = shape_of(op.update)
+            starts = _clamped(counts, op.start_indices, shape_of(op.operand), sizes)
+            constant = (
+                isinstance(one.owner, stablehlo.ConstantOp) for one in op.start_indices
+            )
+            if starts is None or all(constant):
+                return None
+            return _updated(emit, op.operand, op.update, starts)
+        case stablehlo.GatherOp():
+            return _gathered(counts, emit, op)
+        case stablehlo.ScatterOp():
+            return _scattered(counts, emit, op)
+        case _:
+            return None
+
+
+def _clamped(
+    counts: TripCounts,
+    starts: Sequence[SSAValue],
+    shape: Sequence[int],
+    sizes: Sequence[int],
+) -> list[int] | None:
+    numbers = [counts.constant(start) for start in starts]
+    return [
+        min(max(number, 0), whole - size)
+        for number, whole, size in zip(numbers, shape, sizes, strict=True)
+        if number is not None
+    ] if None not in numbers else None
+
+
+def _sliced(
+    emit: Emitter, value: SSAValue, starts: Sequence[int], sizes: Sequence[int]
+) -> SSAValue:
+    limits = [start + size for start, size in zip(starts, sizes, strict=True)]
+    return emit.slice(value, starts, limits)
+
+
+def _updated(
+    emit: Emitter, value: SSAValue, update: SSAValue, starts: Sequence[int]
+) -> SSAValue:
+    positions = [emit.position(start) for start in starts]
+    return emit.dynamic_update_slice(value, update, positions)
+
+
+def _index(
+    counts: TripCounts, indices: SSAValue, vector_dim: int, rank: int
+) -> list[int] | None:
+    """The components of the only index vector of a tensor, if they are constants."""
+    shape = shape_of(indices)
+    at = shape[vector_dim] if vector_dim < len(shape) else 1
+    if at != rank or any(n != 1 for d, n in enumerate(shape) if d != vector_dim):
+        return None
+    owner = indices.owner
+    if isinstance(owner, stablehlo.ConstantOp):
+        held = owner.value
+        if not isinstance(held, DenseIntOrFPElementsAttr) or not isinstance(
+            element_of(indices), IntegerType
+        ):
+            return None
+        known = [int(number) for number in held.get_values()]
+        return known * rank if len(known) == 1 else known
+    if isinstance(owner, stablehlo.ConcatenateOp):
+        parts = [
+            _index(counts, one, vector_dim, shape_of(one)[vector_dim])
+            for one in owner.inputs
+        ]
+        return [n for part in parts if part is not None for n in part] if (
+            None not in parts
+        ) else None
+    number = counts.constant(indices)
+    return None if number is None else [number] * rank
+
+
+def _gathered(
+    counts: TripCounts, emit: Emitter, op: stablehlo.GatherOp
+) -> SSAValue | None:
+    dims = op.dimension_numbers.data
+    if dims.operand_batching_dims:
+        return None
+    index = _index(
+        counts, op.start_indices, dims.index_vector_dim, len(dims.start_index_map)
+    )
+    if index is None:
+        return None
+    shape, sizes = shape_of(op.operand), op.slice_sizes.get_values()
+    starts = [0] * len(shape)
+    for dim, number in zip(dims.start_index_map, index, strict=True):
+        starts[dim] = min(max(number, 0), shape[dim] - sizes[dim])
+    return emit.reshape(_sliced(emit, op.operand, starts, sizes), shape_of(op.results[0]))
+
+
+def _scattered(
+    counts: TripCounts, emit: Emitter, op: stablehlo.ScatterOp
+) -> SSAValue | None:
+    dims = op.scatter_dimension_numbers.data
+    if len(op.inputs) != 1 or dims.input_batching_dims:
+        return None
+    rank = len(dims.scatter_dims_to_operand_dims)
+    index = _index(counts, op.scatter_indices, dims.index_vector_dim, rank)
+    if index is None:
+        return None
+    (value,), (update,) = op.inputs, op.updates
+    shape, windows = shape_of(value), iter(dims.update_window_dims)
+    sizes = [
+        1 if dim in dims.inserted_window_dims else shape_of(update)[next(windows)]
+        for dim in range(len(shape))
+    ]
+    starts = [0] * len(shape)
+    for dim, number in zip(dims.scatter_dims_to_operand_dims, index, strict=True):
+        starts[dim] = number
+    ranges = zip(starts, sizes, shape, strict=True)
+    if any(start < 0 or start + size > whole for start, size, whole in ranges):
+        return None
+    region = op.update_computation
+    combiner = combiner_of(region)
+    if combiner is None and not _takes_update(region.block):
+        return None
+    window = emit.reshape(update, sizes)
+    if combiner is not None:
+        old = _sliced(emit, value, starts, sizes)
+        window = emit.binary(combiner.op_class, old, window)
+    return _updated(emit, value, window, starts)
+
+
+def _takes_update(block: Block) -> bool:
+    """Whether the body of a scatter answers with the update."""
+    end = block.last_op
+    return (
+        end is not None
+        and end is block.first_op
+        and len(block.args) == 2
+        and isinstance(end.operands[0], BlockArgument)
+        and end.operands[0] is block.args[1]
+    )
