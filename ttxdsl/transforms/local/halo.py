@@ -12,8 +12,8 @@ with. The op then runs on the stretch without padding.
 
 With M results and L elements a shard, stride s, windows of w elements and padding p
 before the first, the stretch of shard i begins at i*M*s - p. Relative to its start i*L
-that *drifts* by M*s - L from shard to shard; where it does, each device cuts its stretch
-out of what it has together.
+that *drifts* by M*s - L from shard to shard; where it does, shards read different parts
+of others, which `stretches.py` sends.
 
 Elements may have holes between them (the base of a convolution may be dilated): then
 whole elements are sent, and the op pads the few places that are left.
@@ -32,6 +32,7 @@ from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.replica_groups import groups_along
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.localizer import Local, Localizer
+from ttxdsl.transforms.local.stretches import Exchange, exchange_of, stretches
 
 
 class Window(NamedTuple):
@@ -75,37 +76,17 @@ class Halo(NamedTuple):
     drift: int = 0
     padding: tuple[int, int] = (0, 0)
 
-    def sent(
-        self, hop: int, shards: int, size: int
-    ) -> tuple[int, int, list[int]] | None:
-        """What shards get of the one that is `hop` behind them, or -hop before.
+    def starts(self, shards: int, size: int) -> tuple[int, ...]:
+        """The place of the dimension that each shard reads first."""
+        return tuple(at * (size + self.drift) + self.start for at in range(shards))
 
-        Where shards drift apart each reads another part of it; one permute sends all that
-        any of them reads.
-
-        Args:
-            hop: how many shards further, not 0.
-            shards: how many there are.
-            size: of a shard.
-
-        Returns:
-            The first element, counted in the shard that sends, the one behind the last,
-            and who reads any; None if nobody does.
-        """
-        first, end, readers = size, 0, list[int]()
-        for shard in range(max(0, -hop), min(shards, shards - hop)):
-            begin = self.start + shard * self.drift - hop * size
-            if max(begin, 0) < min(begin + self.size, size):
-                readers.append(shard)
-                first = min(first, max(begin, 0))
-                end = max(end, min(begin + self.size, size))
-        return (first, end, readers) if readers else None
+    def exchange(self, shards: int, size: int) -> Exchange:
+        """What shards of a size send each other."""
+        return exchange_of(self.starts(shards, size), self.size, size)
 
     def elements_sent(self, shards: int, size: int) -> int:
         """How many elements each device sends along the dimension, at most."""
-        hops = (hop for hop in range(1 - shards, shards) if hop)
-        found = (self.sent(hop, shards, size) for hop in hops)
-        return sum(one[1] - one[0] for one in found if one is not None)
+        return self.exchange(shards, size).sent
 
 
 def meeting(
@@ -187,15 +168,17 @@ def _from_shards(
         far = halo.high if hop > 0 else halo.low
         part = min(size, far - (abs(hop) - 1) * size)
         begin, end = (0, part) if hop > 0 else (size - part, size)
-        found = halo.sent(hop, shards, size)
-        if found is None:
+        first = max(halo.start - hop * size, 0)
+        last = min(halo.start + halo.size - hop * size, size)
+        if first >= last:
             pieces += _nothing(ctx, local, dim, end - begin, filler)
             continue
-        first, last, readers = found
         pieces += _nothing(ctx, local, dim, first - begin, filler)
         sent = emit.slice_dim(local.value, dim, first, last)
         pairs = sorted(
-            (group[shard + hop], group[shard]) for group in groups for shard in readers
+            (group[shard + hop], group[shard])
+            for group in groups
+            for shard in range(max(0, -hop), min(shards, shards - hop))
         )
         received = ctx.collectives.permute_pairs(sent, tuple(pairs))
         if filler is not None:
@@ -234,12 +217,14 @@ def with_halo(
     """
     emit, dim = ctx.emitter, halo.dim
     layout = local.placed
-    size, last = layout.local_shape[dim], layout.shards(dim) - 1
-    first_start, last_start = halo.start, halo.start + last * halo.drift
+    size, shards = layout.local_shape[dim], layout.shards(dim)
+    if halo.drift:
+        starts = halo.starts(shards, size)
+        value = stretches(ctx, local, dim, starts, halo.size, filler)
+        return replace(local, value=value)
     # beyond what is sent, for the devices at the ends
-    before = max(0, -min(first_start, last_start) - halo.low)
-    behind = max(0, max(first_start, last_start) + halo.size - size - halo.high)
-
+    before = max(0, -halo.start - halo.low)
+    behind = max(0, halo.start + halo.size - size - halo.high)
     near, far = -(-halo.low // size), -(-halo.high // size)
     buffer = emit.concatenate(
         [
@@ -252,12 +237,7 @@ def with_halo(
         dim,
     )
     start = halo.start + before + halo.low
-    if halo.drift:
-        index = ctx.collectives.index_along(layout.mesh, layout.axes[dim])
-        begin = emit.add(emit.scaled(index, halo.drift), emit.position(start))
-        buffer = emit.dynamic_slice_dim(buffer, dim, begin, halo.size)
-    else:
-        buffer = emit.slice_dim(buffer, dim, start, start + halo.size)
+    buffer = emit.slice_dim(buffer, dim, start, start + halo.size)
     return replace(local, value=buffer)
 
 

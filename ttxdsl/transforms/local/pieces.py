@@ -56,14 +56,14 @@ def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
     sharding = sdy.get_sharding(op.result)
     if wanted is None or not wanted.axes[dim] or sharding is None or sharding.unreduced:
         return by_factors(ctx, op)
-    cut = _cut_from(op.result, dim)
+    cut = cut_from(op.result, dim)
     held = None if cut is None else _lies_as(ctx.local(cut.source), wanted)
     if cut is None or held is None:
         return by_factors(ctx, op)
     groups = groups_along(wanted.mesh, wanted.axes[dim])
     size, count = held.placed.local_shape[dim], len(groups[0])
     pieces = pieces_of(cut.stretches, size, count)
-    if pieces is None or _sent(pieces) > (count - 1) * size:
+    if pieces is None or places_sent(pieces) > (count - 1) * size:
         return by_factors(ctx, op)
     parts: list[SSAValue] = []
     for (start, end), owners in pieces:
@@ -96,7 +96,7 @@ def _lies_as(local: Local, wanted: Layout) -> Local | None:
     return None
 
 
-def _sent(pieces: Sequence[Piece]) -> int:
+def places_sent(pieces: Sequence[Piece]) -> int:
     """The places that each device sends."""
     return sum(
         end - start
@@ -105,7 +105,7 @@ def _sent(pieces: Sequence[Piece]) -> int:
     )
 
 
-def _cut_from(value: SSAValue, dim: int) -> Cut | None:
+def cut_from(value: SSAValue, dim: int) -> Cut | None:
     """The one value that slices and concatenations along a dimension make another of."""
     known: dict[SSAValue, Cut | None] = {}
     waiting = [value]

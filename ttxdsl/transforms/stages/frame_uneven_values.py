@@ -68,6 +68,7 @@ from ttxdsl.transforms.local.creation import splat_of
 from ttxdsl.transforms.local.emitter import Emitter, dims_attr
 from ttxdsl.transforms.local.halo import Halo
 from ttxdsl.transforms.local.indexing import in_range
+from ttxdsl.transforms.local.pieces import cut_from, pieces_of
 from ttxdsl.transforms.local.reduction import is_constant_number
 from ttxdsl.transforms.optimize.dims import held_in
 from ttxdsl.transforms.optimize.single_ops import makes_results_alone
@@ -679,9 +680,9 @@ class _Block:
                 dims = self._uneven(result)
                 if dims:
                     uneven[result] = dims
-        if not uneven:
-            return []
         found: list[tuple[Root, TensorSharding, Axes]] = []
+        if not uneven and not self._joins():
+            return found
         for op in self.block.ops:
             of_operands = {
                 at: uneven[value]
@@ -706,10 +707,37 @@ class _Block:
             if sharding is None or sharding.unreduced:
                 continue
             for dim, one in enumerate(sharding.dims):
-                if one.axes and dim not in uneven.get(result, ()):
-                    if isinstance(made_of(result, dim), Moved):
-                        found.append((Root(op, dim), sharding, one.axes))
+                if (
+                    one.axes
+                    and dim not in uneven.get(result, ())
+                    and isinstance(made_of(result, dim), Moved)
+                    and not self._in_pieces(op, dim, sharding)
+                ):
+                    found.append((Root(op, dim), sharding, one.axes))
         return found
+
+    def _joins(self) -> bool:
+        """Whether there is a concatenation along a split dimension."""
+        for op in self.block.ops:
+            if isinstance(op, stablehlo.ConcatenateOp):
+                sharding = sdy.get_sharding(op.result)
+                if sharding and sharding.dims[op.dimension.value.data].axes:
+                    return True
+        return False
+
+    def _in_pieces(self, op: Operation, dim: int, sharding: TensorSharding) -> bool:
+        """Whether stage 11 makes a concatenation of pieces of one value."""
+        if not isinstance(op, stablehlo.ConcatenateOp):
+            return False
+        cut = cut_from(op.result, dim)
+        known = None if cut is None else sdy.get_sharding(cut.source)
+        if cut is None or known is None or not known.same_layout(sharding):
+            return False
+        count = sharding.dims[dim].sharded_size(self.mesh_of(sharding))
+        size = shape_of(cut.source)[dim]
+        return size % count == 0 and (
+            pieces_of(cut.stretches, size // count, count) is not None
+        )
 
     def plan(self) -> None:
         """Plan the frames of all roots."""
@@ -751,9 +779,9 @@ class _Block:
                     kept = leading_axes_that_divide(
                         frames.axes, shape_of(place.value)[place.dim], frames.mesh
                     )
-                    if kept == frames.axes and not isinstance(
-                        user, stablehlo.ConcatenateOp
-                    ):
+                    if isinstance(user, stablehlo.ConcatenateOp):
+                        kept = ()
+                    elif kept == frames.axes:
                         continue  # which stage 11 does on shards
                     key = operand.value, operand.dim, kept
                     found.setdefault(key, set()).add(user)
