@@ -43,8 +43,8 @@ def gather_read(program: DeviceProgram, block: Block) -> bool:
 
 
 def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
-    axes, dim = program.axes(gather), gather.all_gather_dim.value.data
-    whole, held = gather.results[0], gather.operands[0]
+    dim, whole = gather.all_gather_dim.value.data, gather.results[0]
+    axes, held = _gathered(program, gather)
     users = [use.operation for use in whole.uses]
     slices = [
         op
@@ -76,7 +76,7 @@ def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
     if _adds_up(element_of(held)) and (
         sent(Ring.ALL_REDUCE, added) < sent(Ring.ALL_GATHER, high - low)
     ):
-        sums = _sum(program, gather, axes, of_owner)
+        sums = _sum(program, gather, held, axes, of_owner)
         _cut_again(program, sums, dim, read, _one_behind_other(of_owner))
         return True
     if high - low == size:
@@ -88,14 +88,36 @@ def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
     return True
 
 
+def _gathered(
+    program: DeviceProgram, gather: stablehlo.AllGatherOp
+) -> tuple[Axes, SSAValue]:
+    """What is gathered, and along which axes, by all_gathers that follow each other.
+
+    The first gathers along the minor axes; nobody else looks at what it makes.
+    """
+    axes, held = program.axes(gather) or (), gather.operands[0]
+    while axes and isinstance(held.owner, stablehlo.AllGatherOp):
+        inner, before = held.owner, program.axes(held.owner)
+        if (
+            not before
+            or not held.has_one_use()
+            or inner.all_gather_dim != gather.all_gather_dim
+            or inner.parent is not gather.parent
+        ):
+            break
+        axes, held = (*axes, *before), inner.operands[0]
+    return axes, held
+
+
 def _sum(
     program: DeviceProgram,
     gather: stablehlo.AllGatherOp,
+    held: SSAValue,
     axes: Axes,
     of_owner: Mapping[int, Stretch],
 ) -> SSAValue:
     """What owners have of their stretches, one behind the other, on all devices."""
-    dim, held = gather.all_gather_dim.value.data, gather.operands[0]
+    dim = gather.all_gather_dim.value.data
     parts = [
         program.on_one(
             program.cut(held, dim, [stretch], gather, NAME), axes, owner, gather
