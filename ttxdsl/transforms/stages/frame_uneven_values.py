@@ -172,6 +172,8 @@ def made_of(value: SSAValue, dim: int) -> Made | None:
     if not isinstance(op, Operation) or len(op.results) != 1:
         return None
     size = shape_of(value)[dim]
+    if 0 in shape_of(value):
+        return Moved(())
     match op:
         case stablehlo.SliceOp() if op.strides.get_values()[dim] == 1:
             start = op.start_indices.get_values()[dim]
@@ -279,20 +281,22 @@ class Frames:
 
     # Planning
 
-    def _axes_of(self, value: SSAValue, dim: int) -> Axes:
+    def axes_of(self, value: SSAValue, dim: int) -> Axes:
+        """The axes that split a dimension of a value."""
         sharding = sdy.get_sharding(value)
         return () if sharding is None else sharding.dims[dim].axes
 
     def is_split(self, value: SSAValue, dim: int) -> bool:
-        """Whether a value lies evenly along the axes."""
-        even = shape_of(value)[dim] % self.shards == 0
-        return even and self._axes_of(value, dim) == self.axes
+        """Whether a value lies evenly along the axes, or along any if there are none."""
+        axes = self.axes_of(value, dim)
+        even = shape_of(value)[dim] % total_size(axes, self.mesh) == 0
+        return even and bool(axes) and (axes == self.axes or not self.axes)
 
     def _is_leaf(self, place: Place, block: Block) -> bool:
         value, dim, _ = place
         if not isinstance(value, OpResult) or value.op.parent is not block:
             return True
-        axes, size = self._axes_of(value, dim), shape_of(value)[dim]
+        axes, size = self.axes_of(value, dim), shape_of(value)[dim]
         if not axes:  # whole, unless it is only since no axis fits
             return size % self.shards == 0
         return size % total_size(axes, self.mesh) == 0
@@ -319,6 +323,18 @@ class Frames:
                 return None
         return list(seen)
 
+    def reads(self, place: Place) -> list[SSAValue]:
+        """The values that a frame is made of as they are."""
+        match self.made[place]:
+            case None:
+                return [place.value]
+            case Kept(held):
+                return [value for value, dim in held if dim is None]
+            case Moved(_, filler) if filler is not None:
+                return [filler]
+            case _:
+                return []
+
     def row_bytes(self, value: SSAValue, dim: int) -> int:
         """What a device holds of one place."""
         sharding = sdy.get_sharding(value)
@@ -331,9 +347,12 @@ class Frames:
     def sent(self, place: Place) -> int:
         """What a device sends for the frame of a value that is not looked into."""
         value, dim, start = place
-        count, axes = shape_of(value)[dim], self._axes_of(value, dim)
+        count, axes = shape_of(value)[dim], self.axes_of(value, dim)
         if not axes or count % total_size(axes, self.mesh):
             return 0  # whole by then
+        if not self.axes:
+            low, high = max(start, 0), min(start + self.size, count)
+            return 2 * max(0, high - low) * self.row_bytes(value, dim)
         if axes != self.axes:
             return count * self.row_bytes(value, dim)
         held, wanted = count // self.shards, self.size // self.shards
@@ -352,7 +371,7 @@ class Frames:
             one.with_axes(()) if lists_overlap(one.axes, self.axes) else one
             for one in known.dims
         ]
-        dims[dim] = DimSharding(self.axes, known.dims[dim].closed)
+        dims[dim] = DimSharding(self.axes, known.dims[dim].closed and bool(self.axes))
         return TensorSharding(known.mesh, tuple(dims))
 
     def write(self, emit: Emitter, places: Iterable[Place]) -> None:
@@ -419,7 +438,12 @@ class Frames:
         low[dim], high[dim] = -start, self.size - count + start
         if -start > self.size or start > count:  # nothing of it is there
             low[dim], high[dim] = 0, self.size - count
-        return self._say(emit.pad(value, filler, low, high), sharding)
+        if max(low + high) <= 0:
+            limits = [n + at for n, at in zip(shape_of(value), high, strict=True)]
+            cut = emit.slice(value, [-at for at in low], limits)
+        else:
+            cut = emit.pad(value, filler, low, high)
+        return self._say(cut, sharding)
 
     def _padded(self, place: Place, made: Moved) -> Place | None:
         """The value that a padded one is a frame of, with its filler outside of it."""
@@ -706,6 +730,11 @@ class _Block:
             sharding = sdy.get_sharding(result)
             if sharding is None or sharding.unreduced:
                 continue
+            if isinstance(op, stablehlo.SliceOp):
+                for dim in uneven.get(op.operand, ()):
+                    small = 4 * shape_of(result)[dim] <= shape_of(op.operand)[dim]
+                    if small and dim in uneven.get(result, ()):
+                        found.append((Root(op, dim), sharding, ()))
             for dim, one in enumerate(sharding.dims):
                 if (
                     one.axes
@@ -744,7 +773,7 @@ class _Block:
         for root, sharding, axes in self.roots():
             mesh = self.mesh_of(sharding)
             shards = total_size(axes, mesh)
-            if shards == 1:
+            if axes and shards == 1:
                 continue
             place = root.places[0]
             size = -(-shape_of(place.value)[place.dim] // shards) * shards
@@ -776,29 +805,36 @@ class _Block:
             assert isinstance(user, Operation)
             for operand in made.operands(place, frames.size):
                 if frames.made[operand] is None and frames.is_split(*operand[:2]):
+                    axes = frames.axes_of(operand.value, operand.dim)
                     kept = leading_axes_that_divide(
-                        frames.axes, shape_of(place.value)[place.dim], frames.mesh
+                        axes, shape_of(place.value)[place.dim], frames.mesh
                     )
                     if isinstance(user, stablehlo.ConcatenateOp):
                         kept = ()
-                    elif kept == frames.axes:
+                    elif kept == axes:
                         continue  # which stage 11 does on shards
                     key = operand.value, operand.dim, kept
                     found.setdefault(key, set()).add(user)
         return found
 
-    def _dead(self, roots: Iterable[Root]) -> set[Operation]:
+    def _dead(self, roots: Sequence[Root]) -> set[Operation]:
         """The ops that nobody needs when some roots are made of frames."""
         whole = {root.op for root in roots if not root.operands}
         reduced = {root.op: root for root in roots if root.operands}
+        read = {
+            value
+            for frames, places in (self.planned[root] for root in roots)
+            for place in places
+            for value in frames.reads(place)
+        }
         dead: set[Operation] = set()
         op = self.block.last_op
         while op is not None:
             if op in whole:
                 dead.add(op)
-            elif op.results and makes_results_alone(op):
+            elif read.isdisjoint(op.results) and makes_results_alone(op):
                 uses = [use for result in op.results for use in result.uses]
-                if uses and all(
+                if all(
                     use.operation in dead
                     or (
                         use.operation in reduced
@@ -814,18 +850,28 @@ class _Block:
     def choose(self) -> list[Root]:
         """The roots that are made of frames, since that sends less."""
         gathers = {root: self._gathers(root) for root in self.planned}
-        chosen = [root for root in self.planned if gathers[root]]
+        chosen = list(self.planned)
+        split = [root for root in chosen if self.planned[root][0].axes]
+        dead = self._dead(split)
+        # of the small whole ones those that others still need
+        chosen = [root for root in chosen if root in split or root.op not in dead]
         while chosen:
             dead = self._dead(chosen)
             useful = [
                 root
                 for root in chosen
-                if any(users <= dead | {root.op} for users in gathers[root].values())
+                if not gathers[root]
+                or any(users <= dead | {root.op} for users in gathers[root].values())
             ]
             if len(useful) == len(chosen):
                 break
             chosen = useful
-        groups = _groups({root: [key[0] for key in gathers[root]] for root in chosen})
+        groups = _groups(
+            {
+                root: [place.value for place in self.planned[root][1]]
+                for root in chosen
+            }
+        )
         paying: list[Root] = []
         for group in groups:
             dead = self._dead(group)
@@ -839,8 +885,9 @@ class _Block:
                     if not users <= dead | {one.op for one in group}:
                         kept.add((value, dim))
                         continue
-                    parts = frames.shards // total_size(axes, frames.mesh)
-                    held = shape_of(value)[dim] // frames.shards
+                    shards = total_size(frames.axes_of(value, dim), frames.mesh)
+                    parts = shards // total_size(axes, frames.mesh)
+                    held = shape_of(value)[dim] // shards
                     bytes_ = (parts - 1) * held * frames.row_bytes(value, dim)
                     saved[value, dim] = max(bytes_, saved.get((value, dim), 0))
                 for place in places:
@@ -862,15 +909,9 @@ class _Block:
         self.plan()
         roots = self.choose() if self.planned else []
         order = {op: at for at, op in enumerate(self.block.ops)}
-        looked_at: set[Operation] = set()
+        dead = self._dead(roots)
         for root in sorted(roots, key=lambda one: order[one.op]):
-            frames, places = self.planned[root]
-            looked_at.update(
-                place.value.owner
-                for place in places
-                if isinstance(place.value.owner, Operation)
-                and place.value.owner.parent is self.block
-            )
+            frames, _ = self.planned[root]
             emit = Emitter(Block(), root.op.location)
             frames.write(emit, root.places)
             if root.operands:
@@ -881,11 +922,10 @@ class _Block:
                 frame.name_hint = frame.name_hint or result.name_hint
                 result.replace_all_uses_with(frame)
             Rewriter.inline_block(emit.block, InsertPoint.before(root.op))
-        for op in sorted(looked_at, key=lambda one: order.get(one, 0), reverse=True):
-            if op in order and makes_results_alone(op):
-                if all(result.first_use is None for result in op.results):
-                    op.detach()
-                    op.erase()
+        for op in sorted(dead, key=lambda one: order[one], reverse=True):
+            if all(result.first_use is None for result in op.results):
+                op.detach()
+                op.erase()
         return bool(roots)
 
 
