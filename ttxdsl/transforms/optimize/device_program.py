@@ -8,7 +8,7 @@ Axes stand for groups: those of devices that differ only along them, in the orde
 their index. A collective whose groups are none of that kind is left alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations
@@ -285,6 +285,38 @@ class DeviceProgram:
         pairs = like.source_target_pairs
         with _Writing(self, value, like.location, name):
             return self._writer.permute_as(value, pairs)
+
+    def permute_pairs(
+        self,
+        value: SSAValue,
+        pairs: Iterable[tuple[int, int]],
+        before: Operation,
+        name: str,
+    ) -> SSAValue:
+        """Send a value from device to device, ahead of an op."""
+        with _Writing(self, before, before.location, name):
+            return self._writer.permute_pairs(value, tuple(sorted(pairs)))
+
+    def on_devices(
+        self,
+        devices: Collection[int],
+        value: SSAValue,
+        otherwise: SSAValue | None,
+        before: Operation,
+    ) -> SSAValue:
+        """A value on some devices and another one, or zeros, on others, ahead of an op."""
+        with _Writing(self, before, before.location, None):
+            emit = self._scratch
+            index = self._writer.index_along(self.mesh, self.every_axis)
+            chosen = [int(one in devices) for one in self.mesh.devices()]
+            table = emit.integers(chosen, [len(chosen)])
+            here = emit.reshape(emit.dynamic_slice(table, [index], [1]), [])
+            here = emit.compare(
+                here, emit.position(1), stablehlo.ComparisonDirection.EQ
+            )
+            if otherwise is None:
+                otherwise = emit.splat(0, element_of(value), shape_of(value))
+            return emit.select(here, value, otherwise)
 
     def reduce_scatter(
         self, value: SSAValue, like: Operation, axis: AxisRef, dim: int, name: str

@@ -33,6 +33,7 @@ from ttxdsl.transforms.optimize import (
     cheap_moves,
     early_slices,
     gathered_products,
+    joined_permutes,
     joined_sums,
     late_sums,
     loops,
@@ -68,6 +69,7 @@ OPTIMIZATIONS: dict[str, Optimization] = {
     cheap_moves.EXCHANGES: cheap_moves.exchange_cheaply,
     gathered_products.NAME: gathered_products.gather_operands,
     small_permutes.NAME: small_permutes.permute_small,
+    joined_permutes.NAME: joined_permutes.join_permutes,
     joined_sums.NAME: joined_sums.join_sums,
     parts_of_parts.NAME: parts_of_parts.cut_first,
     # others may have a use for all of what is gathered
