@@ -151,6 +151,7 @@ from ttxdsl.transforms.stages.even_out_shardings import (
 )
 from ttxdsl.transforms.stages.fold_tuples import FoldTuplesPass
 from ttxdsl.transforms.stages.frame_uneven_values import FrameUnevenValuesPass
+from ttxdsl.transforms.stages.gather_before_slices import GatherBeforeSlicesPass
 from ttxdsl.transforms.stages.inline import InlinePass
 from ttxdsl.transforms.stages.open_composites import OpenCompositesPass
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (
@@ -444,7 +445,12 @@ class TTStableHLOPipelinePass(ModulePass):
             case 8 if self.version == TODAY:
                 return [EvenOutShardingsPass(self.strict)]
             case 8:
-                return [EvenOutShardingsPass(self.strict), SimplifyReshardsPass()]
+                cheaper = [GatherBeforeSlicesPass()] if self.optimize else []
+                return [
+                    EvenOutShardingsPass(self.strict),
+                    *cheaper,
+                    SimplifyReshardsPass(),
+                ]
             case 10 if self.optimize or self.version == TODAY:
                 return [ShardyCCLCanonicalizationPass()]
             case 11 if self.version == TODAY:
