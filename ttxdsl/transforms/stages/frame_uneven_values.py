@@ -29,8 +29,8 @@ that place. Along the dimension in question
 - the result itself is F(v, 0) of its own size, in which all places are its own. A
   reduction of F(v, 0) counts what is outside of v as a number that changes nothing.
 
-Each step goes from a result to operands, of which there are finitely many, so it ends;
-and the results of what it writes are even, so that nothing of it is looked at again.
+Each step goes from a result to operands, of which there are finitely many, and each
+dimension is looked at once, so it ends.
 
 It is done where that sends less: what the frames of split values send, against the
 gathers of those values that nobody needs any more.
@@ -677,8 +677,8 @@ _MOVING = (
 class _Block:
     """The roots of one block, and which of them pay."""
 
-    def __init__(self, block: Block, mesh_of: MeshOf):
-        self.block, self.mesh_of = block, mesh_of
+    def __init__(self, block: Block, mesh_of: MeshOf, dim: int | None = None):
+        self.block, self.mesh_of, self.dim = block, mesh_of, dim
         self.frames: dict[tuple[str | Mesh, Axes, int], Frames] = {}
         self.planned: dict[Root, tuple[Frames, list[Place]]] = {}
 
@@ -768,9 +768,15 @@ class _Block:
             pieces_of(cut.stretches, size // count, count) is not None
         )
 
+    def dims(self) -> set[int]:
+        """The dimensions of what may be made of frames."""
+        return {root.dim for root, _, _ in self.roots()}
+
     def plan(self) -> None:
-        """Plan the frames of all roots."""
+        """Plan the frames of all roots along the dimension."""
         for root, sharding, axes in self.roots():
+            if root.dim != self.dim:
+                continue
             mesh = self.mesh_of(sharding)
             shards = total_size(axes, mesh)
             if axes and shards == 1:
@@ -970,8 +976,10 @@ class FrameUnevenValuesPass(ModulePass):
         changed = False
         for function in entry_functions(op):
             for block in _blocks(function):
-                while _Block(block, mesh_of).change():
-                    changed = True
+                tried: set[int] = set()
+                while dims := _Block(block, mesh_of).dims() - tried:
+                    tried.add(dim := min(dims))
+                    changed |= _Block(block, mesh_of, dim).change()
         if changed:
             SupplyShardingRulesPass().apply(ctx, op)
 
