@@ -56,6 +56,16 @@ def _as_it_is(program: DeviceProgram, value: SSAValue, *_: object) -> SSAValue:
     return value
 
 
+def _first_one(
+    program: DeviceProgram,
+    devices: object,
+    value: SSAValue,
+    otherwise: SSAValue | None,
+    before: object,
+) -> SSAValue:
+    return otherwise or value
+
+
 _MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
 
 
@@ -180,6 +190,11 @@ _FAULTS: list[tuple[str, str, Plant]] = [
         "small-permutes: not sent",
         PROGRAMS["small-permutes"],
         _instead(DeviceProgram, "permute", _as_it_is),
+    ),
+    (
+        "joined-permutes: everybody sends what the first one does",
+        PROGRAMS["joined-permutes"],
+        _instead(DeviceProgram, "on_devices", _first_one),
     ),
     (
         "joined-sums: along one axis of two",

@@ -103,7 +103,9 @@ class _Writer:
         name, added = f"%i{len(self.lines)}", self.rng.random() < 0.5
         self.lines.append(f"{name} = stablehlo.constant dense<{start}> : tensor<1xi32>")
         body = "%c = stablehlo.add %p, %q : tensor<f32>\n      " if added else ""
-        dims = f"update_window_dims = [0, 1], scatter_dims_to_operand_dims = [{self.dim}]"
+        dims = (
+            f"update_window_dims = [0, 1], scatter_dims_to_operand_dims = [{self.dim}]"
+        )
         op = f"""\"stablehlo.scatter"({x}, {name}, {u}) <{{indices_are_sorted = true, scatter_dimension_numbers = #stablehlo.scatter<{dims}>, unique_indices = true}}> ({{
     ^bb0(%p: tensor<f32>, %q: tensor<f32>):
       {body}stablehlo.return {"%c" if added else "%q"} : tensor<f32>
@@ -130,7 +132,9 @@ class _Writer:
         match kind:
             case 0:
                 start = rng.randint(0, size - 1)
-                self.slice(x, start, rng.randint(start + 1, size), rng.choice((1, 1, 2)))
+                self.slice(
+                    x, start, rng.randint(start + 1, size), rng.choice((1, 1, 2))
+                )
             case 1:
                 low, high = rng.randint(-1, 4), rng.randint(-1, 4)
                 if 1 <= size + low + high <= 80:

@@ -569,6 +569,7 @@ OPTIMIZED = {
     "late-sums": "combines late what was partial: sums of it, or less of it, at once",
     "early-slices": "leaves each device the part that its users want",
     "small-sums": "combines parts ahead of what is done along other axes",
+    "joined-permutes": "sends at once what different devices send, or places side by side",
     "joined-sums": "combines along several axes at once",
     "cheap-gathers": "gathers where the value is smallest, once for all who want it",
     "parts-of-parts": "leaves each device the part of its part that its users want",

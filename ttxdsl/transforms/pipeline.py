@@ -43,9 +43,13 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
   mostly sends less; where `sdy-aggressive-propagate` sends less, and the program gives no
   priorities, it goes by that, with a remark (`less_traffic.py`). With `optimize=false` it
   is always the latter, as the design has it.
+- Places that are constants are no data: before stage 2 `constant-places` makes scatters,
+  gathers, dynamic slices and updates at such static.
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
-  `even-out-shardings` drops the axes that do not divide a dimension.
-- Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one.
+  `even-out-shardings` drops the axes that do not divide a dimension; what lies between
+  values that they do divide is computed in frames before (`frame-uneven-values`).
+- Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one, and
+  `gather-before-slices` gathers once what whole slices are cut from.
 - Stage 10 takes the collectives that send least, also where Shardy takes others; not with
   `optimize=false`.
 - Behind stage 10 go Shardy's own rewrites of collectives (`shardy-ccl-canonicalization`),
@@ -96,7 +100,10 @@ from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
 from ttxdsl.transforms.optimize.bytes_sent import bytes_sent
-from ttxdsl.transforms.optimize.optimize_collectives import OptimizeCollectivesPass
+from ttxdsl.transforms.optimize.optimize_collectives import (
+    OPTIMIZATIONS,
+    OptimizeCollectivesPass,
+)
 from ttxdsl.transforms.shardy.exporting.sdy_close_shardings import CloseShardingsPass
 from ttxdsl.transforms.shardy.exporting.sdy_insert_explicit_reshards import (
     InsertExplicitReshardsPass,
@@ -256,6 +263,8 @@ class TTStableHLOPipelinePass(ModulePass):
         last-stage: stop after the stage of this number.
         optimize: let collectives send less (true): op priorities in stage 6, the
             cheapest plans of reshards in stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
+        without: optimizations to leave out, by name: those of `optimize-collectives`, and
+            passes that only `optimize` runs.
         pad-borders: let arguments and results that their shardings do not divide grow,
             see the pass of that name (false, as the design has it; commands do it).
         strict: what would be computed replicated with a warning is an error.
@@ -285,6 +294,7 @@ class TTStableHLOPipelinePass(ModulePass):
     optimize: bool = _flag(
         True, "move, join and drop collectives so that they send less"
     )
+    without: tuple[str, ...] = ()
     pad_borders: bool = _flag(
         False,
         "pad arguments and results that their shardings do not divide",
@@ -368,12 +378,8 @@ class TTStableHLOPipelinePass(ModulePass):
 
                 # here, for calls inside composites are inlined in stage 1
                 return [FlattenCompositesPass()]
-            case 2 if (
-                self.optimize
-                and self.version == DESIGN
-                and self._is_to_split(module, written)
-            ):
-                return [ConstantPlacesPass()]
+            case 2 if self._is_to_split(module, written):
+                return self._optional(ConstantPlacesPass())
             case 4:
                 if written.has_priority and not isinstance(
                     self._propagation(), UserPriorityPropagatePass
@@ -418,12 +424,16 @@ class TTStableHLOPipelinePass(ModulePass):
                     InsertReshardsForUnpropagatedOpsPass(),
                     EvenOutShardingsPass(self.strict),
                 ]
-            case 8 if self.optimize:
-                return [FrameUnevenValuesPass(), EvenOutShardingsPass(self.strict)]
             case 8:
-                return [EvenOutShardingsPass(self.strict)]
+                frames = self._optional(FrameUnevenValuesPass())
+                return [*frames, EvenOutShardingsPass(self.strict)]
             case _:
                 return []
+
+    def _optional(self, one: ModulePass) -> list[ModulePass]:
+        """An optimization of this pipeline, unless it is left out."""
+        wanted = self.optimize and self.version == DESIGN
+        return [one] if wanted and one.name not in self.without else []
 
     def _is_to_split(self, module: ModuleOp, written: "_WrittenShardings") -> bool:
         """Whether the program will be split, as far as that is known at its start."""
@@ -445,22 +455,22 @@ class TTStableHLOPipelinePass(ModulePass):
             case 8 if self.version == TODAY:
                 return [EvenOutShardingsPass(self.strict)]
             case 8:
-                cheaper = [GatherBeforeSlicesPass()] if self.optimize else []
-                return [
-                    EvenOutShardingsPass(self.strict),
-                    *cheaper,
-                    SimplifyReshardsPass(),
-                ]
-            case 10 if self.optimize or self.version == TODAY:
+                even = EvenOutShardingsPass(self.strict)
+                gathers = self._optional(GatherBeforeSlicesPass())
+                return [even, *gathers, SimplifyReshardsPass()]
+            case 10 if self.version == TODAY:
                 return [ShardyCCLCanonicalizationPass()]
+            case 10:
+                return self._optional(ShardyCCLCanonicalizationPass())
             case 11 if self.version == TODAY:
                 from ttxdsl.transforms.stages.reoutline_composites import (
                     ReoutlineCompositesPass,
                 )
 
                 return [ReoutlineCompositesPass()]
-            case 11 if self.optimize and self.version == DESIGN:
-                return [OptimizeCollectivesPass()]
+            case 11:
+                left = tuple(one for one in OPTIMIZATIONS if one not in self.without)
+                return self._optional(OptimizeCollectivesPass(left))
             case _:
                 return []
 

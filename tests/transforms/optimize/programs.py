@@ -392,6 +392,22 @@ PARTS_OF_PARTS = _function(
 BEFORE = {"small-sums": ("early-slices",)}
 """Optimizations that make what another one is about."""
 
+JOINED_PERMUTES = _function(
+    [_t("8x8", "y", "")],
+    _t("8x8", "y", ""),
+    "%z = stablehlo.constant dense<0.0> : tensor<f32>",
+    *(
+        f"%{at} = stablehlo.pad %a, %z, low = [{by}, 0], high = [{-by}, 0],"
+        f" interior = [0, 0] : ({S}, tensor<f32>) -> {S}"
+        for at, by in enumerate((1, 2, 7, -7))
+    ),
+    f"%4 = stablehlo.subtract %0, %1 : {S}",
+    f"%5 = stablehlo.subtract %2, %3 : {S}",
+    f"%6 = stablehlo.add %4, %5 : {S}",
+    f"return %6 : {S}",
+)
+"""Shifts by one row and two, which go to the same devices, and to the other end and back."""
+
 PROGRAMS = {
     "known-branches": KNOWN_BRANCHES,
     "unused": UNUSED,
@@ -409,6 +425,7 @@ PROGRAMS = {
     "cheap-gathers": CHEAP_GATHERS,
     "cheap-exchanges": CHEAP_EXCHANGES,
     "small-permutes": SMALL_PERMUTES,
+    "joined-permutes": JOINED_PERMUTES,
     "joined-sums": JOINED_SUMS,
     "parts-of-parts": PARTS_OF_PARTS,
 }

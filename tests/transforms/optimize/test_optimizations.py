@@ -54,6 +54,7 @@ SENT = {
     "cheap-gathers": (384, 192),
     "cheap-exchanges": (96, 48),
     "small-permutes": (128, 16),
+    "joined-permutes": (160, 96),
     "joined-sums": (80, 56),
     "parts-of-parts": (48, 24),
     "same-values": (96, 48),

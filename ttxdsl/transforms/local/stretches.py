@@ -98,7 +98,9 @@ def exchange_of(starts: tuple[int, ...], length: int, size: int) -> Exchange:
                 by_distance.setdefault(source - target, []).append(one)
             low = end
     apart = tuple(tuple(by_distance[at]) for at in sorted(by_distance))
-    together = _dealt(one for at in sorted(by_distance, key=abs) for one in by_distance[at])
+    together = _dealt(
+        one for at in sorted(by_distance, key=abs) for one in by_distance[at]
+    )
     least = min(apart, together, key=lambda all_: (sum(map(width, all_)), len(all_)))
     return Exchange(tuple(own), least)
 
@@ -136,9 +138,7 @@ class _Writer:
         if len(values) == 1:
             return values.pop()
         first, second, *_ = sorted(by_device)
-        step, rest = divmod(
-            by_device[second] - by_device[first], second - first
-        )
+        step, rest = divmod(by_device[second] - by_device[first], second - first)
         base = by_device[first] - step * first
         if not rest and all(n == base + step * at for at, n in by_device.items()):
             # kept in the range, where nobody looks

@@ -414,6 +414,15 @@ class DeviceProgram:
             ]
             return self._scratch.concatenate(parts, dim)
 
+    def every(
+        self, value: SSAValue, dim: int, step: int, before: Operation
+    ) -> SSAValue:
+        """Places of a dimension at equal distances, the first one first, ahead of an op."""
+        shape = shape_of(value)
+        steps = [step if at == dim else 1 for at in range(len(shape))]
+        with _Writing(self, before, before.location, None):
+            return self._scratch.slice(value, [0] * len(shape), shape, steps)
+
     def concatenate(
         self, parts: Sequence[SSAValue], dim: int, before: Operation
     ) -> SSAValue:

@@ -93,20 +93,28 @@ def _cut(value: SSAValue) -> tuple[SSAValue, int, Stretch] | None:
     return op.operand, dims[0], (start, start + after[dims[0]])
 
 
+_Cut = tuple[SSAValue, int, tuple[Pair, ...]]
+"""What permutes have in common: a value, a dimension of which each has places, pairs."""
+
+
 def _join_places(
     program: DeviceProgram,
     block: Block,
     permutes: Sequence[stablehlo.CollectivePermuteOp],
 ) -> bool:
-    alike: dict[
-        tuple[SSAValue, int, tuple[Pair, ...]],
-        list[tuple[Stretch, stablehlo.CollectivePermuteOp]],
-    ] = {}
+    alike: dict[_Cut, list[tuple[Stretch, stablehlo.CollectivePermuteOp]]] = {}
     for op in permutes:
         cut = _cut(op.operands[0])
         if cut is not None:
-            key = cut[0], cut[1], tuple(sorted(_pairs(op)))
-            alike.setdefault(key, []).append((cut[2], op))
+            value, dim, stretch = cut
+            key = value, dim, tuple(sorted(_pairs(op)))
+            alike.setdefault(key, []).append((stretch, op))
+    for op in permutes if alike else ():
+        (value,) = op.operands
+        for (source, dim, pairs), members in alike.items():
+            if source is value and pairs == tuple(sorted(_pairs(op))):
+                members.append(((0, shape_of(value)[dim]), op))
+                break
     changed = False
     order: dict[Operation, int] = {}
     for (value, dim, _), members in alike.items():
@@ -114,7 +122,7 @@ def _join_places(
             if len(joined) < 2:
                 continue
             order = order or places_in(block)
-            first = min((op for _, op in joined), key=lambda op: order[op])
+            first = min((op for _, op in joined), key=order.__getitem__)
             sent = program.cut(value, dim, [(low, high)], first, NAME)
             made = program.permute_pairs(sent, _pairs(first), first, NAME)
             for (start, end), op in joined:
@@ -157,10 +165,11 @@ def _join_devices(
         targets = {target for _, target in pairs}
         known = by_type.setdefault(op.operands[0].type, [])
         for joint in known[-_MOST:]:
-            if not (sources & joint.sources or targets & joint.targets):
-                if _moves_ahead(op.operands[0], joint.members[0], order) is not None:
-                    joint.add(op, pairs)
-                    break
+            apart = not (sources & joint.sources or targets & joint.targets)
+            first = joint.members[0]
+            if apart and _moves_ahead(op.operands[0], first, order) is not None:
+                joint.add(op, pairs)
+                break
         else:
             joint = _Joint([op])
             joint.add(op, pairs)

@@ -23,7 +23,7 @@ from ttxdsl.dialects import stablehlo
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
 from ttxdsl.sharding.cost import Ring
-from ttxdsl.transforms.local.pieces import Stretch, cuts_only, owned
+from ttxdsl.transforms.local.pieces import Stretch, owned
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
 from ttxdsl.transforms.optimize.single_ops import erase_unused
 
@@ -51,7 +51,7 @@ def _send_less(program: DeviceProgram, gather: stablehlo.AllGatherOp) -> bool:
         for op in users
         if isinstance(op, stablehlo.SliceOp)
         and op.parent is gather.parent
-        and cuts_only(op, dim)
+        and _cuts_along(op, dim)
     ]
     if not axes or not slices or len(slices) < len(users):
         return False
@@ -160,14 +160,25 @@ def _cut_again(
             (starts[owner] + start, starts[owner] + end)
             for (start, end), owner in parts
         ]
-        op.result.replace_all_uses_with(program.cut(less, dim, places, op))
+        part = program.cut(less, dim, places, op)
+        step = op.strides.get_values()[dim]
+        if step > 1:
+            part = program.every(part, dim, step, op)
+        op.result.replace_all_uses_with(part)
         replaced.append(op.result)
     erase_unused(replaced)
 
 
+def _cuts_along(op: stablehlo.SliceOp, dim: int) -> bool:
+    """Whether a slice takes places of one dimension, neighbours or not."""
+    before, after = shape_of(op.operand), shape_of(op.result)
+    return all(at == dim or size == after[at] for at, size in enumerate(before))
+
+
 def _stretch(op: stablehlo.SliceOp, dim: int) -> Stretch:
-    start = op.start_indices.get_values()[dim]
-    return start, start + shape_of(op.result)[dim]
+    """From the first place that a slice takes to the one behind the last."""
+    start, count = op.start_indices.get_values()[dim], shape_of(op.result)[dim]
+    return start, start + (count - 1) * op.strides.get_values()[dim] + bool(count)
 
 
 def _adds_up(element: Attribute) -> bool:

@@ -104,11 +104,15 @@ def _clamped(
     sizes: Sequence[int],
 ) -> list[int] | None:
     numbers = [counts.constant(start) for start in starts]
-    return [
-        min(max(number, 0), whole - size)
-        for number, whole, size in zip(numbers, shape, sizes, strict=True)
-        if number is not None
-    ] if None not in numbers else None
+    return (
+        [
+            min(max(number, 0), whole - size)
+            for number, whole, size in zip(numbers, shape, sizes, strict=True)
+            if number is not None
+        ]
+        if None not in numbers
+        else None
+    )
 
 
 def _sliced(
@@ -147,9 +151,11 @@ def _index(
             _index(counts, one, vector_dim, shape_of(one)[vector_dim])
             for one in owner.inputs
         ]
-        return [n for part in parts if part is not None for n in part] if (
-            None not in parts
-        ) else None
+        return (
+            [n for part in parts if part is not None for n in part]
+            if (None not in parts)
+            else None
+        )
     number = counts.constant(indices)
     return None if number is None else [number] * rank
 
@@ -169,7 +175,9 @@ def _gathered(
     starts = [0] * len(shape)
     for dim, number in zip(dims.start_index_map, index, strict=True):
         starts[dim] = min(max(number, 0), shape[dim] - sizes[dim])
-    return emit.reshape(_sliced(emit, op.operand, starts, sizes), shape_of(op.results[0]))
+    return emit.reshape(
+        _sliced(emit, op.operand, starts, sizes), shape_of(op.results[0])
+    )
 
 
 def _scattered(
