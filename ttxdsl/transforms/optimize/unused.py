@@ -19,7 +19,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
-from ttxdsl.transforms.optimize.single_ops import read_by
+from ttxdsl.transforms.optimize.single_ops import is_collective, read_by
 
 NAME = "unused"
 
@@ -38,7 +38,7 @@ def drop_unused(program: DeviceProgram, block: Block) -> bool:
 
 
 def _drop_dead(program: DeviceProgram, block: Block) -> bool:
-    """Remove the ops of a block that nobody uses, if some of them send."""
+    """Remove the ops of a block that nobody uses, if they are about what is sent."""
     dead: dict[Operation, None] = {}
     assert block.last_op is not None
     op = block.last_op.prev_op
@@ -46,12 +46,20 @@ def _drop_dead(program: DeviceProgram, block: Block) -> bool:
         if _is_only_for(dead, block, op) and program.nesting.has_no_effect(op):
             dead[op] = None
         op = op.prev_op
-    if not any(map(program.nesting.sends, dead)):
+    if not any(program.nesting.sends(op) or _reads_sent(op) for op in dead):
         return False
     for op in dead:  # users first
         op.detach()
         op.erase()
     return True
+
+
+def _reads_sent(op: Operation) -> bool:
+    """Whether an op reads what a collective makes: it would seem to be wanted."""
+    return any(
+        isinstance(operand, OpResult) and is_collective(operand.op)
+        for operand in op.operands
+    )
 
 
 def _is_only_for(users: dict[Operation, None], block: Block, op: Operation) -> bool:
