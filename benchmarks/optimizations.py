@@ -34,12 +34,25 @@ from ttxdsl.transforms.optimize.optimize_collectives import (  # noqa: E402
     OptimizeCollectivesPass,
 )
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass  # noqa: E402
+from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass  # noqa: E402
+from ttxdsl.transforms.stages.frame_uneven_values import (  # noqa: E402
+    FrameUnevenValuesPass,
+)
+from ttxdsl.transforms.stages.gather_before_slices import (  # noqa: E402
+    GatherBeforeSlicesPass,
+)
 from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (  # noqa: E402
     ShardyCCLCanonicalizationPass,
 )
 
 PAGE = ROOT / "docs" / "evidence" / "optimizations.md"
 SHARDY = ShardyCCLCanonicalizationPass.name
+EARLIER = (
+    ConstantPlacesPass.name,
+    FrameUnevenValuesPass.name,
+    GatherBeforeSlicesPass.name,
+)
+"""Those that change the program before it has collectives."""
 
 
 @dataclass
@@ -79,6 +92,15 @@ def local(text: str, *, shardy: bool) -> ModuleOp:
     return module
 
 
+def sent_without(text: str, *names: str) -> int:
+    """What the pipeline has devices send if some optimizations are left out."""
+    context = make_context()
+    module = parse_program(text, context=context)
+    with collect_remarks():
+        TTStableHLOPipelinePass(without=names, last_stage=11).apply(context, module)
+    return sent(module)
+
+
 def optimized(module: ModuleOp, names: Iterable[str]) -> int:
     """What is sent after some optimizations of a copy."""
     copy = module.clone()
@@ -92,8 +114,8 @@ def gains(
     texts: dict[str, str],
 ) -> tuple[dict[str, Gain], dict[str, Gain], dict[str, tuple[int, int]]]:
     """Of each optimization alone, of each beside all others, and of all together."""
-    alone = {name: Gain() for name in (SHARDY, *OPTIMIZATIONS)}
-    beside = {name: Gain() for name in (SHARDY, *OPTIMIZATIONS)}
+    alone = {name: Gain() for name in (*EARLIER, SHARDY, *OPTIMIZATIONS)}
+    beside = {name: Gain() for name in (*EARLIER, SHARDY, *OPTIMIZATIONS)}
     together: dict[str, tuple[int, int]] = {}
     for program, text in texts.items():
         try:
@@ -105,6 +127,12 @@ def gains(
             continue
         after = optimized(joined, OPTIMIZATIONS)
         together[program] = before, after
+        every = *EARLIER, SHARDY, *OPTIMIZATIONS
+        none, all_ = sent_without(text, *every), sent_without(text)
+        for name in EARLIER:
+            others = (other for other in every if other != name)
+            alone[name].add(program, none, sent_without(text, *others))
+            beside[name].add(program, sent_without(text, name), all_)
         alone[SHARDY].add(program, before, sent(joined))
         beside[SHARDY].add(program, optimized(plain, OPTIMIZATIONS), after)
         for name in OPTIMIZATIONS:
@@ -147,7 +175,9 @@ def page(texts: dict[str, str], models: Iterable[str]) -> str:
         "",
         "## Alone",
         "",
-        "Each by itself behind stage 11, `shardy-ccl-canonicalization` behind stage 10.",
+        "Each by itself behind stage 11, `shardy-ccl-canonicalization` behind stage 10; the"
+        " first three are passes before stages 2 and 8 and behind it, and are added to the"
+        " pipeline without the others.",
         "",
         *head,
         *_rows(alone),

@@ -23,6 +23,7 @@ from tests.transforms.optimize.programs import (
     TURN,
     UNUSED_CARRY,
 )
+from tests.transforms.stages import shift_programs
 from ttxdsl.analysis.trip_counts import TripCounts
 from ttxdsl.checking.failure import Mode
 from ttxdsl.dialects import stablehlo
@@ -43,6 +44,7 @@ from ttxdsl.transforms.optimize import (
     unused,
 )
 from ttxdsl.transforms.optimize.device_program import DeviceProgram
+from ttxdsl.transforms.stages import constant_places, frames, gather_before_slices
 
 _RIGHT = dims.held_in
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -64,6 +66,16 @@ def _first_one(
     before: object,
 ) -> SSAValue:
     return otherwise or value
+
+
+_GATHER = gather_before_slices._gather  # pyright: ignore[reportPrivateUsage]
+
+
+def _first_slices(value: SSAValue, dim: int, slices: Any, sharding: Any) -> None:
+    _GATHER(value, dim, slices, sharding)
+    for one in slices:
+        one.op.start_indices = slices[0].op.start_indices
+        one.op.limit_indices = slices[0].op.limit_indices
 
 
 _MOVED = gathered_products._moved  # pyright: ignore[reportPrivateUsage]
@@ -250,13 +262,33 @@ _FAULTS: list[tuple[str, str, Plant]] = [
     ),
 ]
 
+_BEFORE: list[tuple[str, str, Plant, str]] = [
+    (
+        "constant-places: not clamped",
+        shift_programs.READ,
+        _instead(constant_places, "_clamped", lambda *_: [0, 0]),
+        "2 apply-tt-argument-annotations",
+    ),
+    (
+        "frame-uneven-values: what is outside counts",
+        shift_programs.SMOOTHNESS,
+        _instead(
+            frames.Frames, "masked", lambda self, _, place, __: self.written[place]
+        ),
+        "8 sdy-insert-explicit-reshards",
+    ),
+    (
+        "gather-before-slices: a slice of another",
+        shift_programs.SLICES,
+        _instead(gather_before_slices, "_gather", _first_slices),
+        "8 sdy-insert-explicit-reshards",
+    ),
+]
+
 OPTIMIZATION_FAULTS = [
-    Fault(
-        name,
-        program,
-        plant,
-        "11 update-global-to-local-shapes",
-        (Mode.DIFFERS, Mode.REPLICAS),
+    Fault(name, program, plant, stage, (Mode.DIFFERS, Mode.REPLICAS))
+    for name, program, plant, stage in (
+        *((*fault, "11 update-global-to-local-shapes") for fault in _FAULTS),
+        *_BEFORE,
     )
-    for name, program, plant in _FAULTS
 ]

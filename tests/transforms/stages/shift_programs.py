@@ -1,0 +1,103 @@
+"""Programs of shifts and pieces of a split dimension, a kind each."""
+
+from __future__ import annotations
+
+ROWS = 'sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>'
+COLUMNS = 'sdy.sharding = #sdy.sharding<@mesh, [{}, {"d"}]>'
+WHOLE = "sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>"
+
+
+def _program(arguments: str, results: str, *lines: str) -> str:
+    body = "\n".join(f"  {line}" for line in lines)
+    return (
+        'sdy.mesh @mesh = <["d"=8]>\n'
+        f"func.func @main({arguments}) -> ({results}) {{\n{body}\n}}\n"
+    )
+
+
+_T = "tensor<64x4xf32>"
+_X = f"%x: {_T} {{{ROWS}}}"
+_R = f"{_T} {{{ROWS}}}"
+_ZERO = "%z = stablehlo.constant dense<0.0> : tensor<f32>"
+
+
+def _slice(name: str, start: int, end: int) -> str:
+    size = end - start
+    cut = f"stablehlo.slice %x [{start}:{end}, 0:4]"
+    return f"%{name} = {cut} : ({_T}) -> tensor<{size}x4xf32>"
+
+
+SHIFT = _program(
+    _X,
+    _R,
+    _ZERO,
+    _slice("0", 0, 63),
+    "%1 = stablehlo.pad %0, %z, low = [1, 0], high = [0, 0], interior = [0, 0]"
+    f" : (tensor<63x4xf32>, tensor<f32>) -> {_T}",
+    f"return %1 : {_T}",
+)
+
+SHIFT_CONCATENATED = _program(
+    f"%i: tensor<1x4xf32>, {_X}",
+    _R,
+    _slice("0", 0, 63),
+    "%1 = stablehlo.concatenate %i, %0, dim = 0"
+    f" : (tensor<1x4xf32>, tensor<63x4xf32>) -> {_T}",
+    f"return %1 : {_T}",
+)
+
+SMOOTHNESS = _program(
+    _X,
+    "tensor<4xf32>",
+    _ZERO,
+    _slice("0", 1, 64),
+    _slice("1", 0, 63),
+    "%2 = stablehlo.subtract %0, %1 : tensor<63x4xf32>",
+    "%3 = stablehlo.exponential %2 : tensor<63x4xf32>",
+    "%4 = stablehlo.reduce(%3 init: %z) applies stablehlo.add across dimensions = [0]"
+    " : (tensor<63x4xf32>, tensor<f32>) -> tensor<4xf32>",
+    "return %4 : tensor<4xf32>",
+)
+"""A sum over 63 rows, one fewer than there are places."""
+
+UPDATE = _program(
+    f"{_X}, %u: tensor<3x4xf32>",
+    _R,
+    "%c = stablehlo.constant dense<13> : tensor<i32>",
+    "%i = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<1xi32>",
+    '%0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers ='
+    " #stablehlo.scatter<update_window_dims = [0, 1],"
+    " scatter_dims_to_operand_dims = [0]>}> ({",
+    "^bb0(%a: tensor<f32>, %b: tensor<f32>):",
+    "  %s = stablehlo.add %a, %b : tensor<f32>",
+    "  stablehlo.return %s : tensor<f32>",
+    f"}}) : ({_T}, tensor<1xi32>, tensor<3x4xf32>) -> {_T}",
+    f"return %0 : {_T}",
+)
+
+READ = _program(
+    _X,
+    f"tensor<2x4xf32> {{{WHOLE}}}",
+    "%c = stablehlo.constant dense<70> : tensor<i32>",
+    "%0 = stablehlo.constant dense<0> : tensor<i32>",
+    "%1 = stablehlo.dynamic_slice %x, %c, %0, sizes = [2, 4]"
+    f" : ({_T}, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>",
+    "return %1 : tensor<2x4xf32>",
+)
+"""The last two rows: the place that is asked for is behind them."""
+
+SLICES = _program(
+    _X,
+    ", ".join([f"tensor<16x4xf32> {{{WHOLE}}}"] * 4),
+    *(_slice(str(at), 16 * at, 16 * at + 16) for at in range(4)),
+    f"return %0, %1, %2, %3 : {', '.join(['tensor<16x4xf32>'] * 4)}",
+)
+
+HALVES = _program(
+    f"%x: tensor<4x128xf32> {{{COLUMNS}}}",
+    f"tensor<4x64xf32> {{{COLUMNS}}}",
+    "%0 = stablehlo.slice %x [0:4, 0:64] : (tensor<4x128xf32>) -> tensor<4x64xf32>",
+    "%1 = stablehlo.slice %x [0:4, 64:128] : (tensor<4x128xf32>) -> tensor<4x64xf32>",
+    "%2 = stablehlo.multiply %0, %1 : tensor<4x64xf32>",
+    "return %2 : tensor<4x64xf32>",
+)

@@ -1,0 +1,101 @@
+"""Passes that let shifts and pieces of a split dimension send what crosses."""
+
+from __future__ import annotations
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.differential.test_shifts import sent
+from tests.transforms.stages import shift_programs as programs
+from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import all_ops, ops_of_type
+from ttxdsl.program import make_context, parse_program
+from ttxdsl.remarks import collect_remarks
+from ttxdsl.reporting.collectives import list_collectives
+from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
+from ttxdsl.transforms.stages.constant_places import ConstantPlacesPass
+from ttxdsl.transforms.stages.frame_uneven_values import FrameUnevenValuesPass
+
+SENT = {
+    "SHIFT": (896, 16, "frame-uneven-values"),
+    "SHIFT_CONCATENATED": (896, 16, "frame-uneven-values"),
+    "SMOOTHNESS": (896, 16 + 28, "frame-uneven-values"),
+    "UPDATE": (896, 0, "constant-places"),
+    "READ": (896, 56, "constant-places"),
+    "SLICES": (1088, 896, "gather-before-slices"),
+    "HALVES": (512, 384, "joined-permutes"),
+}
+"""Bytes without an optimization and with it."""
+
+
+def bytes_without(text: str, *names: str) -> int:
+    module = parse_program(text)
+    with collect_remarks():
+        TTStableHLOPipelinePass(without=names).apply(make_context(), module)
+    return sum(one.bytes_per_device for one in list_collectives(module))
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_what_crosses_is_sent(name: str):
+    text = getattr(programs, name)
+    before, after, optimization = SENT[name]
+    assert bytes_without(text, optimization) == before
+    assert sent(text)[0] == after
+
+
+def propagated(text: str) -> ModuleOp:
+    module = parse_program(text)
+    TTStableHLOPipelinePass(last_stage=7).apply(make_context(), module)
+    return module
+
+
+def test_a_shift_is_one_pad():
+    module = propagated(programs.SHIFT)
+    FrameUnevenValuesPass().apply(make_context(), module)
+    module.verify()
+    assert not ops_of_type(module, stablehlo.SliceOp)
+    (pad,) = ops_of_type(module, stablehlo.PadOp)
+    assert pad.edge_padding_low.get_values() == (1, 0)
+    assert pad.edge_padding_high.get_values() == (-1, 0)
+
+
+def test_what_is_written_is_even():
+    module = propagated(programs.SMOOTHNESS)
+    FrameUnevenValuesPass().apply(make_context(), module)
+    module.verify()
+    shapes = {
+        shape_of(result)
+        for op in all_ops(module)
+        for result in op.results
+        if sdy.get_sharding(result)
+    }
+    assert (63, 4) not in shapes and (64, 4) in shapes
+
+
+def test_frames_are_left_alone_where_the_value_is_needed_whole():
+    text = programs.SHIFT.replace("return %1 :", "return %1, %0 :")
+    text = text.replace("64x4xf32>\n}", "64x4xf32>, tensor<63x4xf32>\n}")
+    text = text.replace("{}]>}) {", "{}]>}, tensor<63x4xf32>) {")
+    assert sent(text)[0] == 896  # gathered, and shifted there
+    module = propagated(text)
+    before = str(module)
+    FrameUnevenValuesPass().apply(make_context(), module)
+    assert str(module) == before
+
+
+@pytest.mark.parametrize("start", [62, -1])
+def test_a_window_that_is_not_inside_stays_a_scatter(start: int):
+    text = programs.UPDATE.replace("dense<13>", f"dense<{start}>")
+    module = parse_program(text)
+    ConstantPlacesPass().apply(make_context(), module)
+    assert len(ops_of_type(module, stablehlo.ScatterOp)) == 1
+    sent(text)
+
+
+def test_constant_places_are_clamped_as_their_ops_do():
+    module = parse_program(programs.READ)
+    ConstantPlacesPass().apply(make_context(), module)
+    module.verify()
+    (cut,) = ops_of_type(module, stablehlo.SliceOp)
+    assert cut.start_indices.get_values() == (62, 0)
