@@ -50,6 +50,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, total_size
@@ -149,9 +150,15 @@ class _Block:
     def roots(self) -> list[tuple[Root, TensorSharding, Axes]]:
         """What may be made of frames, with the axes that split it."""
         uneven: dict[SSAValue, frozenset[int]] = {}
+        known = IdentityMemo[frozenset[int]]()
         for op in self.block.ops:
-            for result in op.results:
-                dims = self._uneven(result)
+            written = op.attributes.get(sdy.SHARDING)
+            for result in op.results if written is not None else ():
+                key = id(written), id(result.type), result.index
+                dims = known.get(key)
+                if dims is None:
+                    dims = self._uneven(result)
+                    known.keep(key, dims, written, result.type)
                 if dims:
                     uneven[result] = dims
         found: list[tuple[Root, TensorSharding, Axes]] = []
