@@ -75,18 +75,22 @@ class Root(NamedTuple):
         dim: the dimension.
         operands: the indices of the operands that are reduced along it, with their
             dimensions; none where it is the result.
+        start: where their frames begin, which is ahead of them or at their start.
     """
 
     op: Operation
     dim: int
     operands: tuple[tuple[int, int], ...] = ()
+    start: int = 0
 
     @property
     def places(self) -> list[Place]:
         """The frames that it takes."""
         if not self.operands:
             return [Place(self.op.results[0], self.dim, 0)]
-        return [Place(self.op.operands[at], dim, 0) for at, dim in self.operands]
+        return [
+            Place(self.op.operands[at], dim, self.start) for at, dim in self.operands
+        ]
 
 
 def _reduced(op: Operation, is_uneven: Mapping[int, frozenset[int]]) -> list[Root]:
@@ -232,27 +236,37 @@ class _Block:
         for root, sharding, axes in self.roots():
             if root.dim != self.dim:
                 continue
-            mesh = self.mesh_of(sharding)
-            shards = total_size(axes, mesh)
+            shards = total_size(axes, self.mesh_of(sharding))
             if axes and shards == 1:
                 continue
             place = root.places[0]
-            size = -(-shape_of(place.value)[place.dim] // shards) * shards
-            if not size:
-                continue
-            key = sharding.mesh, axes, size
-            frames = self.frames.get(key)
-            if frames is None:
-                frames = Frames(
-                    self.mesh_of, mesh, sharding.mesh, axes, size, self.replaced
-                )
-                self.frames[key] = frames
-            places = frames.plan(root.places, self.block, is_made=not root.operands)
-            if places is None or not all(
+            count = shape_of(place.value)[place.dim]
+            if not count or not all(
                 is_numeric(element_of(place.value)) for place in root.places
             ):
                 continue
-            self.planned[root] = frames, places
+            size = -(-count // shards) * shards
+            frames = self._frames(sharding, axes, size)
+            places = frames.plan(root.places, self.block, is_made=not root.operands)
+            if places is None:
+                continue
+            best = frames.sent_for(places), root, frames, places
+            for aligned, wide in _aligned(root, frames, places, count):
+                frames = self._frames(sharding, axes, wide)
+                found = frames.plan(aligned.places, self.block, is_made=False)
+                if found is not None and frames.sent_for(found) < best[0]:
+                    best = frames.sent_for(found), aligned, frames, found
+            self.planned[best[1]] = best[2], best[3]
+
+    def _frames(self, sharding: TensorSharding, axes: Axes, size: int) -> Frames:
+        key = sharding.mesh, axes, size
+        found = self.frames.get(key)
+        if found is None:
+            mesh = self.mesh_of(sharding)
+            found = self.frames[key] = Frames(
+                self.mesh_of, mesh, sharding.mesh, axes, size, self.replaced
+            )
+        return found
 
     def _gathers(self, root: Root) -> dict[tuple[SSAValue, int, Axes], set[Operation]]:
         """The split values that a root's uneven ones are made of, and their users."""
@@ -386,6 +400,25 @@ class _Block:
                 op.detach()
                 op.erase()
         return bool(roots)
+
+
+def _aligned(
+    root: Root, frames: Frames, places: Sequence[Place], count: int
+) -> list[tuple[Root, int]]:
+    """A reduction in frames that lie as split values do, and the size of these.
+
+    To sum some rows of a value needs none of them moved: where the frames begin makes no
+    difference, if they hold all that is reduced.
+    """
+    if not root.operands:
+        return []
+    found: dict[Root, int] = {}
+    for place in places:
+        if frames.made[place] is None and frames.is_split(place.value, place.dim):
+            size, start = shape_of(place.value)[place.dim], -place.start
+            if start <= 0 and count - start <= size:
+                found[root._replace(start=start)] = size
+    return list(found.items())[:4]
 
 
 def _mask(emit: Emitter, frames: Frames, root: Root) -> None:

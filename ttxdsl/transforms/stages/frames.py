@@ -307,6 +307,10 @@ class Frames:
         rows = min(halo.elements_sent(self.shards, held), (self.shards - 1) * held)
         return rows * self.row_bytes(value, dim)
 
+    def sent_for(self, places: Iterable[Place]) -> int:
+        """What a device sends for some frames."""
+        return sum(self.sent(place) for place in places if self.made[place] is None)
+
     # Writing
 
     def sharding(self, value: SSAValue, dim: int) -> TensorSharding:
@@ -510,14 +514,15 @@ class Frames:
         return inside
 
     def masked(self, emit: Emitter, place: Place, number: SSAValue | float) -> SSAValue:
-        """The frame of a value from its start on, with a number behind its end."""
-        value, dim, _ = place
+        """A frame that holds all of a value, with a number outside of it."""
+        value, dim, start = place
         frame, sharding = self.written[place], self.sharding(value, dim)
         shape = shape_of(frame)
         if not isinstance(number, SSAValue):
             number = emit.number(number, element_of(value))
         filler = self._say(emit.broadcast(number, shape), sharding)
-        inside = self._inside(emit, [(dim, 0, shape_of(value)[dim])], shape, sharding)
+        ends = dim, -start, shape_of(value)[dim] - start
+        inside = self._inside(emit, [ends], shape, sharding)
         return self._say(emit.select(inside, frame, filler), sharding)
 
 
