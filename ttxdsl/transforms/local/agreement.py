@@ -11,10 +11,9 @@ sliced, which is free, where gathering the split one is not.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, product
 
-from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.ir import SSAValue
 
-from ttxdsl.ir.tensors import element_of
+from ttxdsl.ir.tensors import element_bits, element_of
 from ttxdsl.sharding.axes import (
     Axes,
     concatenate_merged,
@@ -63,18 +62,13 @@ def agree(
         for at, (old, new) in enumerate(zip(layouts, wanted, strict=True)):
             if old is not None and new is not None:
                 before, after = (old, new) if at < len(operands) else (new, old)
-                bits = _element_bits(values[at])
+                bits = element_bits(element_of(values[at]))
                 price = price.and_then(reshard_price(before, after), bits)
         shards = total_size([axis for axes in chosen.values() for axis in axes], mesh)
         if best is None or (price, -shards) < best[0]:
             best = (price, -shards), wanted
     assert best is not None, "nothing split is always a choice"
     return best[1][: len(operands)], best[1][len(operands) :]
-
-
-def _element_bits(value: SSAValue) -> int:
-    element = element_of(value)
-    return element.bitwidth if isinstance(element, FixedBitwidthType) else 1
 
 
 def _candidates(

@@ -51,10 +51,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.ir.memo import IdentityMemo
-from ttxdsl.ir.tensors import element_bits, element_of, is_tensor, shape_of
+from ttxdsl.ir.tensors import element_of, is_tensor, shape_of, value_bytes
 from ttxdsl.ir.traversal import all_ops
 from ttxdsl.sharding.axes import Axes, total_size
-from ttxdsl.sharding.cost import Ring, ring_bytes, tensor_bytes
+from ttxdsl.sharding.cost import Ring, ring_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.combiner import combiner_of
@@ -367,9 +367,7 @@ class _Block:
                         sent[id(frames), place] = frames.sent(place)
                 if root.operands:
                     (result,) = root.op.results
-                    held = tensor_bytes(
-                        shape_of(result), element_bits(element_of(result))
-                    )
+                    held = value_bytes(result)
                     added += ring_bytes(Ring.ALL_REDUCE, held, frames.shards)
             gained = sum(n for key, n in saved.items() if key not in kept)
             if added + sum(sent.values()) < gained:

@@ -18,9 +18,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.tensors import element_bits, element_of, shape_of
+from ttxdsl.ir.tensors import element_of, shape_of, tensor_bytes
 from ttxdsl.sharding.axes import Axes, lists_overlap, total_size
-from ttxdsl.sharding.cost import tensor_bytes
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
 from ttxdsl.transforms.local.creation import splat_of
@@ -289,7 +288,7 @@ class Frames:
         if sharding is not None:
             shape = [*sharding.local_shape(shape, self.mesh, pad=True)]
         shape[dim] = 1
-        return tensor_bytes(shape, element_bits(element_of(value)))
+        return tensor_bytes(shape, element_of(value))
 
     def sent(self, place: Place) -> int:
         """What a device sends for the frame of a value that is not looked into."""
