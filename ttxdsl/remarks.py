@@ -7,15 +7,16 @@ form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
 
 import re
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation
 
-from ttxdsl.errors import near, source_position
+from ttxdsl.errors import UnsupportedError, near, source_position
 from ttxdsl.visible import visible, visible_lines
 
 
@@ -88,6 +89,71 @@ def emit_remark(message: str, where: Operation | None = None) -> None:
 def emit_warning(message: str, where: Operation | None = None) -> None:
     """Tell of something that costs memory, time or bytes."""
     _emit("warning", message, where)
+
+
+OpsAt = Callable[[LocationAttr], Sequence[Operation]]
+"""The ops that a program ends with, by where they come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a pass leaves whole, and the bytes that this takes if it stays so.
+
+    Attributes:
+        judge: from the ops that the program ends with, or from nothing where nobody knows
+            them yet, to what is said and the op that it is said of; None if it costs
+            nothing.
+        hint: what helps where it is an error.
+        strict: whether it is one, and no warning.
+    """
+
+    judge: Callable[[OpsAt | None], tuple[str, Operation] | None]
+    hint: str
+    strict: bool = False
+
+
+_costs: ContextVar[list[Cost] | None] = ContextVar("costs", default=None)
+
+
+@contextmanager
+def holding_back(costs: list[Cost]) -> Generator[None]:
+    """Keep what the enclosed code finds to cost bytes, for `tell_costs`."""
+    token = _costs.set(costs)
+    try:
+        yield
+    finally:
+        _costs.reset(token)
+
+
+def emit_cost(cost: Cost) -> None:
+    """Tell of a cost when the program has ended, or now if nobody waits for that.
+
+    Raises:
+        UnsupportedError: it is told now, and is an error.
+    """
+    costs = _costs.get()
+    if costs is None:
+        tell_costs([cost])
+    else:
+        costs.append(cost)
+
+
+def tell_costs(costs: Iterable[Cost], ops_at: OpsAt | None = None) -> None:
+    """Tell of the costs that the program has as it ends, each once.
+
+    Raises:
+        UnsupportedError: the first that is an error.
+    """
+    told: set[tuple[str, Operation]] = set()
+    for cost in costs:
+        verdict = cost.judge(ops_at)
+        if verdict is None or verdict in told:
+            continue
+        told.add(verdict)
+        message, where = verdict
+        if cost.strict:
+            raise UnsupportedError(message, where, hint=cost.hint)
+        emit_warning(f"'{where.name}' op {message}", where)
 
 
 def rounds(most: int, work: str, where: Operation | None = None) -> Iterator[int]:

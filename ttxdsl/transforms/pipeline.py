@@ -80,12 +80,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.analysis.graph_state import is_solved
+from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import (
     require_one_level,
@@ -95,7 +97,8 @@ from ttxdsl.dialects.boundary import (
 from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.collector import without_collections
-from ttxdsl.remarks import emit_warning
+from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.remarks import Cost, OpsAt, emit_warning, holding_back, tell_costs
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
@@ -501,6 +504,7 @@ class TTStableHLOPipelinePass(ModulePass):
             ImportXlaSdyPass(self.mesh_shape).apply(ctx, module)
         dump = _dumper(self.dump_dir) if self.dump_dir else None
         solved = False
+        costs: list[Cost] = []
         written = _written_shardings(module)
         if self.first_stage == 1 and written.names_several_meshes(module):
             from ttxdsl.transforms.stages.unify_meshes import UnifyMeshesPass
@@ -525,7 +529,7 @@ class TTStableHLOPipelinePass(ModulePass):
             start = time.perf_counter()
             if not skipped:
                 before = self._before(number, module, written)
-                with without_collections():
+                with without_collections(), holding_back(costs):
                     for one in before:
                         one.apply(ctx, module)
                     hooks.run(number, stage, ctx, module)
@@ -535,6 +539,9 @@ class TTStableHLOPipelinePass(ModulePass):
                     check_collectives(module)
                 if number == COLLECTIVES_STAGE:
                     check_reshards(module)
+            if number == self.last_stage and costs:
+                # before stage 11 nobody knows what a device will have
+                tell_costs(costs, _ops_at(module) if number >= LOCAL_STAGE else None)
             seconds = time.perf_counter() - start
             if self.verify_each:
                 if number == FIRST_SHARDING_STAGE:
@@ -549,6 +556,15 @@ class TTStableHLOPipelinePass(ModulePass):
         """Run all stages."""
         for _ in self.run(ctx, op):
             pass
+
+
+def _ops_at(module: ModuleOp) -> OpsAt:
+    """What each device does, by where it comes from, whatever it went through since."""
+    by_location: dict[LocationAttr, list[Operation]] = {}
+    wrappers = ops_of_type(module, sdy.ManualComputationOp)
+    for op in (inner for wrapper in wrappers for inner in wrapper.body.walk()):
+        by_location.setdefault(unmarked(op.location), []).append(op)
+    return lambda location: by_location.get(unmarked(location), ())
 
 
 class _WrittenShardings(NamedTuple):

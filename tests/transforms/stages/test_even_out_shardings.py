@@ -9,10 +9,12 @@ from ttxdsl.errors import UnsupportedError
 from ttxdsl.interpreters.run import run_module
 from ttxdsl.program import make_context, parse_program, program_text
 from ttxdsl.remarks import Remark, collect_remarks
+from ttxdsl.reporting.collectives import list_collectives
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.transforms.pipeline import TTStableHLOPipelinePass
 from ttxdsl.transforms.stages.even_out_shardings import (
+    EvenOutShardingsPass,
     even_out_shardings,
     leading_axes_that_divide,
 )
@@ -85,6 +87,52 @@ def test_strict_refuses_instead():
         TTStableHLOPipelinePass(strict=True).apply(
             make_context(), parse_program(PADDED)
         )
+
+
+ROLL = """sdy.mesh @mesh = <["d"=8]>
+func.func @main(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>})
+    -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
+  %a = stablehlo.slice %x [61:64] : (tensor<64xf32>) -> tensor<3xf32>
+  %b = stablehlo.slice %x [0:61] : (tensor<64xf32>) -> tensor<61xf32>
+  %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<3xf32>, tensor<61xf32>) -> tensor<64xf32>
+  return %0 : tensor<64xf32>
+}"""
+"""Stage 8 has two slices whole, stage 11 sends three elements and needs neither."""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_is_not_whole_in_the_end_is_not_spoken_of(strict: bool):
+    module = parse_program(ROLL)
+    with collect_remarks() as remarks:
+        TTStableHLOPipelinePass(strict=strict).apply(make_context(), module)
+    assert not remarks
+    assert sum(one.bytes_per_device for one in list_collectives(module)) == 12
+
+
+def test_a_pipeline_that_ends_before_speaks_of_what_it_leaves_whole():
+    with collect_remarks() as remarks:
+        stages = TTStableHLOPipelinePass(last_stage=10)
+        stages.apply(make_context(), parse_program(ROLL))
+    assert any("'stablehlo.slice' op dimension 0 of size 3" in str(r) for r in remarks)
+    module = parse_program(ROLL)
+    TTStableHLOPipelinePass(last_stage=7).apply(make_context(), module)
+    with pytest.raises(UnsupportedError, match="dimension 0 of size 3"):
+        EvenOutShardingsPass(strict=True).apply(make_context(), module)
+
+
+def test_an_argument_that_nobody_reads_costs_nothing():
+    text = (
+        MESH
+        + """func.func @main(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<6xf32>) -> tensor<8xf32> {
+  %0 = sdy.sharding_constraint %b <@mesh, [{"y"}]> : tensor<6xf32>
+  return %a : tensor<8xf32>
+}"""
+    )
+    with collect_remarks() as remarks:
+        module = parse_program(text)
+        TTStableHLOPipelinePass(strict=True).apply(make_context(), module)
+    assert not remarks
 
 
 @pytest.mark.parametrize("which", ["argument", "result"])

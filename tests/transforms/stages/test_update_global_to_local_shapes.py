@@ -382,6 +382,25 @@ def test_unknown_ops_are_computed_whole_with_a_warning():
 def test_strict_refuses_unknown_ops():
     with pytest.raises(UnsupportedError, match="256 bytes"):
         stage_11(UNKNOWN, strict=True)
+    with pytest.raises(UnsupportedError, match="256 bytes"):
+        stages = TTStableHLOPipelinePass(strict=True)
+        stages.apply(make_context(), parse_program(UNKNOWN))
+
+
+def test_of_an_unknown_op_that_receives_nothing_is_told_what_it_makes_too_much():
+    text = (
+        MESH
+        + """func.func @main(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.custom_call @mystery(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}"""
+    )
+    with collect_remarks() as remarks:
+        TTStableHLOPipelinePass().apply(make_context(), parse_program(text))
+    (warning,) = remarks
+    assert "whole, which takes 128 bytes a device more than shards would" in str(
+        warning
+    )
 
 
 POPULATED = (

@@ -1,13 +1,14 @@
 """Custom calls, and ops of which only their user knows something, or nobody does."""
 
-from xdsl.ir import Operation
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
 
 from ttxdsl.analysis.origins import on_whole_values
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.custom_calls import Communication, communication_of
-from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.tensors import element_of, tensor_bytes
-from ttxdsl.remarks import emit_warning
+from ttxdsl.remarks import Cost, OpsAt, emit_cost
 from ttxdsl.rules.division import Division
 from ttxdsl.rules.registry import registered_call_rule, sharding_rule
 from ttxdsl.rules.supplement import supplementary_rule
@@ -15,14 +16,12 @@ from ttxdsl.sharding.factors import OpShardingRule
 from ttxdsl.transforms.local.by_factors import localize_by_factors
 from ttxdsl.transforms.local.combiner import SUM
 from ttxdsl.transforms.local.layout import Layout
-from ttxdsl.transforms.local.localizer import Local, Localizer, Table
+from ttxdsl.transforms.local.localizer import Localizer, Table
 
 
-def _bytes_of(local: Local) -> int:
-    """The size of a whole tensor in bytes, 0 if not known."""
-    if local.layout is None:
-        return 0
-    return tensor_bytes(local.layout.shape, element_of(local.value))
+def _bytes(value: SSAValue, shape: Sequence[int]) -> int:
+    """Return the bytes of so many of a value's elements."""
+    return tensor_bytes(shape, element_of(value))
 
 
 def replicated(
@@ -38,14 +37,23 @@ def replicated(
         reason: why, as the warning says it.
 
     Raises:
-        UnsupportedError: if something has to be gathered or cut and `strict` is set.
+        UnsupportedError: if something has to be gathered or cut and `strict` is set;
+            in the pipeline at its end.
     """
     operands = ctx.operands(op)
     targets = [ctx.target(result) for result in op.results]
-    moved = sum(_bytes_of(local) for local in operands if local.is_sharded)
-    split = any(target is not None and target.is_sharded for target in targets)
-    if moved or split:
-        _report(ctx, op, reason, moved)
+    moved = sum(
+        _bytes(local.value, local.layout.shape)
+        for local in operands
+        if local.is_sharded and local.layout is not None
+    )
+    kept = sum(
+        _bytes(result, target.shape) - _bytes(result, target.local_shape)
+        for result, target in zip(op.results, targets, strict=True)
+        if target is not None
+    )
+    if moved or kept:
+        _report(ctx, op, reason, moved, kept)
     whole = [
         None if target is None else Layout.replicated(target.mesh, target.shape)
         for target in targets
@@ -54,19 +62,35 @@ def replicated(
     ctx.define_results(op, made)
 
 
-def _report(ctx: Localizer, op: Operation, reason: str, moved: int) -> None:
-    message = (
-        f"{reason}: every device computes it whole and receives up to {moved} bytes "
-        "for it"
+def _report(ctx: Localizer, op: Operation, reason: str, moved: int, kept: int) -> None:
+    """Tell that every device computes an op whole.
+
+    Args:
+        ctx: says whether that is an error.
+        op: the op.
+        reason: why.
+        moved: the bytes of operands that are gathered for it.
+        kept: the bytes of results that a device makes more than it wants.
+    """
+    cost = (
+        f" and receives up to {moved} bytes for it"
+        if moved
+        else f", which takes {kept} bytes a device more than shards would"
     )
-    if ctx.strict:
-        raise UnsupportedError(
-            message,
-            op,
-            hint="give it an sdy.sharding_rule (a collective: a manual computation),"
-            " or leave strict off",
-        )
-    emit_warning(f"'{op.name}' op {message}", op)
+    message = f"{reason}: every device computes it whole{cost}"
+    name, location = op.name, op.location
+
+    def judge(ops_at: OpsAt | None) -> tuple[str, Operation] | None:
+        if ops_at is None:
+            return message, op
+        there = (one for one in ops_at(location) if one.name == name)
+        return next(((message, one) for one in there), None)
+
+    hint = (
+        "give it an sdy.sharding_rule (a collective: a manual computation), or leave"
+        " strict off"
+    )
+    emit_cost(Cost(judge, hint, ctx.strict))
 
 
 def custom_call(ctx: Localizer, op: stablehlo.CustomCallOp) -> None:

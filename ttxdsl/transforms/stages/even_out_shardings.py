@@ -5,7 +5,8 @@ ways. Stage 11 makes all shards of a tensor the same size and would refuse it. T
 keeps the leading axes that divide the dimension and drops the others, and all axes of
 quantized tensors with a scale for each slice (`ttxdsl.rules.quantized`): the value is then
 computed whole along them on every device, which is exact and costs what the warning
-says. The pipeline runs it before stage 8, which then puts the reshards in.
+says. The pipeline runs it before stage 8, which then puts the reshards in, and warns when
+it ends, of what is whole then: later stages may need parts only.
 
 What users write on the arguments and results of the program says how the world outside
 hands data over, so it is not changed: `check_boundary_shardings` refuses it.
@@ -13,25 +14,24 @@ hands data over, so it is not changed: `check_boundary_shardings` refuses it.
 Source: DESIGN section 6.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttxdsl.analysis.function_attributes import entry_functions
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.quant import scaled_dim
-from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.memo import IdentityMemo
 from ttxdsl.ir.tensors import tensor_bytes
 from ttxdsl.ir.traversal import all_ops, ops_of_type
-from ttxdsl.remarks import emit_warning
+from ttxdsl.remarks import Cost, OpsAt, emit_cost
 from ttxdsl.sharding.axes import Axes, AxisRef
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
@@ -104,6 +104,54 @@ def _require_even(
         raise uneven_error(layout, dim, where, what, otherwise)
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A value that is not split as it was to be.
+
+    Attributes:
+        where: the op that said so, later maybe one of the finished program.
+        location: of that op.
+        dim: the dimension.
+        rank: the value's.
+        size: what every device has of the dimension.
+        more_bytes: that this takes.
+    """
+
+    where: Operation
+    location: LocationAttr
+    dim: int
+    rank: int
+    size: int
+    more_bytes: int
+
+    def at_end(self, ops_at: OpsAt | None) -> "_Whole | None":
+        """The same with an op of the finished program; None if there is none like it."""
+        if ops_at is None:
+            return self
+        if isinstance(self.where, FuncOp):
+            return self if any(map(self._is, _at_border(self.where))) else None
+        like = [op for op in ops_at(self.location) if any(map(self._is, op.results))]
+        if not like:
+            return None
+        of_its_name = (op for op in like if op.name == self.where.name)
+        return replace(self, where=next(of_its_name, like[0]))
+
+    def _is(self, value: SSAValue) -> bool:
+        tensor = _static_tensor(value.type)
+        if tensor is None or tensor.get_num_dims() != self.rank:
+            return False
+        return tensor.get_shape()[self.dim] == self.size
+
+
+def _at_border(function: FuncOp) -> Iterator[SSAValue]:
+    """What a device is given, and gives, of a function's arguments and results."""
+    for op in function.body.ops:
+        if isinstance(op, sdy.ManualComputationOp):
+            yield from op.body.block.args
+            end = op.body.block.last_op
+            yield from () if end is None else end.operands
+
+
 @dataclass
 class _Finding:
     """Dimensions of one size that the same axes do not divide.
@@ -111,12 +159,41 @@ class _Finding:
     Those of tensors with a scale for each slice have size 1: each is one piece.
     """
 
-    where: Operation
-    dim: int
-    kept: Axes
+    size: int
     is_scaled: bool
-    count: int = 0
-    more_bytes: int = 0
+    axes: Axes
+    kept: Axes
+    mesh: Mesh
+    values: list[_Whole] = field(default_factory=list[_Whole])
+
+    def judge(self, ops_at: OpsAt | None) -> tuple[str, Operation] | None:
+        """What it costs the program as it ends, see `Cost`."""
+        values = [there for one in self.values if (there := one.at_end(ops_at))]
+        more_bytes = sum(one.more_bytes for one in values)
+        if not more_bytes:
+            return None
+        # an op of the program says more than the border of the function
+        ops = (one for one in values if not isinstance(one.where, FuncOp))
+        first = next(ops, values[0])
+        split = (
+            f"is split by {_axes_text(self.kept, self.mesh)} only"
+            if self.kept
+            else "is kept whole on every device"
+        )
+        others = f", as {len(values) - 1} like it are" if len(values) > 1 else ""
+        text = _axes_text(self.axes, self.mesh)
+        why = (
+            f"cannot be split by {text}, as each slice has a scale of its own"
+            if self.is_scaled
+            else f"of size {self.size} is not divisible by "
+            f"{prod(axis.size_in(self.mesh) for axis in self.axes)}, "
+            f"the product of its axes {text}"
+        )
+        message = (
+            f"dimension {first.dim} {why}: it {split}{others}, which takes "
+            f"{more_bytes} bytes a device more than shards would"
+        )
+        return message, first.where
 
 
 @dataclass
@@ -154,18 +231,20 @@ class _Evener:
             new = new.with_dim(dim, new.dims[dim].with_axes(kept))
             is_scaled = _is_scaled(tensor)
             key = size, is_scaled, axes, mesh
-            finding = self.found.setdefault(key, _Finding(where, dim, kept, is_scaled))
-            if isinstance(finding.where, FuncOp):
-                # an op of the program says more than the border of the function
-                finding.where, finding.dim = where, dim
-            finding.count += 1
-            after, before = (
-                tensor_bytes(
-                    one.local_shape(shape, mesh, pad=True), tensor.element_type
-                )
-                for one in (new, sharding)
+            finding = self.found.setdefault(
+                key, _Finding(size, is_scaled, axes, kept, mesh)
             )
-            finding.more_bytes += after - before
+            made, shard = (
+                one.local_shape(shape, mesh, pad=True) for one in (new, sharding)
+            )
+            more = tensor_bytes(made, tensor.element_type)
+            more -= tensor_bytes(shard, tensor.element_type)
+            holder = where
+            if isinstance(where, sdy.ManualComputationOp | sdy.NamedComputationOp):
+                holder = _function_of(where)  # it will be opened
+            finding.values.append(
+                _Whole(holder, holder.location, dim, len(shape), made[dim], more)
+            )
         return new
 
     def _all(
@@ -263,6 +342,13 @@ def _axes_text(axes: Axes, mesh: Mesh) -> str:
     return "{" + ", ".join(f"{axis}={axis.size_in(mesh)}" for axis in axes) + "}"
 
 
+def _function_of(op: Operation) -> Operation:
+    """The function that an op is in, or the outermost op if it is in none."""
+    while not isinstance(op, FuncOp) and (around := op.parent_op()) is not None:
+        op = around
+    return op
+
+
 def _require_even_collectives(module: ModuleOp) -> None:
     """Refuse collectives over uneven shards: they say themselves how axes move."""
     mesh_of = mesh_lookup(module)
@@ -281,37 +367,16 @@ def even_out_shardings(module: ModuleOp, *, strict: bool = False) -> None:
 
     Raises:
         UnsupportedError: a collective moves axes of a dimension that they do not divide;
-            with `strict`, any such dimension, instead of the first warning.
+            with `strict`, any such dimension, instead of the first warning, in the
+            pipeline at its end.
     """
     _require_even_collectives(module)
     evener = _Evener(module)
     for op in all_ops(module):
         evener.visit(op)
-    for (size, _, axes, mesh), finding in evener.found.items():
-        split = (
-            f"is split by {_axes_text(finding.kept, mesh)} only"
-            if finding.kept
-            else "is kept whole on every device"
-        )
-        others = f", as {finding.count - 1} like it are" if finding.count > 1 else ""
-        text = _axes_text(axes, mesh)
-        why = (
-            f"cannot be split by {text}, as each slice has a scale of its own"
-            if finding.is_scaled
-            else f"of size {size} is not divisible by "
-            f"{prod(axis.size_in(mesh) for axis in axes)}, the product of its axes {text}"
-        )
-        message = (
-            f"dimension {finding.dim} {why}: it {split}{others}, which takes "
-            f"{finding.more_bytes} bytes a device more than shards would"
-        )
-        if strict:
-            raise UnsupportedError(
-                message,
-                finding.where,
-                hint="use sizes that the axes divide, or leave strict off",
-            )
-        emit_warning(f"'{finding.where.name}' op {message}", finding.where)
+    hint = "use sizes that the axes divide, or leave strict off"
+    for finding in evener.found.values():
+        emit_cost(Cost(finding.judge, hint, strict))
 
 
 def check_boundary_shardings(module: ModuleOp) -> None:
