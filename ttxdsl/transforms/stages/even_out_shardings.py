@@ -9,7 +9,8 @@ says. The pipeline runs it before stage 8, which then puts the reshards in, and 
 it ends, of what is whole then: later stages may need parts only.
 
 What users write on the arguments and results of the program says how the world outside
-hands data over, so it is not changed: `check_boundary_shardings` refuses it.
+hands data over, so it is not changed: `pad-borders` pads what they do not divide, and
+`check_boundary_shardings` refuses it where that is not done.
 
 Source: DESIGN section 6.
 """
