@@ -26,7 +26,7 @@ from types import FrameType
 
 from tests.differential.campaign import Check, Outcome, Result, Runner
 
-CPU_SECONDS = 90.0
+CPU_SECONDS = 20.0
 """What a case may take; most take a hundredth."""
 WALL_SECONDS = 300.0
 """When a worker is ended that does not even notice that its time is up, or that waits."""

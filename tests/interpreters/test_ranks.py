@@ -134,3 +134,19 @@ def test_a_process_has_its_parts_only() -> None:
 
     assert on_ranks(8, work) == [(8 * 8 * 4, [8 * 8 * 4])] * 8
     assert on_ranks(2, work) == [(4 * 8 * 8 * 4, [8 * 8 * 4] * 4)] * 2
+
+
+def test_a_collective_outside_of_a_computation() -> None:
+    text = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%arg0: tensor<4xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64,
+    replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, use_global_device_ids,
+    channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}>
+    : (tensor<4xf32>) -> tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}"""
+    given = np.arange(4, dtype=np.float32)
+    for size in (1, 2, 4):
+        (found,) = results(text, size, [given])
+        np.testing.assert_array_equal(found, np.concatenate([given, given]))
