@@ -84,11 +84,18 @@ def above_function(text: str, name: str) -> tuple[str, int]:
     Raises:
         CompileError: there is no such function.
     """
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            break
-    else:
-        raise CompileError(f"the file has no function '{visible(name)}'")
+    functions = {
+        node.name: node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    node = functions.get(name)
+    if node is None:
+        names = ", ".join(map(visible, functions))
+        raise CompileError(
+            f"the file has no function '{visible(name)}'",
+            hint=f"it has {names}" if names else None,
+        )
     lines = text.split("\n")
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     start = first

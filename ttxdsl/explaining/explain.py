@@ -89,6 +89,12 @@ class Explainer:
             self._recorded, self._shardings, machine, trip_count
         )
 
+    @property
+    def axes(self) -> list[str]:
+        """The names of the axes of all meshes of the compiled program."""
+        meshes = mesh_table(self._recorded.compiled).values()
+        return [name for mesh in meshes for name, _ in mesh.axes]
+
     @cached_property
     def _counterfactuals(self) -> Counterfactuals:
         return Counterfactuals(

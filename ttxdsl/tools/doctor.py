@@ -22,7 +22,11 @@ from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, shortened, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console
-from ttxdsl.tools.machine_options import add_machine_options, machine_of_options
+from ttxdsl.tools.machine_options import (
+    add_machine_options,
+    machine_of_options,
+    require_axes,
+)
 from ttxdsl.tools.programs import read_module
 
 _MOST_ARGUMENTS = 4
@@ -381,6 +385,9 @@ def execute(options: argparse.Namespace) -> int:
             jobs=options.jobs,
             on_step=on_step,
         )
+    candidates = [one.candidate for one in (*diagnosis.rows, *diagnosis.refused)]
+    tried = (*candidates, *diagnosis.untried)
+    require_axes(options, (name for one in tried for name, _ in one.axes))
     options.compiled = len(diagnosis.rows) + len(diagnosis.refused)
     if options.json:
         flags.print_json(_json(diagnosis))

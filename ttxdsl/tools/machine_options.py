@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.sharding.links import DEFAULT_LINK, Link, Shape
 from ttxdsl.sharding.machines import GENERIC, PRESETS, Machine, machine_of
 from ttxdsl.tools.options import finite
+from ttxdsl.visible import visible
 
 
 def positive(text: str) -> float:
@@ -100,6 +102,25 @@ def _axis_link(text: str) -> tuple[str, Link]:
         raise argparse.ArgumentTypeError(
             f"'{text}' is no link like data=12.5, data=12.5:1 or data=12.5:1:line"
         ) from None
+
+
+def require_axes(options: argparse.Namespace, axes: Iterable[str]) -> None:
+    """Hold the links along axes to the axes that there are.
+
+    Args:
+        options: what `add_machine_options` read.
+        axes: the names of all axes of the meshes that times are modelled of.
+
+    Raises:
+        CompileError: a link is along none of them.
+    """
+    known = dict.fromkeys(axes)
+    for name, _ in options.axis_link:
+        if name not in known:
+            raise CompileError(
+                f"--axis-link {visible(name)}=…: no mesh has an axis of that name",
+                hint=f"there is {', '.join(map(visible, known)) or 'none'}",
+            )
 
 
 def machine_of_options(options: argparse.Namespace) -> Machine:

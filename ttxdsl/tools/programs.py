@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.context import Context
@@ -98,9 +99,18 @@ def _traced(path: Path, name: str, devices: int, sizes: dict[str, int]) -> Trace
 
 def _made(path: Path, name: str, sizes: dict[str, int]) -> Traced:
     called = visible(f"{path}:{name}")
-    maker: Any = getattr(import_file(path), name, None)
+    module = import_file(path)
+    maker: Any = getattr(module, name, None)
     if not callable(maker):
-        raise CompileError(f"'{visible(str(path))}' has no function '{visible(name)}'")
+        there = [
+            known
+            for known, one in vars(module).items()
+            if isinstance(one, FunctionType) and one.__module__ == module.__name__
+        ]
+        raise CompileError(
+            f"'{visible(str(path))}' has no function '{visible(name)}'",
+            hint=f"it has {', '.join(there)}" if there else None,
+        )
     _require_arguments(f"'{called}' is called without arguments", maker, ())
     made: Any = maker()
     parts = cast("tuple[Any, ...]", made if isinstance(made, tuple) else (made,))

@@ -18,7 +18,11 @@ from ttxdsl.reporting.model_explorer import graph_collection, node_data
 from ttxdsl.sharding.machines import GENERIC
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import print_remarks, progress, report_console
-from ttxdsl.tools.machine_options import add_machine_options, machine_of_options
+from ttxdsl.tools.machine_options import (
+    add_machine_options,
+    machine_of_options,
+    require_axes,
+)
 from ttxdsl.tools.programs import read_as_program
 from ttxdsl.tools.reasons import add_reasons
 from ttxdsl.tools.why import Answer
@@ -42,11 +46,15 @@ def execute(options: argparse.Namespace) -> int:
     if not options.json:
         flags.require_outputs(options, output)
     data = _data(source, options)
+    if options.beside is None:
+        _require_axes(options, data)
     if options.json:
         flags.print_json(data)
         return 0
     if options.beside is not None:
-        write_whole(output, beside_page(data, _data(options.beside, options)))
+        other = _data(options.beside, options)
+        _require_axes(options, data, other)
+        write_whole(output, beside_page(data, other))
         written = [output]
     else:
         written = _write(data, source, options.format, output)
@@ -92,6 +100,12 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
             for one in data["remarks"]
         )
     return data
+
+
+def _require_axes(options: argparse.Namespace, *reports: dict[str, Any]) -> None:
+    """Hold links to the axes of the meshes of reports, one of which has to have them."""
+    meshes = (mesh for data in reports for mesh in data["meshes"])
+    require_axes(options, (name for mesh in meshes for name, _ in mesh["axes"]))
 
 
 def write_report(

@@ -21,7 +21,11 @@ from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, styled
 from ttxdsl.tools import options as flags
 from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console, working
-from ttxdsl.tools.machine_options import add_machine_options, machine_of_options
+from ttxdsl.tools.machine_options import (
+    add_machine_options,
+    machine_of_options,
+    require_axes,
+)
 from ttxdsl.tools.programs import read_input
 from ttxdsl.visible import visible
 
@@ -376,7 +380,7 @@ def execute(options: argparse.Namespace) -> int:
         "compiling changes" if options.collective is not None else "compiling"
     ):
         text, source = read_input(options.file, options)
-        answer = Explainer(
+        explainer = Explainer(
             parse_program(text, source),
             text,
             source=source,
@@ -385,7 +389,9 @@ def execute(options: argparse.Namespace) -> int:
             tries=options.tries,
             keep=options.show,
             trip_count=options.trip_count,
-        ).answer(
+        )
+        require_axes(options, explainer.axes)
+        answer = explainer.answer(
             options.value,
             options.argument,
             options.result,

@@ -23,7 +23,9 @@ from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
 
 from ttxdsl.dialects import sdy, stablehlo
+from ttxdsl.errors import CompileError
 from ttxdsl.ir.traversal import ops_of_type
+from ttxdsl.visible import visible
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,18 @@ class LabelledCanonicalizePass(CanonicalizePass):
     disable_patterns: str | tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Change the module in place."""
+        """Change the module in place.
+
+        Raises:
+            CompileError: there are no rewrites with a label.
+        """
         enabled, disabled = map(_labels, (self.enable_patterns, self.disable_patterns))
+        for label in (*enabled, *disabled):
+            if label not in _LABELS:
+                raise CompileError(
+                    f"no rewrites have the label '{visible(label)}'",
+                    hint=f"there are {' and '.join(_LABELS)}",
+                )
         if not enabled and not disabled:
             super().apply(ctx, op)
             return
@@ -133,6 +145,9 @@ class LabelledCanonicalizePass(CanonicalizePass):
             _Chosen(enabled, disabled), post_walk_func=region_dce
         )
         walker.rewrite_module(op)
+
+
+_LABELS = (sdy.COLLECTIVE_LABEL, sdy.RESHARD_LABEL)
 
 
 def _labels(option: str | tuple[str, ...]) -> tuple[str, ...]:
