@@ -47,6 +47,11 @@ def lowerings(
     if form == "stablehlo" and wanted != "stablehlo":
         from ttxdsl.conversion.stablehlo_to_ttir import ConvertStableHLOToTTIRPass
 
+        if vocabulary == "tt-mlir":
+            from ttxdsl.conversion.vocabulary import HARDWARE_AXES
+            from ttxdsl.transforms.solved.fit_mesh import FitMeshPass
+
+            passes.append(FitMeshPass(most_axes=HARDWARE_AXES))
         shown = not through or wanted == "ttir"
         passes.append(ConvertStableHLOToTTIRPass(for_=vocabulary, destinations=shown))
     if form != "ttnn" and wanted == "ttnn":

@@ -19,7 +19,7 @@ from ttxdsl.conversion.group_axes import along_axes, covering_axes, ordered_axes
 from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lower_reduction import reduction_name
 from ttxdsl.conversion.lowering import DeviceGrid, Lowering, Rule
-from ttxdsl.dialects import stablehlo
+from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.custom_calls import config_of
 from ttxdsl.dialects.replica_groups import REPLICA_GROUPS, device_groups
 from ttxdsl.dialects.ttcore import MeshShardDirection, MeshShardType, ReduceType
@@ -490,20 +490,27 @@ def _all_slice(low: Lowering, op: stablehlo.CompositeOp) -> SSAValue | None:
     """Each device keeps its part of one dimension along one axis; nothing is sent.
 
     The composite says `dim` and `axis`, and for a sub-axis `sub_axis_pre_size` and
-    `sub_axis_size`. None if it says something else.
+    `sub_axis_size`; or, as tt-mlir reads it, the sharding that a whole axis gives. None
+    if it says something else.
     """
     said = op.composite_attributes.data
-    name, dim = said.get("axis"), said.get("dim")
     devices = _devices(low, op)
-    if not isinstance(name, StringAttr) or name.data not in devices.axes:
+    value = low[op.inputs[0]]
+    match said.get("axis"), said.get("dim"), said.get("out_sharding"):
+        case StringAttr(data=name), IntegerAttr() as dim, None:
+            where = dim.value.data
+        case None, None, sdy.TensorShardingAttr(data=sharding):
+            dims = [dim.axes for dim in sharding.dims]
+            whole = [axis.name for axes in dims for axis in axes if axis.is_full]
+            if sum(map(len, dims)) != 1 or not whole:
+                return None
+            (name,) = whole
+            where = next(at for at, axes in enumerate(dims) if axes)
+        case _:
+            return None
+    if name not in devices.axes:
         return None
-    if not isinstance(dim, IntegerAttr):
-        return None
-    value, axis, where = (
-        low[op.inputs[0]],
-        devices.axes.index(name.data),
-        dim.value.data,
-    )
+    axis = devices.axes.index(name)
     pre, size = said.get("sub_axis_pre_size"), said.get("sub_axis_size")
     full = devices.shape[axis]
     if not isinstance(pre, IntegerAttr) or not isinstance(size, IntegerAttr):

@@ -12,7 +12,7 @@ the `lower_*` files.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.context import Context
@@ -57,7 +57,12 @@ from ttxdsl.conversion.lowering import (
     registered_lowerings,
 )
 from ttxdsl.conversion.placement import Placement, place
-from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
+from ttxdsl.conversion.vocabulary import (
+    HARDWARE_AXES,
+    LoweringPass,
+    Vocabulary,
+    require_hardware_axes,
+)
 from ttxdsl.dialects import sdy, stablehlo, ttir
 from ttxdsl.dialects.boundary import require_structured, require_tensors
 from ttxdsl.dialects.copies import require_few_copies
@@ -201,14 +206,50 @@ class _ModuleLowering:
 
     # --- meshes -------------------------------------------------------------
 
-    def _devices(self, mesh: Mesh | None, name: str) -> DeviceGrid:
-        """Register a mesh as used; None stands for a single device."""
+    def _devices(self, mesh: Mesh | None, name: str, where: Operation) -> DeviceGrid:
+        """Register a mesh as used; None stands for a single device.
+
+        Raises:
+            UnsupportedError: tt-mlir's have fewer axes.
+        """
         if mesh is None or not mesh.axes:
             devices = DeviceGrid(name, ("x", "y"), (1, 1), (0,))
         else:
-            devices = DeviceGrid(name, mesh.axis_names, mesh.axis_sizes, mesh.devices())
+            axes = [
+                mesh.axes[at] if at is not None else ("_", 1)
+                for at in self._device_axes(mesh)
+            ]
+            names, sizes = zip(*axes, strict=True)
+            if self.vocabulary == Vocabulary.TT_MLIR:
+                require_hardware_axes(sizes, where)
+            devices = DeviceGrid(name, names, sizes, mesh.devices())
         self.used.setdefault(name, MeshAttr(name, devices.shape))
         return devices
+
+    def _device_axes(self, mesh: Mesh) -> tuple[int | None, ...]:
+        """Which axis of the mesh each axis of the devices is; None for one of size 1.
+
+        Devices have two axes. More of them than two are left out if they are of size 1;
+        tt-mlir's are never fewer.
+        """
+        axes: list[int | None] = [*range(len(mesh.axes))]
+        for at in reversed(range(len(mesh.axes))):
+            if len(axes) > HARDWARE_AXES and mesh.axis_sizes[at] == 1:
+                axes.remove(at)
+        if self.vocabulary == Vocabulary.TT_MLIR:
+            axes = [*(None for _ in range(HARDWARE_AXES - len(axes))), *axes]
+        return tuple(axes)
+
+    def _placement(
+        self, sharding: TensorSharding, mesh: Mesh, where: Operation
+    ) -> Placement:
+        """Where a tensor lies on the axes of the devices."""
+        placement = _placement(sharding, mesh, where)
+        dims = tuple(
+            -1 if at is None else placement.shard_dims[at]
+            for at in self._device_axes(mesh)
+        )
+        return replace(placement, shard_dims=dims)
 
     def _only_mesh(self) -> tuple[Mesh | None, str]:
         """The module's first mesh with axes, and its name."""
@@ -294,7 +335,7 @@ class _ModuleLowering:
         """
         _require_no_shardings(function)
         mesh, name = self._only_mesh()
-        devices = self._devices(mesh, name)
+        devices = self._devices(mesh, name, function)
         low = self._lowering(host.in_place(name), devices)
         old = function.body.block
         for index, (before, given) in enumerate(
@@ -333,7 +374,7 @@ class _ModuleLowering:
     ) -> Sequence[SSAValue]:
         """The body as device code between mesh_shards."""
         mesh, name = self._mesh_of(op)
-        devices = self._devices(mesh, name)
+        devices = self._devices(mesh, name, op)
         _require_all_axes_manual(op, mesh)
         low = self._lowering(outer.builder.in_place(name), devices)
         low.builder.location = op.location
@@ -346,7 +387,7 @@ class _ModuleLowering:
                 low,
                 outer[operand],
                 argument,
-                _placement(sharding, mesh, op),
+                self._placement(sharding, mesh, op),
                 mesh,
                 present=_argument_is_sharded(operand),
                 where=op,
@@ -358,7 +399,7 @@ class _ModuleLowering:
                 low,
                 value,
                 result,
-                _placement(sharding, mesh, op),
+                self._placement(sharding, mesh, op),
                 mesh,
                 stays=_result_is_sharded(result),
                 where=op,

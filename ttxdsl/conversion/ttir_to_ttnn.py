@@ -34,7 +34,12 @@ from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
 from ttxdsl.conversion.ttnn_for_tt_mlir import IN_TT_MLIR
 from ttxdsl.conversion.ttnn_lowering import TTNNLowering, TTNNRule, with_shape
 from ttxdsl.conversion.ttnn_spelling import write_layouts
-from ttxdsl.conversion.vocabulary import LoweringPass, Vocabulary
+from ttxdsl.conversion.vocabulary import (
+    HARDWARE_AXES,
+    LoweringPass,
+    Vocabulary,
+    require_hardware_axes,
+)
 from ttxdsl.dialects import ttir, ttnn
 from ttxdsl.dialects._tt.attributes import (
     bool_attr,
@@ -56,9 +61,6 @@ from ttxdsl.ir.collector import discard_block, without_collections
 from ttxdsl.ir.tensors import Tensor, tensor_type
 from ttxdsl.remarks import emit_warning
 
-HARDWARE_AXES = 2
-"""How many axes a mesh of Tenstorrent devices can have."""
-
 
 def convert_ttir_to_ttnn(
     module: ModuleOp,
@@ -74,15 +76,18 @@ def convert_ttir_to_ttnn(
 
     Raises:
         CompileError: `num_links` is not positive, or the module has no meshes.
-        UnsupportedError: an op that is not ttir's.
+        UnsupportedError: an op that is not ttir's, or a mesh that tt-mlir has not.
     """
     if num_links < 1:
         raise CompileError(f"num-links is {num_links}, expected at least 1")
     meshes = meshes_of(module)
     for mesh in meshes.meshes if meshes else ():
-        if len(mesh.shape) > HARDWARE_AXES:
+        if vocabulary == Vocabulary.TT_MLIR:
+            require_hardware_axes(mesh.get_shape(), module)
+        several = sum(size > 1 for size in mesh.get_shape())
+        if several > HARDWARE_AXES:
             emit_warning(
-                f'mesh "{mesh.mesh_name.data}" has {len(mesh.shape)} axes; devices have '
+                f'mesh "{mesh.mesh_name.data}" has {several} axes; devices have '
                 f"at most {HARDWARE_AXES}: this runs on the virtual mesh only",
                 module,
             )

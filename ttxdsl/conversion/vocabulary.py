@@ -4,6 +4,7 @@ The dialects read both, as optional operands and properties of the same ops. The
 option is called `for`, which Python keeps for itself: here the field is `for_`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -49,6 +50,25 @@ def require_in_tt_mlir(op: Operation) -> None:
             "tt-mlir has no such op",
             op,
             hint="docs/reference/lowering.md lists what it has",
+        )
+
+
+HARDWARE_AXES = 2
+"""How many axes a mesh of Tenstorrent devices can have."""
+
+
+def require_hardware_axes(shape: Sequence[int], where: Operation) -> None:
+    """Refuse a mesh of more axes than tt-mlir knows.
+
+    Raises:
+        UnsupportedError: it has more.
+    """
+    if len(shape) > HARDWARE_AXES:
+        raise UnsupportedError(
+            f"tt-mlir takes meshes of at most {HARDWARE_AXES} axes, not of"
+            f" {'x'.join(map(str, shape))}",
+            where,
+            hint="run fit-mesh before convert-stablehlo-to-ttir, as ttxdsl compile does",
         )
 
 

@@ -339,6 +339,11 @@ def _warn(op: Operation, what: str, sharding: TensorSharding) -> None:
     )
 
 
+def _axes_of_several(op: sdy.MeshOp) -> int:
+    """How many axes of a mesh have more than one device."""
+    return sum(size > 1 for size in op.mesh.data.axis_sizes)
+
+
 def _insert(w: Writer, point: InsertPoint) -> None:
     made = list(w.block.ops)
     for one in made:
@@ -346,10 +351,17 @@ def _insert(w: Writer, point: InsertPoint) -> None:
     Rewriter.insert_op(made, point)
 
 
+@dataclass(frozen=True)
 class FitMeshPass(ModulePass):
-    """See the devices as a mesh that tt-mlir takes."""
+    """See the devices as a mesh that tt-mlir takes.
+
+    Attributes:
+        most_axes: meshes of no more axes than that stay, those of one device not counted.
+    """
 
     name = "fit-mesh"
+
+    most_axes: int = -1
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place.
@@ -359,7 +371,7 @@ class FitMeshPass(ModulePass):
             UnsupportedError: tt-mlir has no mesh of so many devices.
         """
         meshes = [one for one in op.ops if isinstance(one, sdy.MeshOp)]
-        if not meshes:
+        if max((_axes_of_several(one) for one in meshes), default=-1) <= self.most_axes:
             return
         if not is_solved(op) and not all(map(computes_nothing, entry_functions(op))):
             raise CompileError(
