@@ -120,8 +120,11 @@ def test_simulate_takes_nests_and_numbers():
 
 def test_simulate_refuses_what_does_not_fit():
     program = ttxdsl.load(SINGLE)
-    with pytest.raises(ttxdsl.CompileError, match="takes 2 arguments"):
+    with pytest.raises(ttxdsl.CompileError, match="takes 2 arguments") as few:
         program.simulate(np.zeros((8, 2), np.float32))
+    assert "keep_unused" not in str(few.value)
+    with pytest.raises(ttxdsl.CompileError, match="keep_unused"):
+        program.simulate(*[np.zeros((8, 2), np.float32)] * 3)
 
 
 def test_a_program_without_shardings_on_a_mesh():

@@ -267,7 +267,7 @@ def test_a_folder_is_refused_as_an_archive_is(tmp_path: Path):
     refuses("'arg1' in '.*' is damaged: an array of 5 bytes, and 4 are there")
     np.save(tmp_path / "arg1.npy", FLAGS)
     np.save(tmp_path / "other.npy", FLAGS)
-    refuses("arrays that are no argument: other")
+    refuses("arrays that are no argument of 2: other")
     (tmp_path / "other.npy").unlink()
     (tmp_path / "arg0.npy").write_bytes(b"")
     refuses("'arg0' in '.*' is damaged")

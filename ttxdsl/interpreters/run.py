@@ -37,6 +37,13 @@ from ttxdsl.interpreters.regions import Rounding, session
 Array = NDArray[Any]
 
 
+JAX_DROPS = (
+    "JAX drops arguments that a function does not use, unless it is jitted with"
+    " keep_unused=True"
+)
+"""What to know where a program takes fewer arguments than are given."""
+
+
 def register_implementations(interpreter: Interpreter) -> None:
     """Teach an xDSL interpreter func, stablehlo, chlo, sdy, ttir and ttnn on arrays.
 
@@ -241,10 +248,7 @@ class Runner:
                 f"@{function.sym_name.data} takes {expected} arguments, "
                 f"{len(inputs)} were given",
                 function,
-                hint="JAX drops those that a function does not use, unless it is jitted"
-                " with keep_unused=True"
-                if len(inputs) > expected
-                else None,
+                hint=JAX_DROPS if len(inputs) > expected else None,
             )
         return [argument_of(x, at, function) for at, x in enumerate(inputs)]
 

@@ -12,7 +12,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.interpreters.compare import Comparison, Verdict
 from ttxdsl.interpreters.inputs import argument_types
 from ttxdsl.interpreters.limits import Limits
-from ttxdsl.interpreters.run import Runner
+from ttxdsl.interpreters.run import JAX_DROPS, Runner
 from ttxdsl.sharding.units import number_ranges
 from ttxdsl.terminal import Terminal
 from ttxdsl.tools.stored_arrays import Array, open_archive, shown
@@ -64,7 +64,10 @@ def load_inputs(path: Path, function: FuncOp, *, mapped: bool = False) -> list[A
         other = sorted(set(archive.names).difference(names))
         if other:
             raise CompileError(
-                f"'{path}' has arrays that are no argument: {_some(other)}", function
+                f"'{path}' has arrays that are no argument of {len(types)}:"
+                f" {_some(other)}",
+                function,
+                hint=JAX_DROPS,
             )
         return [
             (archive.mapped if mapped or path.is_dir() else archive.read)(
