@@ -77,6 +77,7 @@ PASSES: dict[str, str] = {
     "frame-uneven-values": f"{_STAGES}.frame_uneven_values:FrameUnevenValuesPass",
     "gather-before-slices": f"{_STAGES}.gather_before_slices:GatherBeforeSlicesPass",
     "simplify-reshards": f"{_STAGES}.simplify_reshards:SimplifyReshardsPass",
+    "sum-dynamic-slices": f"{_STAGES}.sum_dynamic_slices:SumDynamicSlicesPass",
     "fold-tuples": f"{_STAGES}.fold_tuples:FoldTuplesPass",
     "drop-idle-shardings": f"{_STAGES}.drop_idle_shardings:DropIdleShardingsPass",
     "even-out-shardings": f"{_STAGES}.even_out_shardings:EvenOutShardingsPass",

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.transforms.canonicalize import CanonicalizePass
 
+from ttxdsl.analysis import counting
 from ttxdsl.checking.failure import Mode
 from ttxdsl.conversion import lower_collective, stablehlo_to_ttir, ttir_to_ttnn
 from ttxdsl.dialects import sdy, stablehlo
@@ -30,7 +31,11 @@ from ttxdsl.transforms.shardy.exporting import (
     sdy_reshard_to_collectives,
 )
 from ttxdsl.transforms.shardy.propagation import less_traffic
-from ttxdsl.transforms.stages import inline
+from ttxdsl.transforms.stages import (
+    batch_counting_indices,
+    inline,
+    sum_dynamic_slices,
+)
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\n'
 
@@ -58,6 +63,28 @@ SLICE = function(
     f"%1 = stablehlo.slice %0 [0:4, 0:4] : ({T}) -> tensor<4x4xf32>",
     "%2 = stablehlo.negate %1 : tensor<4x4xf32>",
     "return %2 : tensor<4x4xf32>",
+)
+
+SHIFTED_ROWS = function(
+    f"%a: {X}, %i: {tensor('tensor<8x1xi32>', 'x', '')}",
+    "tensor<8xf32>",
+    "%r = stablehlo.iota dim = 0 : tensor<8x1xi32>",
+    "%one = stablehlo.constant dense<1> : tensor<8x1xi32>",
+    "%n = stablehlo.add %r, %one : tensor<8x1xi32>",
+    "%k = stablehlo.concatenate %n, %i, dim = 1"
+    " : (tensor<8x1xi32>, tensor<8x1xi32>) -> tensor<8x2xi32>",
+    '%0 = "stablehlo.gather"(%a, %k) <{dimension_numbers = #stablehlo.gather<'
+    "collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,"
+    f" slice_sizes = array<i64: 1, 1>}}> : ({T}, tensor<8x2xi32>) -> tensor<8xf32>",
+    "return %0 : tensor<8xf32>",
+)
+
+COMPUTED_SLICE = function(
+    f"%a: {X}, %i: tensor<i32>",
+    "tensor<1x4xf32>",
+    f"%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [1, 4]"
+    f" : ({T}, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>",
+    "return %0 : tensor<1x4xf32>",
 )
 
 IOTA = function(
@@ -151,6 +178,15 @@ def forget() -> None:
                     value.cache_clear()
                 elif isinstance(value, ByClass):
                     value.clear()
+
+
+def _from_zero(value: SSAValue, at: counting.At) -> counting.Count | None:
+    count = counting.count_of(value, at)
+    return None if count is None else count._replace(start=0)
+
+
+def _one_later(emit: Emitter, indices: SSAValue) -> SSAValue:
+    return emit.add(indices, emit.position(1))
 
 
 def _localizer(op_class: type, broken: Callable[[Localizer, Any], None]):
@@ -386,6 +422,18 @@ FAULTS = [
         ),
         "10 sdy-reshard-to-collectives",
         (Mode.INCONSISTENT,),
+    ),
+    Fault(
+        "a count from one taken for a batch",
+        SHIFTED_ROWS,
+        lambda patch: patch.setattr(batch_counting_indices, "count_of", _from_zero),
+        "6 sdy-user-priority-propagate",
+    ),
+    Fault(
+        "a computed slice that begins one later",
+        COMPUTED_SLICE,
+        lambda patch: patch.setattr(sum_dynamic_slices, "as_positions", _one_later),
+        "8 sdy-insert-explicit-reshards",
     ),
     Fault(
         "operands swapped by the inliner",

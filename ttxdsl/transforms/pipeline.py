@@ -48,6 +48,8 @@ Some stages need more than their own pass, as Shardy's do in its own pipeline:
 - Propagation and reshards look at axes and not at sizes. Before and after stage 8
   `even-out-shardings` drops the axes that do not divide a dimension; what lies between
   values that they do divide is computed in frames before (`frame-uneven-values`).
+- Before stage 8 `sum-dynamic-slices` lets slices at computed starts be summed of parts
+  where that sends less.
 - Stage 8 looks at one op at a time; behind it `simplify-reshards` lets ops share one, and
   `gather-before-slices` gathers once what whole slices are cut from.
 - Stage 10 takes the collectives that send least, also where Shardy takes others; not with
@@ -168,6 +170,7 @@ from ttxdsl.transforms.stages.shardy_ccl_canonicalization import (
     ShardyCCLCanonicalizationPass,
 )
 from ttxdsl.transforms.stages.simplify_reshards import SimplifyReshardsPass
+from ttxdsl.transforms.stages.sum_dynamic_slices import SumDynamicSlicesPass
 from ttxdsl.transforms.stages.supply_sharding_rules import SupplyShardingRulesPass
 from ttxdsl.transforms.stages.update_global_to_local_shapes import (
     UpdateGlobalToLocalShapesPass,
@@ -264,8 +267,8 @@ class TTStableHLOPipelinePass(ModulePass):
         first-stage: start with the stage of this number, on a program that the stages
             before it made.
         last-stage: stop after the stage of this number.
-        optimize: let collectives send less (true): op priorities in stage 6, the
-            cheapest plans of reshards in stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
+        optimize: let collectives send less (true): op priorities in stage 6,
+            `sum-dynamic-slices` before stage 8, the cheapest plans of reshards in stage 10, `shardy-ccl-canonicalization` behind it, `optimize-collectives` behind stage 11.
         without: optimizations to leave out, by name: those of `optimize-collectives`, and
             passes that only `optimize` runs.
         pad-borders: let arguments and results that their shardings do not divide grow,
@@ -429,7 +432,8 @@ class TTStableHLOPipelinePass(ModulePass):
                 ]
             case 8:
                 frames = self._optional(FrameUnevenValuesPass())
-                return [*frames, EvenOutShardingsPass(self.strict)]
+                slices = self._optional(SumDynamicSlicesPass())
+                return [*frames, EvenOutShardingsPass(self.strict), *slices]
             case _:
                 return []
 
