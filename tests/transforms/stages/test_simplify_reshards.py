@@ -1,4 +1,4 @@
-"""Reshapes whose dimensions the axes of the operand do not fit."""
+"""Reshapes whose dimensions the axes of the operand do not fit, and moves of whole values."""
 
 from __future__ import annotations
 
@@ -68,3 +68,48 @@ def test_reshards_around_a_reshape(
     names = ("all_gather", "all_to_all", "collective_permute", "all_reduce")
     ops = [op for op in module.walk() if op.name.removeprefix("stablehlo.") in names]
     assert launches is None or len(ops) == launches
+
+
+SQUARE, TALL = "tensor<8x16xf32>", "tensor<16x16xf32>"
+JOINED = f"%0 = stablehlo.concatenate %x, %y, dim = 0 : ({SQUARE}, {SQUARE}) -> {TALL}"
+PADDED = f"""
+  %c = stablehlo.constant dense<1.0> : tensor<f32>
+  %0 = stablehlo.pad %x, %c, low = [3, 0], high = [5, 0], interior = [0, 0] : ({SQUARE}, tensor<f32>) -> {TALL}"""
+TILED = f"""
+  %b = stablehlo.broadcast_in_dim %x, dims = [1, 2] : ({SQUARE}) -> tensor<2x8x16xf32>
+  %0 = stablehlo.reshape %b : (tensor<2x8x16xf32>) -> {TALL}"""
+
+
+@pytest.mark.parametrize(
+    "split", ['{"a"}, {}', '{}, {"b"}', '{"a", "b"}, {}', '{"b"}, {"a"}']
+)
+@pytest.mark.parametrize("moves", [JOINED, PADDED, TILED])
+def test_what_is_whole_is_moved_whole(moves: str, split: str):
+    module = parse_program(f"""
+sdy.mesh @mesh = <{AB}>
+func.func @main(
+    %x: {SQUARE} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
+    %y: {SQUARE} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}
+) -> ({TALL} {{sdy.sharding = #sdy.sharding<@mesh, [{split}]>}}) {{
+  {moves}
+  %1 = stablehlo.sine %0 : {TALL}
+  return %1 : {TALL}
+}}""")
+    assert partition_and_compare(module, 0)[0] == EQUAL
+    assert bytes_sent(module) == 0
+
+
+def test_vectors_that_are_whole_are_joined_whole():
+    """No other dimension has room, so operands are split along this one."""
+    module = parse_program(f"""
+sdy.mesh @mesh = <{AB}>
+func.func @main(
+    %x: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}},
+    %y: tensor<16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}}
+) -> (tensor<24xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"b"}}]>}}) {{
+  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<8xf32>, tensor<16xf32>) -> tensor<24xf32>
+  %1 = stablehlo.sine %0 : tensor<24xf32>
+  return %1 : tensor<24xf32>
+}}""")
+    assert partition_and_compare(module, 0)[0] == EQUAL
+    assert bytes_sent(module) == 0

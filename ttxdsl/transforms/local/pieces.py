@@ -10,6 +10,8 @@ alike, each device's part of the result is made of stretches of others' parts of
 Where all devices' parts are made of stretches that begin and end at the same places of
 somebody's part, and nobody has to give one to two others, a collective_permute for each
 stretch (none for what all have themselves) brings them there, and nothing is gathered.
+
+What all devices have whole is put together whole, and then cut.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,6 +58,11 @@ def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
     sharding = sdy.get_sharding(op.result)
     if wanted is None or not wanted.axes[dim] or sharding is None or sharding.unreduced:
         return by_factors(ctx, op)
+    whole = _whole_along(ctx, op, wanted.with_dim(dim, ()))
+    if whole is not None:
+        values = [local.value for local in whole]
+        joined = Local(ctx.emitter.concatenate(values, dim), wanted.with_dim(dim, ()))
+        return ctx.define(op.result, ctx.reshard_to(joined, wanted))
     cut = cut_from(op.result, dim)
     held = None if cut is None else _lies_as(ctx.local(cut.source), wanted)
     if cut is None or held is None:
@@ -78,6 +85,18 @@ def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
         parts.append(part)
     value = ctx.emitter.concatenate(parts, dim)
     return ctx.define(op.result, Local(value, wanted))
+
+
+def _whole_along(
+    ctx: Localizer, op: stablehlo.ConcatenateOp, layout: Layout
+) -> list[Local] | None:
+    """Return operands as they were before stage 8 sliced them, if that is so of all.
+
+    Stage 8 splits them as the result is, whose parts then lie on other devices.
+    """
+    operands = [_lies_as(ctx.local(value), layout) for value in op.inputs]
+    whole = [local for local in operands if local is not None]
+    return whole if len(whole) == len(operands) else None
 
 
 def _lies_as(local: Local, wanted: Layout) -> Local | None:

@@ -6,7 +6,8 @@ want the same value under the same sharding share one reshard.
 Where the axes of a dimension do not fit the dimensions that a reshape makes of it, stage 8
 hands them out anew, to any dimension that has room, and moves the operand there and the
 result back. The reshape then takes those axes, or parts of them, that it can keep, for
-which the moves before and behind it send least.
+which the moves before and behind it send least. What only moves elements of values that
+every device has whole is done whole, where stage 8 would send the result on.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from itertools import pairwise
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -24,14 +25,21 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy, stablehlo
-from ttxdsl.ir.rewriting import rewrite_type
+from ttxdsl.dialects.facts import Collective, MovesData, ops_with
+from ttxdsl.ir.rewriting import rewrite, rewrite_type
 from ttxdsl.ir.tensors import shape_of
+from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.agreement import agree
 from ttxdsl.transforms.local.layout import Layout
 from ttxdsl.transforms.local.resharding import reshard_price
 from ttxdsl.transforms.shardy.meshes import MeshOf, mesh_lookup
+
+_MOVES = tuple(
+    {*ops_with(MovesData, stablehlo.StableHLO)}
+    - {*ops_with(Collective, stablehlo.StableHLO)}
+)
 
 
 @dataclass
@@ -75,7 +83,7 @@ class CheapestReshape(RewritePattern):
             return
         source = op.operand if before is None else before.input
         on_the_way = [reshard.result for reshard in behind]
-        layouts = self._layouts(source, op.operand, op.result, *on_the_way)
+        layouts = _layouts(self.mesh_of, source, op.operand, op.result, *on_the_way)
         rule = sharding_rule(op)
         if layouts is None or rule is None:
             return
@@ -98,48 +106,93 @@ class CheapestReshape(RewritePattern):
         if to.and_then(back) >= now:
             return
         target = on_the_way[-1] if on_the_way else op.result
-        self._move(op, source, target, new_operand, new_result)
-        for reshard in (before, *reversed(behind)):
-            if reshard is not None and not reshard.result.uses:
-                rewriter.erase(reshard)
-
-    def _layouts(self, *values: SSAValue) -> list[Layout] | None:
-        """Return how values lie, all over one mesh and in even shards; None if not so."""
-        shardings = [sdy.get_sharding(value) for value in values]
-        meshes = {self.mesh_of(sharding) for sharding in shardings if sharding}
-        if len(meshes) != 1 or any(one and one.unreduced for one in shardings):
-            return None
-        (mesh,) = meshes
-        layouts = [
-            Layout.of(sharding, mesh, shape_of(value))
-            for sharding, value in zip(shardings, values, strict=True)
-        ]
-        even = not mesh.is_maximal and all(one.uneven is None for one in layouts)
-        return layouts if even else None
-
-    def _move(
-        self,
-        op: stablehlo.ReshapeOp,
-        source: SSAValue,
-        target: SSAValue,
-        operand: Layout,
-        result: Layout,
-    ) -> None:
-        """Let a reshape run under other layouts, from a value to what another is."""
         old = sdy.get_sharding(target) or sdy.get_sharding(source)
         assert old is not None, "one of them is split"
-        of_operand = TensorSharding.closed(old.mesh, operand.axes)
-        of_result = TensorSharding.closed(old.mesh, result.axes)
-        last = sdy.get_sharding(target) or TensorSharding.fully_closed(
-            old.mesh, len(result.shape)
+        if sdy.get_sharding(target) is None:
+            rank = len(last.shape)
+            sdy.set_sharding(target, TensorSharding.fully_closed(old.mesh, rank))
+        before_it = sdy.ReshardOp(
+            source, TensorSharding.closed(old.mesh, new_operand.axes)
         )
-        to, back = sdy.ReshardOp(source, of_operand), sdy.ReshardOp(op.result, last)
-        to.location = back.location = op.location
-        Rewriter.insert_op(to, InsertPoint.before(op))
-        op.operands[0] = to.result
-        Rewriter.insert_op(back, InsertPoint.after(op))
-        target.replace_uses_with_if(back.result, lambda use: use.operation is not back)
-        sdy.set_sharding(op.result, of_result)
+        before_it.location = op.location
+        Rewriter.insert_op(before_it, InsertPoint.before(op))
+        op.operands[0] = before_it.result
+        _reshard_behind(op, target, new_result)
+        _erase_unused(rewriter, before, *reversed(behind))
+
+
+@dataclass
+class WholeMove(RewritePattern):
+    """What moves whole values alone does so on every device, and the result is sliced.
+
+    Stage 8 slices the operands by what the result is split by, often along another
+    dimension, and sends the result on.
+
+    Attributes:
+        mesh_of: finds the mesh of a sharding.
+    """
+
+    mesh_of: MeshOf
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
+        """Leave out the reshards of one op."""
+        if len(op.results) != 1 or op.regions or not op.operands:
+            return
+        behind = _reshards_behind(op.results[0])
+        if not behind:
+            return
+        reshards = [
+            value.owner if isinstance(value.owner, sdy.ReshardOp) else None
+            for value in op.operands
+        ]
+        sources = [
+            value if reshard is None else reshard.input
+            for value, reshard in zip(op.operands, reshards, strict=True)
+        ]
+        on_the_way = [op.results[0], *(reshard.result for reshard in behind)]
+        layouts = _layouts(self.mesh_of, *sources, *on_the_way)
+        if layouts is None or any(one.is_sharded for one in layouts[: len(sources)]):
+            return
+        results = layouts[len(sources) :]
+        if not any(reshard_price(*pair).sent for pair in pairwise(results)):
+            return
+        op.operands = sources
+        whole = Layout.replicated(results[0].mesh, results[0].shape)
+        _reshard_behind(op, on_the_way[-1], whole)
+        _erase_unused(rewriter, *reshards, *reversed(behind))
+
+
+def _layouts(mesh_of: MeshOf, *values: SSAValue) -> list[Layout] | None:
+    """Return how values lie, all over one mesh and in even shards; None if not so."""
+    shardings = [sdy.get_sharding(value) for value in values]
+    meshes = {mesh_of(sharding) for sharding in shardings if sharding}
+    if len(meshes) != 1 or any(one and one.unreduced for one in shardings):
+        return None
+    (mesh,) = meshes
+    layouts = [
+        Layout.of(sharding, mesh, shape_of(value))
+        for sharding, value in zip(shardings, values, strict=True)
+    ]
+    even = not mesh.is_maximal and all(one.uneven is None for one in layouts)
+    return layouts if even else None
+
+
+def _reshard_behind(op: Operation, target: SSAValue, layout: Layout) -> None:
+    """Let the result of an op lie otherwise, and bring it to where a value lay."""
+    (result,) = op.results
+    sharding = sdy.get_sharding(target)
+    assert sharding is not None, "what needs no reshard is not looked at"
+    back = sdy.ReshardOp(result, sharding)
+    back.location = op.location
+    Rewriter.insert_op(back, InsertPoint.after(op))
+    target.replace_uses_with_if(back.result, lambda use: use.operation is not back)
+    sdy.set_sharding(result, TensorSharding.closed(sharding.mesh, layout.axes))
+
+
+def _erase_unused(rewriter: PatternRewriter, *reshards: sdy.ReshardOp | None) -> None:
+    for reshard in dict.fromkeys(reshards):
+        if reshard is not None and not reshard.result.uses:
+            rewriter.erase(reshard)
 
 
 def _reshards_behind(value: SSAValue) -> list[sdy.ReshardOp]:
@@ -162,4 +215,6 @@ class SimplifyReshardsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Change the module in place."""
         rewrite_type(op, sdy.ReshardOp, SameReshard())
-        rewrite_type(op, stablehlo.ReshapeOp, CheapestReshape(mesh_lookup(op)))
+        mesh_of = mesh_lookup(op)
+        rewrite_type(op, stablehlo.ReshapeOp, CheapestReshape(mesh_of))
+        rewrite(ops_of_type(op, *_MOVES), WholeMove(mesh_of))
