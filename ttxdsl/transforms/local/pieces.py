@@ -53,25 +53,43 @@ class Piece(NamedTuple):
 
 
 def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
-    """Other dimensions split freely; this one where all comes from one value."""
+    """Other dimensions split freely; this one where all comes from one value, or is whole.
+
+    What was cut from one split value is put together of its parts first, for slices that
+    lie whole on every device were gathered from it.
+    """
     dim, wanted = op.dimension.value.data, ctx.target(op.result)
     sharding = sdy.get_sharding(op.result)
     if wanted is None or not wanted.axes[dim] or sharding is None or sharding.unreduced:
         return by_factors(ctx, op)
+    joined = _joined_pieces(ctx, op, wanted)
+    if joined is not None:
+        return ctx.define(op.result, joined)
     whole = _whole_along(ctx, op, wanted.with_dim(dim, ()))
-    if whole is not None:
-        values = [local.value for local in whole]
-        joined = Local(ctx.emitter.concatenate(values, dim), wanted.with_dim(dim, ()))
-        return ctx.define(op.result, ctx.reshard_to(joined, wanted))
+    if whole is None:
+        return by_factors(ctx, op)
+    values = [local.value for local in whole]
+    joined = Local(ctx.emitter.concatenate(values, dim), wanted.with_dim(dim, ()))
+    return ctx.define(op.result, ctx.reshard_to(joined, wanted))
+
+
+def _joined_pieces(
+    ctx: Localizer, op: stablehlo.ConcatenateOp, wanted: Layout
+) -> Local | None:
+    """Return a concatenation made of pieces of the one value that it was cut from.
+
+    None where there is no such value, or where gathering it sends less.
+    """
+    dim = op.dimension.value.data
     cut = cut_from(op.result, dim)
     held = None if cut is None else _lies_as(ctx.local(cut.source), wanted)
     if cut is None or held is None:
-        return by_factors(ctx, op)
+        return None
     groups = groups_along(wanted.mesh, wanted.axes[dim])
     size, count = held.placed.local_shape[dim], len(groups[0])
     pieces = pieces_of(cut.stretches, size, count)
     if pieces is None or places_sent(pieces) > (count - 1) * size:
-        return by_factors(ctx, op)
+        return None
     parts: list[SSAValue] = []
     for (start, end), owners in pieces:
         part = ctx.emitter.slice_dim(held.value, dim, start, end)
@@ -83,8 +101,7 @@ def concatenate(ctx: Localizer, op: stablehlo.ConcatenateOp) -> None:
             )
             part = ctx.collectives.permute_pairs(part, tuple(pairs))
         parts.append(part)
-    value = ctx.emitter.concatenate(parts, dim)
-    return ctx.define(op.result, Local(value, wanted))
+    return Local(ctx.emitter.concatenate(parts, dim), wanted)
 
 
 def _whole_along(
