@@ -27,8 +27,14 @@ from ttxdsl.remarks import collect_remarks
 Ragged = Callable[..., jax.Array]
 
 
-def mesh(shape: tuple[int, ...] = (4,), names: tuple[str, ...] = ("ep",)) -> Mesh:
+def mesh(
+    shape: tuple[int, ...] = (4,),
+    names: tuple[str, ...] = ("ep",),
+    order: tuple[int, ...] | None = None,
+) -> Mesh:
     devices = np.array(jax.devices()[: int(np.prod(shape))])
+    if order is not None:
+        devices = devices[list(order)]
     return Mesh(devices.reshape(shape), names)
 
 
@@ -149,18 +155,19 @@ def experts(
 
 
 @pytest.mark.parametrize(
-    ("shape", "names", "axis"),
+    ("shape", "names", "axis", "order"),
     [
-        ((2,), ("ep",), "ep"),
-        ((8,), ("ep",), "ep"),
-        ((2, 4), ("dp", "ep"), "ep"),
-        ((4, 2), ("ep", "tp"), "ep"),
-        ((2, 4), ("x", "y"), ("y", "x")),
+        ((2,), ("ep",), "ep", None),
+        ((8,), ("ep",), "ep", None),
+        ((2, 4), ("dp", "ep"), "ep", None),
+        ((2, 4), ("dp", "ep"), "ep", (3, 0, 7, 5, 1, 2, 6, 4)),
+        ((4, 2), ("ep", "tp"), "ep", None),
+        ((2, 4), ("x", "y"), ("y", "x"), None),
     ],
     ids=str,
 )
-def test_dispatch_to_experts_and_its_gradient(shape, names, axis):
-    over = mesh(shape, names)
+def test_dispatch_to_experts_and_its_gradient(shape, names, axis, order):
+    over = mesh(shape, names, order)
     sizes = dict(zip(names, shape, strict=True))
     axes = (axis,) if isinstance(axis, str) else axis
     devices = int(np.prod([sizes[name] for name in axes]))
