@@ -15,6 +15,8 @@ import pytest
 import ttxdsl
 from tests.attack.bombs import meshes
 from tests.doctoring.jax_models import MODELS, jax, text_of
+from tests.explaining.test_state import step
+from ttxdsl.dialects import sdy
 from ttxdsl.doctoring.doctor import (
     Diagnosis,
     Row,
@@ -27,6 +29,7 @@ from ttxdsl.doctoring.jax_code import jax_code, partition_specs
 from ttxdsl.doctoring.measure import Measurement, compile_candidate, measure
 from ttxdsl.doctoring.meshes import (
     Candidate,
+    apply_candidate,
     assignments,
     candidate_of,
     factorizations,
@@ -505,3 +508,21 @@ def test_constraints_inside(scanned: Diagnosis):
     text, _ = lowered(scanned, candidate, model)
     assert text.count("sdy.sharding_constraint") == 2
     assert compiled(text) == measurement
+
+
+def test_state_comes_back_as_it_went_in():
+    """What an argument becomes is split as it is, in what is compiled and in the code."""
+    text = step(results=False)
+    diagnosis = diagnose(parse_program(text), DEVICES, ignore_shardings=True)
+    assert diagnosis.becomes == {0: 0, 1: 1, 2: 2, 3: 3}
+    for row in diagnosis.rows:
+        module = parse_program(text)
+        remove_shardings(module)
+        function = entry_function(module)
+        apply_candidate(module, function, row.candidate)
+        for argument, result in diagnosis.becomes.items():
+            given = sdy.get_func_argument_sharding(function, argument)
+            assert given == sdy.get_func_result_sharding(function, result)
+    best = diagnosis.rows[0].candidate
+    code = list(jax_code(best, diagnosis.arguments, becomes=diagnosis.becomes))
+    assert "# out_shardings: 4 results that arguments become as these" in code

@@ -16,8 +16,10 @@ from xdsl.ir import Attribute
 from ttxdsl.analysis.function_attributes import argument_attributes, result_attributes
 from ttxdsl.analysis.origins import unmarked
 
-ALIASED, DONATED = "tf.aliasing_output", "jax.buffer_donor"
-"""What an argument has that its caller gave away; the first says for which result."""
+_ALIASED = "tf.aliasing_output"
+
+DONATED = (_ALIASED, "jax.buffer_donor")
+"""Attributes of arguments that the caller gives away; the first says for which result."""
 
 _PART = re.compile(r"\[[^\]]*\]|\.?\w+")
 _COUNTED = re.compile(r"\[\d+\]")
@@ -32,7 +34,7 @@ def results_of_arguments(function: FuncOp) -> dict[int, int]:
     given = argument_attributes(function)
     found: dict[int, int] = {}
     for index, entry in enumerate(given):
-        aliased = entry.get(ALIASED)
+        aliased = entry.get(_ALIASED)
         if isinstance(aliased, IntegerAttr):
             result = aliased.value.data
             if result < len(types.outputs.data) and result not in found.values():
@@ -49,9 +51,7 @@ def results_of_arguments(function: FuncOp) -> dict[int, int]:
     for type_, outputs in results.items():
         inputs = arguments[type_]
         donated = {
-            index
-            for index in inputs
-            if ALIASED in given[index] or DONATED in given[index]
+            index for index in inputs if any(name in given[index] for name in DONATED)
         }
         pairs = _by_path(inputs, outputs, names, donated)
         found.update(pairs)

@@ -24,6 +24,7 @@ from ttxdsl.analysis.function_attributes import (
 )
 from ttxdsl.analysis.graph_state import is_solved
 from ttxdsl.analysis.runs import Runs
+from ttxdsl.analysis.state import results_of_arguments
 from ttxdsl.analysis.work import operations_of
 from ttxdsl.dialects import sdy
 from ttxdsl.dialects.boundary import require_structured, require_tensors
@@ -94,6 +95,7 @@ class Diagnosis(Printed):
         refused: what the compiler refuses.
         untried: candidates that were not compiled, in the order of the estimate.
         arguments: the name and the rank of each argument.
+        becomes: the result that an argument becomes, which is split as it is.
         memory: the memory of a device in bytes, None if any will do.
         most_axes: how many axes a mesh may have; None where shardings are kept.
     """
@@ -108,6 +110,7 @@ class Diagnosis(Printed):
     refused: tuple[Refusal, ...]
     untried: tuple[Candidate, ...]
     arguments: tuple[tuple[str, int], ...]
+    becomes: dict[int, int]
     memory: int | None
     most_axes: int | None
 
@@ -370,6 +373,7 @@ def diagnose(
             (argument_name(entry, index), len(shape_of(argument)))
             for index, argument in enumerate(entry.body.block.args)
         ),
+        becomes=results_of_arguments(entry),
         memory=memory,
         most_axes=most_axes,
     )

@@ -1,7 +1,7 @@
 """A mesh with what its axes split, as JAX code: what the doctor found, to be pasted."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ttxdsl.doctoring.meshes import Candidate
 from ttxdsl.errors import place_text
@@ -61,7 +61,10 @@ def _tuple_text(names: Sequence[str]) -> str:
 
 
 def jax_code(
-    candidate: Candidate, arguments: Sequence[tuple[str, int]], most: int | None = None
+    candidate: Candidate,
+    arguments: Sequence[tuple[str, int]],
+    most: int | None = None,
+    becomes: Mapping[int, int] | None = None,
 ) -> Iterator[str]:
     """Lines of Python: the mesh, and the spec of each argument by its path.
 
@@ -71,6 +74,7 @@ def jax_code(
         candidate: one with splits.
         arguments: the name and the rank of each argument.
         most: lines for arguments, and for constraints; all if None.
+        becomes: the result that an argument becomes, by their indices.
     """
     names, count = axis_names(candidate), len(candidate.axes)
     shape = ", ".join(str(size) for _, size in candidate.axes)
@@ -97,6 +101,9 @@ def jax_code(
     if most is not None and len(lines) > most:
         yield f"    # … and {len(lines) - most} more: --json has them"
     yield "}"
+    if becomes:
+        results = "1 result" if len(becomes) == 1 else f"{len(becomes)} results"
+        yield f"# out_shardings: {results} that arguments become as these"
     yield from _constraints(candidate, most)
 
 

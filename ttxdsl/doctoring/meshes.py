@@ -24,6 +24,7 @@ from ttxdsl.analysis.function_attributes import (
     set_argument_attributes,
     set_result_attributes,
 )
+from ttxdsl.analysis.state import results_of_arguments
 from ttxdsl.dialects import sdy
 from ttxdsl.doctoring.groups import Analysis, ArgumentDim, Product, divisors
 from ttxdsl.errors import CompileError
@@ -326,6 +327,12 @@ def apply_candidate(module: ModuleOp, function: FuncOp, candidate: Candidate) ->
             )
             entry[_SHARDING] = sdy.TensorShardingAttr(TensorSharding(_MESH, dims))
     set_argument_attributes(function, entries)
+    # state comes back as it went in
+    results = result_attributes(function)
+    for argument, result in results_of_arguments(function).items():
+        if _SHARDING in entries[argument]:
+            results[result][_SHARDING] = entries[argument][_SHARDING]
+    set_result_attributes(function, results)
     if candidate.kept:
         _keep_batch(function, candidate)
 

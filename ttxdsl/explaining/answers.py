@@ -292,6 +292,8 @@ class Change:
         sharding: Shardy's text of the new sharding; None where one is taken away.
         position: where the value or constraint stands.
         user: of a copied constant the value that uses the copy.
+        alike: what is annotated alike with an argument: the result that it becomes, and
+            its optimizer state with what that becomes.
     """
 
     kind: ChangeKind
@@ -299,15 +301,18 @@ class Change:
     sharding: str | None = None
     position: str | None = None
     user: str | None = None
+    alike: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         match self.kind:
             case "constrain":
                 return f"{self.value} constrained to {self.sharding}"
             case "annotate argument" | "annotate result":
+                *first, last = self.value, *self.alike
+                name = f"{', '.join(first)} and {last}" if first else last
                 if self.sharding is None:
-                    return f"{self.value} without its annotation"
-                return f"{self.value} annotated {self.sharding}"
+                    return f"{name} without its annotation"
+                return f"{name} annotated {self.sharding}"
             case "remove constraint":
                 return f"the constraint {self.value} removed"
             case "copy constant":

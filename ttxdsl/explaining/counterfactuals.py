@@ -16,9 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from ttxdsl.analysis.origins import unmarked
 from ttxdsl.dialects import sdy
-from ttxdsl.errors import source_position
 from ttxdsl.explaining.annotations import Annotations
 from ttxdsl.explaining.answers import Change, Counterfactual, Figures
 from ttxdsl.explaining.collectives import Found, WhyCollectives
@@ -246,8 +244,7 @@ class Counterfactuals:
         ):
             if sdy.enclosing_function(given) is not self.places.names.entry:
                 return
-            change = Change("annotate argument", name, text, position)
-            yield Edit(change, given, sharding, given.index)
+            yield from self.annotations.annotated(given.index, sharding)
         known = self.recorded.sharding(value)
         if known is not None and known.same_layout(sharding) and known.is_fully_closed:
             return
@@ -326,15 +323,10 @@ class Counterfactuals:
 
     def _results(self, index: int, value: SSAValue) -> Iterator[Edit]:
         """The annotation of a result as the value is sharded, or none."""
-        function = self.places.names.entry
-        position = source_position(unmarked(function.location))
         known = self.recorded.sharding(value)
-        name = f"result {index}"
         shardings = [None if known is None else known.closed_like(), None]
         for sharding in dict.fromkeys(shardings):
-            text = sharding_text(sharding)
-            change = Change("annotate result", name, text, position)
-            yield Edit(change, None, sharding, index)
+            yield from self.annotations.annotated_result(index, sharding)
 
     def _whole_operands(self, found: Found) -> Iterator[Edit]:
         """The operands of an op that stage 11 has to gather, whole from the start."""

@@ -23,6 +23,9 @@ class Edit:
     index: int | None = None
     user: Operation | None = None
     operand: int = 0
+    arguments: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    """What is annotated as an argument is."""
 
     def make(self, module: ModuleOp, mapped: dict[SSAValue, SSAValue]) -> None:
         """Change a copy of the program.
@@ -40,6 +43,10 @@ class Edit:
             case "annotate argument":
                 assert self.index is not None
                 sdy.set_func_argument_sharding(function, self.index, self.sharding)
+                for index in self.arguments:
+                    sdy.set_func_argument_sharding(function, index, self.sharding)
+                for index in self.results:
+                    sdy.set_func_result_sharding(function, index, self.sharding)
             case "annotate result":
                 assert self.index is not None
                 sdy.set_func_result_sharding(function, self.index, self.sharding)

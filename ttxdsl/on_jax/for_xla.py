@@ -25,6 +25,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.analysis.function_attributes import argument_attributes
 from ttxdsl.analysis.graph_state import computes_nothing, is_solved
+from ttxdsl.analysis.state import DONATED
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.boundary import unpadded_shape
 from ttxdsl.dialects.custom_calls import PYTHON_CALLBACKS
@@ -74,10 +75,6 @@ class ForXla:
     results: Sequence[BoundaryValue]
     donated: Sequence[int]
     """The arguments whose memory the caller gives away."""
-
-
-DONATED = ("tf.aliasing_output", "jax.buffer_donor")
-"""What JAX writes at arguments that are donated."""
 
 
 def for_xla(module: ModuleOp) -> ForXla:

@@ -42,6 +42,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from ttxdsl.analysis.pytree_names import leaf_name
+from ttxdsl.analysis.state import DONATED
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import SameBytes
 from ttxdsl.dialects.stablehlo.types import FutureType, TokenType
@@ -52,8 +53,6 @@ from ttxdsl.printed import Printed
 
 Kind = Literal["argument", "constant", "result", "value"]
 """What a buffer is: a constant is one with different elements, a result goes out."""
-
-_DONATED = ("tf.aliasing_output", "jax.buffer_donor")
 
 
 def _class_shares(kind: object) -> bool:
@@ -482,7 +481,7 @@ def _is_donated(function: FuncOp, index: int) -> bool:
     if function.arg_attrs is None:
         return False
     told = function.arg_attrs.data[index].data
-    return any(name in told for name in _DONATED)
+    return any(name in told for name in DONATED)
 
 
 def argument_name(function: FuncOp, index: int) -> str:

@@ -277,7 +277,8 @@ def print_diagnosis(
     if diagnosis.rows and diagnosis.rows[0].candidate.splits is not None:
         console.print("The first one in JAX, by the paths of arguments:")
         best = diagnosis.rows[0].candidate
-        for line in jax_code(best, diagnosis.arguments, _MOST_LINES):
+        lines = jax_code(best, diagnosis.arguments, _MOST_LINES, diagnosis.becomes)
+        for line in lines:
             console.print(f"  {line}", soft_wrap=True)
     if options.memory is not None and not any(row.fits for row in diagnosis.rows):
         text = f"no mesh fits into {bytes_text(options.memory)}"
@@ -343,6 +344,10 @@ def _json(diagnosis: Diagnosis) -> dict[str, Any]:
             }
             for row in diagnosis.rows
         ],
+        "becomes": {
+            diagnosis.arguments[argument][0]: result
+            for argument, result in diagnosis.becomes.items()
+        },
         "refused": [
             {"mesh": dict(one.candidate.axes), "reason": one.reason}
             for one in diagnosis.refused

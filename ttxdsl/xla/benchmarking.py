@@ -20,6 +20,7 @@ from ttxdsl.analysis.function_attributes import (
     argument_attributes,
     set_argument_attributes,
 )
+from ttxdsl.analysis.state import DONATED
 from ttxdsl.api import Program
 from ttxdsl.checking.rounding import RoundedRuns, hold_both
 from ttxdsl.dialects.sdy import mesh_table
@@ -27,7 +28,7 @@ from ttxdsl.errors import CompileError
 from ttxdsl.handing_over import annotated_module
 from ttxdsl.interpreters.compare import Comparison
 from ttxdsl.interpreters.run import Runner, entry_function
-from ttxdsl.on_jax.for_xla import DONATED, for_xla
+from ttxdsl.on_jax.for_xla import for_xla
 from ttxdsl.program import program_text
 from ttxdsl.reporting.memory import MemoryParts
 from ttxdsl.reporting.reductions import summed_numbers
