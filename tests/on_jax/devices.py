@@ -58,7 +58,7 @@ def _whole(result: Any) -> Array:
     whole = np.asarray(result)
     for shard in result.addressable_shards:
         beside = compare(np.asarray(shard.data), whole[shard.index])
-        assert beside.ok, f"{shard.device} has something else: {beside}"
+        assert beside.equal, f"{shard.device} has something else: {beside}"
     return whole
 
 

@@ -62,7 +62,11 @@ def test_letters_that_the_output_has_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     program = tmp_path / "größe.mlir"
-    program.write_text("func.func @main() { return }")
+    program.write_text(
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        "func.func @main(%a: tensor<4xf32>"
+        ' {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { return }'
+    )
     with (tmp_path / "out").open("w", encoding="ascii") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         assert main(["why", str(program)]) == 1

@@ -17,7 +17,7 @@ from ttxdsl.interpreters.compare import Special, special_numbers
 from ttxdsl.interpreters.limits import NO_LIMITS, Limits
 from ttxdsl.printed import Printed
 from ttxdsl.program import make_context, program_text
-from ttxdsl.remarks import collect_remarks
+from ttxdsl.remarks import Remark, collect_remarks
 from ttxdsl.sharding.units import number_ranges
 
 
@@ -47,6 +47,7 @@ class CheckReport(Printed):
             it by as much as a step did: results by number, and the trial.
         special: which results hold NaN or infinities, and on which trial.
         not_compared: results that are mostly NaN or infinite on all trials.
+        remarks: what the steps said.
     """
 
     steps: tuple[Step, ...]
@@ -56,6 +57,7 @@ class CheckReport(Printed):
     undecided: tuple[str, ...] = ()
     special: tuple[str, ...] = ()
     not_compared: tuple[int, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -110,12 +112,14 @@ def check_steps(
     judge = Judge(trials, make_context(), limits)
     current = module.clone()
     before: list[ModuleOp] = []
+    remarks: list[Remark] = []
     for count, step in enumerate(steps, 1):
         if on_step is not None:
             on_step(step)
         before.append(current.clone())
-        with collect_remarks():
+        with collect_remarks() as told:
             failure = judge.take(step, current)
+        remarks.extend(told)
         if failure is None:
             continue
         taken = tuple(steps[:count])
@@ -124,15 +128,19 @@ def check_steps(
             blamed = taken.index(failure.step)
             minimizer = Minimizer(taken[blamed:], failure, seconds, limits)
             reproducer = _reproducer(before[blamed], minimizer)
-        return CheckReport(
-            taken, names, failure, reproducer, judge.undecided, special, not_compared
-        )
+        steps = taken
+        break
+    else:
+        failure = reproducer = None
     return CheckReport(
         tuple(steps),
         names,
-        undecided=judge.undecided,
-        special=special,
-        not_compared=not_compared,
+        failure,
+        reproducer,
+        judge.undecided,
+        special,
+        not_compared,
+        tuple(remarks),
     )
 
 

@@ -117,6 +117,13 @@ def for_xla(module: ModuleOp) -> ForXla:
         for one in meshes:
             one.properties["mesh"] = sdy.MeshAttr(mesh)
             one.attributes.clear()
+    if mesh.total_size == 1:
+        # XLA reads no manual computation where there is nothing to partition
+        for computation in ops_of_type(module, sdy.ManualComputationOp):
+            _inline(computation)
+        for one in meshes:
+            Rewriter.erase_op(one)
+        mesh, meshes = Mesh(()), []
     arguments, results = arguments_of(function), results_of(function)
     if meshes:
         # XLA looks at the shardings of the function, not at who uses an argument
@@ -125,6 +132,17 @@ def for_xla(module: ModuleOp) -> ForXla:
     function.sym_name = StringAttr("main")
     module.attributes.clear()
     return ForXla(module, mesh, numbers, arguments, results, donated)
+
+
+def _inline(computation: sdy.ManualComputationOp) -> None:
+    """Put what one device computes in the place of its manual computation."""
+    body = computation.body.block
+    end = body.last_op
+    assert end is not None
+    returned = list(end.operands)
+    Rewriter.erase_op(end)
+    Rewriter.inline_block(body, InsertPoint.before(computation), computation.operands)
+    Rewriter.replace_op(computation, [], returned)
 
 
 def _leave_surplus_inside(function: FuncOp) -> None:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from ttxdsl.terminal import heading, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import report_console
+from ttxdsl.tools.console import print_remarks, report_console
 from ttxdsl.tools.inputs import (
     comparison_data,
     inputs_of,
@@ -33,6 +33,7 @@ def _json(measured: Benchmark) -> dict[str, Any]:
         "agree": measured.agree,
         "results": [comparison_data(one) for one in measured.results],
         **sides,
+        "remarks": [asdict(remark) for remark in measured.remarks],
         "ratios": {
             name: ratio(sides["ours"][name], sides["xla"][name])
             for name in sides["ours"]
@@ -82,6 +83,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_json(measured))
     else:
+        print_remarks(measured.remarks)
         report = report_console()
         head = heading(measured.source, f"  {measured.devices} devices")
         report.print(head, soft_wrap=True)

@@ -1,6 +1,7 @@
 """`ttxdsl check`: run a program after every stage and name the first that is wrong."""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ttxdsl.files import write_whole
 from ttxdsl.interpreters.run import entry_function
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import print_error, progress, report_console
+from ttxdsl.tools.console import print_error, print_remarks, progress, report_console
 from ttxdsl.tools.inputs import load_inputs, tell_of_nothing
 from ttxdsl.tools.programs import read_module
 from ttxdsl.visible import visible
@@ -70,6 +71,7 @@ def execute(options: argparse.Namespace) -> int:
         path = _write_reproducer(report, options)
         flags.print_json(_report_data(options.file, report, path))
         return 0 if report.ok else 1
+    print_remarks(report.remarks)
     console = report_console()
     print_check(console, str(options.file), report)
     if report.failure is None:
@@ -104,6 +106,7 @@ def _report_data(
         "undecided": report.undecided,
         "special": report.special,
         "not_compared": report.not_compared,
+        "remarks": [asdict(remark) for remark in report.remarks],
         "failure": None if failure is None else str(failure),
         "reproducer": None if reproducer is None else str(reproducer),
     }

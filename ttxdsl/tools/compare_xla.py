@@ -1,6 +1,7 @@
 """`ttxdsl compare-xla`: a program through our compiler and through XLA's partitioner."""
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -11,7 +12,7 @@ from ttxdsl.reporting.side_by_side import CollectiveRow
 from ttxdsl.sharding.units import bytes_text
 from ttxdsl.terminal import Terminal, heading, styled
 from ttxdsl.tools import options as flags
-from ttxdsl.tools.console import PLAIN_WIDTH, report_console
+from ttxdsl.tools.console import PLAIN_WIDTH, print_remarks, report_console
 from ttxdsl.tools.inputs import (
     comparison_data,
     inputs_of,
@@ -70,6 +71,7 @@ def _json(comparison: XlaComparison) -> dict[str, Any]:
             for row in comparison.results
         ],
         "collectives": [_row_json(row) for row in comparison.collectives],
+        "remarks": [asdict(remark) for remark in comparison.remarks],
     }
 
 
@@ -190,6 +192,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         flags.print_json(_json(comparison))
     else:
+        print_remarks(comparison.remarks)
         print_comparison(report_console(), comparison)
     return 0 if comparison.agree else 1
 

@@ -30,6 +30,7 @@ from ttxdsl.interpreters.compare import Comparison
 from ttxdsl.interpreters.run import Runner, entry_function
 from ttxdsl.on_jax.for_xla import for_xla
 from ttxdsl.program import program_text
+from ttxdsl.remarks import Remark
 from ttxdsl.reporting.memory import MemoryParts
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.xla.execute import XlaRun, run_with_xla, whole_of
@@ -68,6 +69,8 @@ class Benchmark:
     """Ours against XLA's, or both against one device; see `hold_both`."""
     runs: tuple[XlaRun, ...] = field(default=(), repr=False)
     """What the numbers are of: ours, XLA's."""
+    remarks: tuple[Remark, ...] = ()
+    """What our compiler said."""
 
     @property
     def agree(self) -> bool:
@@ -109,7 +112,8 @@ def benchmark(
             hint="measure the program that it was made of",
         )
     arrays = list(program.random_inputs() if inputs is None else inputs)
-    ours = for_xla(program.partition(**partition).module)
+    device = program.partition(**partition)
+    ours = for_xla(device.module)
     theirs = _without_donations(annotated_module(program, partition))
     devices = max(
         (prod(size for _, size in one.axes) for one in mesh_table(theirs).values()),
@@ -137,6 +141,7 @@ def benchmark(
         _measured(their_run, devices),
         tuple(hold_both(*pair, summed, reference, at) for at, pair in pairs),
         (ours_run, their_run),
+        device.remarks,
     )
 
 

@@ -27,6 +27,7 @@ from ttxdsl.interpreters.limits import NO_LIMITS, Limits, bytes_of
 from ttxdsl.interpreters.run import Runner, entry_function, run_module
 from ttxdsl.printed import Printed
 from ttxdsl.program import program_text
+from ttxdsl.remarks import Remark
 from ttxdsl.reporting.memory import MemoryParts, memory_profile
 from ttxdsl.reporting.reductions import summed_numbers
 from ttxdsl.reporting.side_by_side import (
@@ -108,6 +109,8 @@ class XlaComparison(Printed):
     """Of a device: ours, and as XLA plans it."""
     peak_bytes: int
     """Our peak, where not all of `memory` is there at once."""
+    remarks: tuple[Remark, ...] = ()
+    """What our compiler said."""
 
     @property
     def agree(self) -> bool:
@@ -234,4 +237,5 @@ def compare_with_xla(
         ),
         memory=(profile.parts, run.memory),
         peak_bytes=profile.peak_bytes,
+        remarks=lowered.remarks,
     )

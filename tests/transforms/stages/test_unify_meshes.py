@@ -115,7 +115,7 @@ def test_numbers_stay(case: str):
     a = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
     (wanted,) = whole.simulate(a)
     parts = whole.partition()
-    assert not parts.remarks
+    assert all("nothing is sharded" in one.message for one in parts.remarks)
     assert len(parts.meshes) == 1
     for form in (parts, parts.lower("ttnn")):
         np.testing.assert_allclose(form.simulate(a)[0], wanted, rtol=1e-5)

@@ -12,7 +12,7 @@ Three situations:
 Source: section 1.2.4 of the design request.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -33,25 +33,61 @@ from ttxdsl.analysis.function_attributes import (
 from ttxdsl.analysis.graph_state import is_function_solved
 from ttxdsl.dialects import sdy, ttcore
 from ttxdsl.errors import CompileError
-from ttxdsl.remarks import emit_remark
+from ttxdsl.remarks import emit_remark, emit_warning
 from ttxdsl.sharding.axes import AxisRef
 from ttxdsl.sharding.mesh import MOST_DEVICES, Mesh
 from ttxdsl.sharding.spec import DimSharding, TensorSharding
+from ttxdsl.transforms.shardy.meshes import mesh_lookup
 
 _SHARDING = "sdy.sharding"
 _MESH = "mesh"
 _BATCH = "batch"
 
 
-def _carries_sharding(op: Operation) -> bool:
-    if _SHARDING in op.attributes:
-        return True
-    if isinstance(op, FuncOp):
-        entries = (*argument_attributes(op), *result_attributes(op))
-        return any(_SHARDING in entry for entry in entries)
-    if isinstance(op, sdy.ManualComputationOp):  # one of no values names no mesh
-        return bool(op.in_shardings.data or op.out_shardings.data)
-    return isinstance(op, sdy.ShardingConstraintOp | sdy.ReshardOp)
+def _shardings_of(op: Operation) -> Iterator[TensorSharding]:
+    """The shardings that are written on an op, or on arguments and results of it."""
+    written = [op.attributes.get(_SHARDING)]
+    match op:
+        case FuncOp():
+            entries = (*argument_attributes(op), *result_attributes(op))
+            written.extend(entry.get(_SHARDING) for entry in entries)
+        case sdy.ManualComputationOp():
+            written.extend((op.in_shardings, op.out_shardings))
+        case sdy.ShardingConstraintOp() | sdy.ReshardOp():
+            written.append(op.sharding)
+        case _:
+            pass
+    for one in written:
+        if isinstance(one, sdy.TensorShardingAttr):
+            yield one.data
+        elif isinstance(one, sdy.TensorShardingPerValueAttr):
+            yield from one.data
+
+
+def _tell_of_nothing_sharded(module: ModuleOp, shardings: list[TensorSharding]) -> None:
+    """Say so where no sharding splits a value: nothing was distributed then."""
+    mesh_of = mesh_lookup(module)
+    if any(
+        axis.size_in(mesh_of(one)) > 1
+        for one in shardings
+        for axis in (*one.sharding_axes, *one.unreduced)
+    ):
+        return
+    devices = max((op.mesh.data.total_size for op in _meshes(module)), default=1)
+    if any(isinstance(op, sdy.ManualComputationOp) for op in module.walk()):
+        return  # its devices may differ in what they compute
+    annotate = "annotate arguments (in_shardings of jax.jit, sdy.sharding in MLIR)"
+    if devices > 1:
+        emit_warning(
+            f"nothing is sharded: each of the {devices} devices of the mesh computes"
+            f" all of the program; {annotate}, as ttxdsl doctor --devices {devices}"
+            " --ignore-shardings proposes"
+        )
+    else:
+        emit_remark(
+            "nothing is sharded: one device computes all of the program; split its batch"
+            f" (mesh-shape 1,8), or {annotate}, as ttxdsl doctor --devices 8 proposes"
+        )
 
 
 def _meshes(module: ModuleOp) -> list[sdy.MeshOp]:
@@ -184,10 +220,11 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         Raises:
             CompileError: `mesh-shape` does not fit the program.
         """
-        annotated = any(_carries_sharding(inner) for inner in op.walk())
-        if not annotated and not _meshes(op):
+        shardings = [one for inner in op.walk() for one in _shardings_of(inner)]
+        if not shardings and not _meshes(op):
             self._make_data_parallel(op)
             return
+        _tell_of_nothing_sharded(op, shardings)
         if self.mesh_shape:
             _check_mesh_shape(op, self.mesh_shape)
         for function in entry_functions(op):
@@ -199,6 +236,7 @@ class ApplyShardyArgumentAnnotationsPass(ModulePass):
         mesh = sdy.MeshOp(_MESH, Mesh((("model", 1), (_BATCH, count))))
         Rewriter.insert_op(mesh, InsertPoint.at_start(module.body.block))
         if count == 1:
+            _tell_of_nothing_sharded(module, [])
             return
         for function in entry_functions(module):
             entries = argument_attributes(function)
