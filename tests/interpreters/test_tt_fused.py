@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ttxdsl.errors import CompileError
+from ttxdsl.conversion.ttir_to_ttnn import convert_ttir_to_ttnn
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.interpreters.run import run_module
 from ttxdsl.program import parse_program
 
@@ -115,6 +116,32 @@ def test_batch_norm_of_channels():
     m, v, w, b = (one.reshape(3, 1, 1) for one in (mean, var, w, b))
     for y in found:
         close(y, (x - m) / np.sqrt(v + 1e-3) * w + b)
+
+
+NORM = """
+func.func @main(%x: {t}, %w: {v}, %b: {v}, %m: {v}, %v: {v}) -> {t} {{
+  %0 = "ttir.batch_norm_inference"(%x, %w, %b, %m, %v) <{{dimension = {at} : i32,
+    epsilon = 1.0e-3 : f32}}> : ({t}, {v}, {v}, {v}, {v}) -> {t}
+  return %0 : {t}
+}}
+"""
+
+
+def test_ttnn_has_the_operands_of_a_norm_in_its_own_order():
+    module = parse_program(
+        NORM.format(t="tensor<2x3x4x4xf32>", v="tensor<3xf32>", at=1)
+    )
+    x, w, b, m, v = array(2, 3, 4, 4), *(np.abs(array(3)) + 1 for _ in range(4))
+    (wanted,) = run_module(module, (x, w, b, m, v))
+    convert_ttir_to_ttnn(module)
+    assert "ttnn.batch_norm_inference" in str(module)
+    close(run_module(module, (x, w, b, m, v))[0], wanted)
+
+
+def test_ttnn_has_the_channels_of_a_norm_in_one_place():
+    text = NORM.format(t="tensor<2x4x4x3xf32>", v="tensor<3xf32>", at=3)
+    with pytest.raises(UnsupportedError, match="channels in dimension 1"):
+        convert_ttir_to_ttnn(parse_program(text))
 
 
 def test_group_norm_of_the_last_dimension():

@@ -5,13 +5,16 @@ do not travel through a call, nothing is gathered before it or summed behind it.
 """
 
 import re
+from typing import Literal
 
+import numpy as np
 import pytest
 
 import ttxdsl
-from tests.tt.call_programs import CALLS, COMPOSITES, twice
+from tests.tt.call_programs import CALLS, COMPOSITES, call, twice
 from tests.tt.oracle import ask, needs_tt
 from ttxdsl.dialects import stablehlo
+from ttxdsl.errors import UnsupportedError
 from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.program import parse_program
 from ttxdsl.rules.registry import sharding_rule
@@ -90,3 +93,78 @@ def test_two_composites_of_one_function_stay_two():
     text = twice(COMPOSITES["gelu"])
     assert ask(text).stages["ttir"].count("ttir.gelu") == 1
     assert through_us(text)[1].stages["ttir"].count("ttir.gelu") == 2
+
+
+OPS = {
+    "attention": "scaled_dot_product_attention",
+    "decode": "paged_scaled_dot_product_attention_decode",
+    "chunked": "chunked_scaled_dot_product_attention",
+    "latent decode": "paged_flash_multi_latent_attention_decode",
+    "sampling": "sampling",
+}
+"""What tt-mlir makes of each call, by the beginning of its program's name."""
+
+LOWERED = [name for name in CALLS if name.partition(",")[0] in OPS]
+
+
+@pytest.mark.parametrize("form", ["ttir", "ttnn"])
+@pytest.mark.parametrize("name", LOWERED)
+def test_a_call_is_an_op_of_ttir_and_ttnn(name: str, form: Literal["ttir", "ttnn"]):
+    program = ttxdsl.load(CALLS[name])
+    lowered = program.partition().lower(form, vocabulary="tt-mlir")
+    assert f'"{form}.{OPS[name.partition(",")[0]]}"' in lowered.text
+    assert "custom_call" not in lowered.text
+    answer = ask(lowered.text)
+    assert answer.parsed, answer.error
+    if name == "sampling, rows":
+        return  # draws numbers as only the device does
+    inputs = program.random_inputs(0)
+    for found, wanted in zip(
+        lowered.simulate(inputs), program.simulate(inputs), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_the_ops_are_those_that_tt_mlir_makes_itself():
+    """Of one chip, whose call this build takes: names, operands and properties."""
+    text = call(
+        "tt.scaled_dot_product_attention",
+        {"is_causal": "False", "scale": "0.3", "has_attention_mask": "True"},
+        [("1x8x32x16xf32", "")] * 3 + [("1x1x32x32xf32", "")],
+        "1x8x32x16xf32",
+    )
+    ours = ttxdsl.load(text).partition().lower("ttir", vocabulary="tt-mlir").text
+    theirs = ask(text).stages["ttir"]
+    for said in (
+        "is_causal = false",
+        "scale = 3.000000e-01 : f32",
+        "operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>",
+    ):
+        assert said in theirs
+        assert said in ours
+
+
+def test_what_is_no_op_of_ttir_is_refused():
+    program = ttxdsl.load(CALLS["latent prefill, users and heads"]).partition()
+    with pytest.raises(
+        UnsupportedError, match=r"custom call @tt\.flash_mla_prefill"
+    ) as at:
+        program.lower("ttir", vocabulary="tt-mlir")
+    assert "--emit stablehlo" in str(at.value)
+    assert "ttir.custom_call" in program.lower("ttir").text
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ('"scale" = "much"', "a scale that is none: .much"),
+        ('"head_dim_v" = "2.5"', "a head_dim_v that is none: .2.5"),
+        ('"head_dim_v" = "inf"', "a head_dim_v that is none: .inf"),
+        ('"head_dim_v" = "-3"', "a head_dim_v that is none: .-3"),
+    ],
+)
+def test_options_that_are_no_numbers(option: str, message: str):
+    text = CALLS["latent decode, users and heads"].replace('"head_dim_v" = "8"', option)
+    program = ttxdsl.load(text).partition()
+    with pytest.raises(UnsupportedError, match=message):
+        program.lower("ttir", vocabulary="tt-mlir")

@@ -9,14 +9,19 @@ from ttxdsl.conversion.builder import TTIRBuilder
 from ttxdsl.conversion.lower_additions import add_same
 from ttxdsl.conversion.lower_collective import ragged_all_to_all
 from ttxdsl.conversion.lower_sort import first_of_call
+from ttxdsl.conversion.lower_tenstorrent_calls import (
+    is_op_of_ttir,
+    lower_tenstorrent_call,
+)
 from ttxdsl.conversion.lowering import Lowering, Rule, as_results, lowering_of_call
+from ttxdsl.conversion.vocabulary import Vocabulary
 from ttxdsl.dialects import stablehlo, ttir
 from ttxdsl.dialects.custom_calls import (
     FIRST_BY_COMPARATOR,
     Communication,
     communication_of,
 )
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, UnsupportedError
 
 
 def _region(low: Lowering, region: Region, types: Sequence[SSAValue]) -> Region:
@@ -58,16 +63,28 @@ def _call(low: Lowering, op: CallOp) -> Sequence[SSAValue]:
 
 
 def _custom_call(low: Lowering, op: stablehlo.CustomCallOp) -> Sequence[SSAValue]:
-    """Annotations pass their operand through; one that no plug-in lowers stays as it is."""
+    """Annotations pass their operand through; one that nobody lowers stays as it is.
+
+    Raises:
+        UnsupportedError: tt-mlir's ttir has nothing for it.
+    """
     target = op.call_target_name.data
     if (rule := lowering_of_call(target)) is not None:
         return as_results(rule(low, op))
     if target in _TRANSPARENT and len(op.inputs) == len(op.outputs) == 1:
         return [low[op.inputs[0]]]
-    if communication_of(op) is Communication.RAGGED:
-        return ragged_all_to_all(low, op)
     if target in FIRST_BY_COMPARATOR and (found := first_of_call(low, op)) is not None:
         return found
+    if low.builder.vocabulary == Vocabulary.TT_MLIR:
+        if is_op_of_ttir(op):
+            return [lower_tenstorrent_call(low, op)]
+        raise UnsupportedError(
+            f"nothing of tt-mlir's ttir is written for custom call @{target}",
+            op,
+            hint="compile --for tt-mlir --emit stablehlo hands tt-mlir's own calls on",
+        )
+    if communication_of(op) is Communication.RAGGED:
+        return ragged_all_to_all(low, op)
     return add_same(low, op.name, op)
 
 

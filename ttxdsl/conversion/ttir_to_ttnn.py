@@ -29,7 +29,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
-from xdsl.irdl import AttrConstraint, InferenceContext, ParamAttrConstraint
+from xdsl.irdl import (
+    AttrConstraint,
+    AttrSizedOperandSegments,
+    InferenceContext,
+    ParamAttrConstraint,
+)
 
 from ttxdsl.conversion.ttnn_for_tt_mlir import IN_TT_MLIR
 from ttxdsl.conversion.ttnn_lowering import TTNNLowering, TTNNRule, with_shape
@@ -53,10 +58,11 @@ from ttxdsl.dialects._tt.control_flow import While
 from ttxdsl.dialects._tt.op import TTOp
 from ttxdsl.dialects._tt.quantization import QuantizationOp
 from ttxdsl.dialects._tt.reduction import DimsReductionOp
+from ttxdsl.dialects._tt.today import TodayOp
 from ttxdsl.dialects.boundary import require_structured
 from ttxdsl.dialects.quant import Quantization, QuantizedType
 from ttxdsl.dialects.ttcore import device_mesh_name, meshes_of
-from ttxdsl.errors import CompileError
+from ttxdsl.errors import CompileError, UnsupportedError
 from ttxdsl.ir.collector import discard_block, without_collections
 from ttxdsl.ir.tensors import Tensor, tensor_type
 from ttxdsl.remarks import emit_warning
@@ -221,6 +227,47 @@ def _rebuilt(source: type[TTOp], target: type[TTOp]) -> TTNNRule:
 
 
 @cache
+def _rebuilt_by_name(target: type[TTOp]) -> TTNNRule:
+    """tt-mlir's op of the same name: its operands may be others, in another order."""
+    definition = target.get_irdl_definition()
+    segmented = any(isinstance(o, AttrSizedOperandSegments) for o in definition.options)
+
+    def lower(low: TTNNLowering, op: TTOp) -> Sequence[SSAValue]:
+        operands: list[SSAValue] = []
+        sizes: list[int] = []
+        for name, _ in definition.operands:
+            if name == "device":
+                operands.append(low.device_of(op))
+                sizes.append(1)
+                continue
+            given: Any = getattr(op, name)
+            several: list[SSAValue] = [*given] if isinstance(given, tuple) else [given]
+            values = [low.values[one] for one in several if given is not None]
+            operands += values
+            sizes.append(len(values))
+        properties = dict(op.properties)
+        properties.pop("operandSegmentSizes", None)
+        axis = properties.pop("dimension", None) if _has_channels(op) else None
+        if isinstance(axis, IntegerAttr) and axis.value.data != 1:
+            raise UnsupportedError("ttnn has the channels in dimension 1", op)
+        if segmented:
+            properties["operandSegmentSizes"] = dense_i32(sizes)
+        made = target.create(
+            operands=operands,
+            result_types=[result.type for result in op.results],
+            properties=properties,
+            attributes=op.attributes,
+        )
+        return low.add(made).results
+
+    return lower
+
+
+def _has_channels(op: TTOp) -> bool:
+    """Whether an op of ttir says which dimension is that of the channels."""
+    return op.mnemonic().startswith("batch_norm")
+
+
 def _twin(source: type[TTOp]) -> type[TTOp] | None:
     """The op that ttnn has of the same declaration."""
     for ours, theirs in zip(ttir.TTIR.tables, ttnn.TTNN.tables, strict=True):
@@ -239,6 +286,8 @@ def rule_of(source: type[Operation], vocabulary: Vocabulary) -> "TTNNRule | None
         rule = IN_TT_MLIR.get(source.name, rule)
     if rule is None and issubclass(source, ttir.TTIROp):
         twin = _twin(source)
+        if twin is not None and issubclass(twin, TodayOp):
+            return _rebuilt_by_name(twin)
         rule = None if twin is None else _rebuilt(source, twin)
     return rule
 
@@ -254,6 +303,8 @@ def _writer(constraint: AttrConstraint) -> Callable[[Any], Attribute]:
 def _is_destination(use: Use) -> bool:
     """Whether a result is written there, and nothing is read."""
     user = use.operation
+    if isinstance(user, TodayOp):
+        return getattr(user, "output", None) is user.operands[use.index]
     return isinstance(user, ttir.DPSOp) and use.index >= len(user.reads)
 
 

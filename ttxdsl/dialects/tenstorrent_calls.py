@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     StringAttr,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ttxdsl.dialects.stablehlo import CustomCallOp
 
@@ -106,8 +106,10 @@ _TOLD_BY_COUNT = frozenset(
 """Calls that have no option for the operands that they may lack."""
 
 
-def options(call: CustomCallOp) -> Mapping[str, Attribute]:
-    """What a call is told besides its operands."""
+def options(call: Operation) -> Mapping[str, Attribute]:
+    """What a call, or the op of ttir that it becomes, is told besides its operands."""
+    if not isinstance(call, CustomCallOp):
+        return call.properties
     said: dict[str, Attribute] = {}
     for key in (FRONTEND_ATTRIBUTES, COMPOSITE_ATTRIBUTES):
         found = call.attributes.get(key)
@@ -116,7 +118,7 @@ def options(call: CustomCallOp) -> Mapping[str, Attribute]:
     return said
 
 
-def flag(call: CustomCallOp, name: str, default: bool = False) -> bool:
+def flag(call: Operation, name: str, default: bool = False) -> bool:
     """An option that is true or false."""
     match options(call).get(name):
         case StringAttr(data=text):
@@ -127,7 +129,7 @@ def flag(call: CustomCallOp, name: str, default: bool = False) -> bool:
             return default
 
 
-def number(call: CustomCallOp, name: str) -> float | None:
+def number(call: Operation, name: str) -> float | None:
     """An option that is a number; None if it is not given.
 
     Raises:
@@ -163,7 +165,7 @@ def roles(call: CustomCallOp) -> dict[str, int] | None:
     return {name: index for index, name in enumerate(present)}
 
 
-def normalized_rank(call: CustomCallOp) -> int | None:
+def normalized_rank(call: Operation) -> int | None:
     """How many dimensions, the last, an `rms_norm` is over; None if it does not say."""
     match options(call).get("normalized_shape"):
         case DenseIntOrFPElementsAttr() | DenseArrayBase() | ArrayAttr() as sizes:

@@ -7,13 +7,14 @@ Source: tt-xla's custom ops for PyTorch, which compute the same on a CPU, and tt
 description of its ttir ops. Blocks that a mask leaves out of a product are 0.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.interpreter import Interpreter
+from xdsl.ir import Operation
 
 from ttxdsl.dialects import stablehlo
 from ttxdsl.dialects.tenstorrent_calls import (
@@ -33,7 +34,8 @@ Array = NDArray[Any]
 class _Call:
     """A call on one device, and its operands by name."""
 
-    op: stablehlo.CustomCallOp
+    op: Operation
+    target: str
     operands: Mapping[str, Array]
 
     def __getitem__(self, name: str) -> Array:
@@ -57,8 +59,7 @@ class _Call:
 
     def refusal(self, reason: str) -> UnsupportedError:
         """The error that it cannot be computed."""
-        target = self.op.call_target_name.data
-        return UnsupportedError(f"custom call @{target} {reason}", self.op)
+        return UnsupportedError(f"custom call @{self.target} {reason}", self.op)
 
 
 Kernel = Callable[[_Call], tuple[Array, ...]]
@@ -132,7 +133,7 @@ def _value_of(call: _Call, key: Array, width: int) -> Array:
 
 def _latent_prefill(call: _Call) -> tuple[Array, ...]:
     query, key = call["query"], call["key"]
-    value = _value_of(call, key, tensor_of(call.op.outputs[0].type)[0][-1])
+    value = _value_of(call, key, tensor_of(call.op.results[0].type)[0][-1])
     bias = _bias_of_prefill(call, query, key.shape[-2])
     return (_attend(call, query, key, value, bias),)
 
@@ -161,7 +162,7 @@ def _decode(call: _Call, value: Array) -> tuple[Array, ...]:
         raise call.refusal("has a window and is not causal, which is not documented")
     else:
         bias = mask
-        if mask is not None and call.op.call_target_name.data == Target.PAGED_DECODE:
+        if mask is not None and call.target == Target.PAGED_DECODE:
             bias = np.swapaxes(mask, 1, 2)  # [u, 1, h, t] as the query stands
     made = _attend(call, query, key, _pages(call, value), bias)
     return (np.swapaxes(np.swapaxes(made, 1, 2), 0, 1),)
@@ -172,7 +173,7 @@ def _paged_decode(call: _Call) -> tuple[Array, ...]:
 
 
 def _latent_decode(call: _Call) -> tuple[Array, ...]:
-    width = tensor_of(call.op.outputs[0].type)[0][-1]
+    width = tensor_of(call.op.results[0].type)[0][-1]
     return _decode(call, _value_of(call, call["key"], width))
 
 
@@ -253,10 +254,10 @@ def _first(x: Array, axis: int, count: int, largest: bool = True) -> Array:
 def _top_k(call: _Call) -> tuple[Array, ...]:
     x = call["input"]
     axis = int(call.number("dim", -1)) % x.ndim
-    count = tensor_of(call.op.outputs[0].type)[0][axis]
+    count = tensor_of(call.op.results[0].type)[0][axis]
     picked = _first(x, axis, count, call.flag("largest", True))
     values = np.take_along_axis(x, picked, axis=axis)
-    match call.op.call_target_name.data:
+    match call.target:
         case Target.TOP_K_VALUES:
             return (values,)
         case Target.TOP_K_INDICES:
@@ -268,7 +269,7 @@ def _top_k(call: _Call) -> tuple[Array, ...]:
 def _argmax(call: _Call) -> tuple[Array, ...]:
     x, axis = call["input"], call.number("dim", np.inf)
     x, axis = (x.reshape(-1), 0) if np.isinf(axis) else (x, int(axis))
-    return (_first(x, axis, 1).reshape(tensor_of(call.op.outputs[0].type)[0]),)
+    return (_first(x, axis, 1).reshape(tensor_of(call.op.results[0].type)[0]),)
 
 
 def _gather(call: _Call) -> tuple[Array, ...]:
@@ -326,17 +327,34 @@ def tenstorrent_call(
             are not those of such a call.
     """
     target = op.call_target_name.data
-    if target in _REASONS:
-        raise UnsupportedError(
-            f"custom call @{target} {_REASONS[target]}: it can be partitioned, not run",
-            op,
-        )
     places = roles(op)
     if places is None:
         raise UnsupportedError(
             f"custom call @{target} has other operands than its options say", op
         )
-    ranks = [len(tensor_of(one.type)[0]) for one in op.inputs]
+    return computed_on_devices(op, target, places, args)
+
+
+def computed_on_devices(
+    op: Operation, target: str, places: Mapping[str, int], args: Sequence[Any]
+) -> tuple[Array, ...]:
+    """What a call computes, or the op of ttir or ttnn that it becomes.
+
+    Args:
+        op: the call, or that op.
+        target: of the call.
+        places: the number of each operand by its name.
+        args: the operands; dimensions before those of their types are devices.
+
+    Raises:
+        UnsupportedError: see `tenstorrent_call`.
+    """
+    if target in _REASONS:
+        raise UnsupportedError(
+            f"custom call @{target} {_REASONS[target]}: it can be partitioned, not run",
+            op,
+        )
+    ranks = [len(tensor_of(one.type)[0]) for one in op.operands]
     leads = [
         array.shape[: array.ndim - rank]
         for array, rank in zip(args, ranks, strict=True)
@@ -346,10 +364,11 @@ def tenstorrent_call(
         np.broadcast_to(widen(array), devices + array.shape[len(lead) :])
         for array, lead in zip(args, leads, strict=True)
     ]
-    results = [tensor_of(one.type) for one in op.outputs]
+    results = [tensor_of(one.type) for one in op.results]
     made = [np.zeros(devices + shape, dtype) for shape, dtype in results]
     for place in np.ndindex(*devices):
-        call = _Call(op, {name: spread[at][place] for name, at in places.items()})
+        operands = {name: spread[at][place] for name, at in places.items()}
+        call = _Call(op, target, operands)
         for whole, one in zip(made, _run(call), strict=True):
             whole[place] = one
     return tuple(made)
@@ -357,10 +376,10 @@ def tenstorrent_call(
 
 def _run(call: _Call) -> tuple[Array, ...]:
     """The results on one device, such as the call says."""
-    wanted = [tensor_of(one.type)[0] for one in call.op.outputs]
+    wanted = [tensor_of(one.type)[0] for one in call.op.results]
     try:
         with np.errstate(all="ignore"):
-            found = KERNELS[call.op.call_target_name.data](call)
+            found = KERNELS[call.target](call)
     except (ValueError, IndexError) as mismatch:  # NumPy's, of shapes
         raise call.refusal(f"has operands that do not fit: {mismatch}") from None
     if [one.shape for one in found] != wanted:

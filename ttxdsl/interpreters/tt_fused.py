@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects._tt.attributes import ints
 from ttxdsl.dialects._tt.elementwise import ELEMENTWISE as LINES
+from ttxdsl.dialects.tenstorrent_calls import Target
 from ttxdsl.interpreters import contraction, kernels
 from ttxdsl.interpreters.elements import (
     compute_dtype,
@@ -28,6 +29,7 @@ from ttxdsl.interpreters.implementing import Run
 from ttxdsl.interpreters.kernels import Array, Kernel, UnaryKernel
 from ttxdsl.interpreters.prepared import Prepared
 from ttxdsl.interpreters.regions import Values
+from ttxdsl.interpreters.tenstorrent_calls import computed_on_devices
 from ttxdsl.interpreters.tt_elementwise import ELEMENTWISE
 from ttxdsl.interpreters.tt_today import UNARY_TODAY, number, reshaped, result_of
 
@@ -356,6 +358,16 @@ def _attention(decode: bool, _: Interpreter, op: Any, args: Values) -> Values:
     return (result_of(op, np.moveaxis(y, -2, -4) if decode else y),)
 
 
+def _as_call(target: Target, _: Interpreter, op: Any, args: Values) -> Values:
+    """What tt-xla's call computes of which tt-mlir makes the op."""
+    places = {
+        name: op.operands.index(value)
+        for name, _definition in op.get_irdl_definition().operands
+        if (value := getattr(op, name)) is not None
+    }
+    return computed_on_devices(op, target, places, args)
+
+
 def _rotary(_: Interpreter, op: Any, args: Values) -> Values:
     """`x * cos + rotated * sin`, where the halves of a row are swapped and one negated."""
     x, cos, sin = (widen(one) for one in args[:3])
@@ -373,13 +385,19 @@ def _rotary(_: Interpreter, op: Any, args: Values) -> Values:
 FUSED_RUNS: dict[str, Run] = {
     "batch_norm_inference": partial(_batch_norm, False),
     "batch_norm_training": partial(_batch_norm, True),
+    "chunked_scaled_dot_product_attention": partial(_as_call, Target.CHUNKED),
     "concatenate_heads": _concatenate_heads,
     "group_norm": _group_norm,
     "layer_norm": partial(_normal, True),
     "linear": _linear,
     "nlp_concat_heads": _concatenate_heads,
+    "paged_flash_multi_latent_attention_decode": partial(
+        _as_call, Target.LATENT_DECODE
+    ),
+    "paged_scaled_dot_product_attention_decode": partial(_as_call, Target.PAGED_DECODE),
     "rms_norm": partial(_normal, False),
     "rotary_embedding": _rotary,
+    "sampling": partial(_as_call, Target.SAMPLING),
     "scaled_dot_product_attention": partial(_attention, False),
     "scaled_dot_product_attention_decode": partial(_attention, True),
     "softmax": _softmax,

@@ -180,6 +180,32 @@ TODAY: tuple[Today, ...] = (
     Today("rotary_embedding", "input cos_cache sin_cache", "token_index? compute_config?", only="ttnn"),
     Today("scaled_dot_product_attention", "query key value attention_mask? attention_sink?", _HEADS),
     Today("scaled_dot_product_attention_decode", "query key value attention_mask? cur_pos_tensor? attention_sink?", _HEADS),
+    # ttir's still have a destination
+    Today(
+        "paged_scaled_dot_product_attention_decode",
+        "query key value page_table output attention_mask? cur_pos_tensor? attention_sink?",
+        _HEADS,
+        only="ttir",
+    ),
+    Today(
+        "paged_scaled_dot_product_attention_decode",
+        "query key value page_table attention_mask? cur_pos_tensor? attention_sink?",
+        _HEADS,
+        only="ttnn",
+    ),
+    Today("chunked_scaled_dot_product_attention", "query key value page_table chunk_start_idx output", "scale?", only="ttir"),
+    Today(
+        "chunked_scaled_dot_product_attention",
+        "query key value page_table chunk_start_idx",
+        "scale? program_config? compute_config?",
+        only="ttnn",
+    ),
+    Today(
+        "paged_flash_multi_latent_attention_decode",
+        "query key value? page_table attention_mask? cur_pos_tensor? attention_sink?",
+        "head_dim_v is_causal? scale? program_config? compute_config?",
+    ),
+    Today("sampling", "values indices k p temp", "seed?"),
 )  # fmt: skip
 """Every such op."""
 
