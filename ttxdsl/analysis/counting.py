@@ -9,7 +9,6 @@ from collections.abc import Callable
 from math import prod
 from typing import NamedTuple, cast
 
-import numpy as np
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IntegerType,
@@ -118,6 +117,8 @@ def _constant(part: _Value, op: stablehlo.ConstantOp) -> Count | None:
         return None
     if not dense.is_splat() and prod(shape_of(op.output)) > _LARGEST_CONSTANT:
         return None
+    import numpy as np  # most programs have no index that is looked at
+
     shape = shape_of(op.output)
     values = dense.get_values()[:1] if dense.is_splat() else dense.get_values()
     if element_of(op.output) == i1:

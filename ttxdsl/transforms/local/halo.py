@@ -26,6 +26,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, TensorType, i64
 from xdsl.ir import SSAValue
 
+from ttxdsl.dialects.quant import scaled_dim
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.axes import Axes
@@ -293,6 +294,10 @@ def serve(
         halo = (found.pop() or (None,))[0] if len(found) == 1 else None
         if halo is None:
             continue
+        if halo.drift and any(
+            scaled_dim(element_of(local.value)) is not None for local in now
+        ):
+            continue  # no scalar has the scales of all places
         halos[window] = halo
         for i, pair in enumerate(met):
             assert pair is not None

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
+from ttxdsl.dialects.quant import QuantizedType
 from ttxdsl.dialects.stablehlo.attributes import ComparisonDirection
 from ttxdsl.ir.tensors import element_of, shape_of
 from ttxdsl.sharding.replica_groups import groups_along
@@ -234,12 +235,17 @@ def stretches(
         dim: the dimension.
         starts: the place that each device reads first, in order of the shards.
         length: how many it reads.
-        filler: a scalar that stands outside of the dimension; None is zero.
+        filler: a scalar that stands outside of the dimension; None is zero, or any element
+            where they are quantized (with one scale).
     """
     writer, emit = _Writer(ctx, local, dim, length), ctx.emitter
     exchange = exchange_of(starts, length, writer.size)
     element = element_of(local.value)
-    if filler is None:
+    if filler is None and isinstance(element, QuantizedType):
+        # a quantized zero is none that every scale has; any element will do
+        rank = len(shape_of(local.value))
+        filler = emit.reshape(emit.slice(local.value, [0] * rank, [1] * rank), [])
+    elif filler is None:
         filler = emit.number(0, element)
     shape = [*shape_of(local.value)]
     shape[dim] = length

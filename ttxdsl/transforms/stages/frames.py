@@ -244,7 +244,7 @@ class Frames:
     def plan(
         self, places: Iterable[Place], block: Block, *, is_made: bool
     ) -> list[Place] | None:
-        """All frames that some take; None if there are too many.
+        """All frames that some take; None if there are too many, or elements are no numbers.
 
         Args:
             places: where these begin.
@@ -256,10 +256,11 @@ class Frames:
         waiting = list(seen)
         while waiting:
             place = waiting.pop()
+            if not is_numeric(element_of(place.value)):
+                return None  # nothing fills such a frame
             if place not in self.made:
                 leaf = place not in first and self._is_leaf(place, block)
-                usable = is_numeric(element_of(place.value)) and not leaf
-                self.made[place] = made_of(place.value, place.dim) if usable else None
+                self.made[place] = None if leaf else made_of(place.value, place.dim)
             made = self.made[place]
             for operand in () if made is None else made.operands(place, self.size):
                 if operand not in seen:
