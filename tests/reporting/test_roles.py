@@ -262,3 +262,17 @@ def test_means_of_squares_are_state_of_the_optimizer():
     state = [line for line in found if "optimizer state" in line]
     assert state
     assert not any("activations" in line for line in found)
+
+
+def test_nothing_is_an_optimizer_s_where_nothing_is_trained():
+    """A state that is a sum of maxima, and a function of that."""
+
+    def count(state: Any, x: Any) -> Any:
+        state = state + jnp.max(x, 0)
+        return state, jnp.sum(jnp.sqrt(state))
+
+    found = _lines(count, _array((20,), "model"), _array((24, 20), "data"))
+    assert len(found) == 2
+    assert all(
+        line.endswith(("activations over data", "results over model")) for line in found
+    )

@@ -217,7 +217,7 @@ class Roles:
             self._trained = trained
         else:
             is_gradient = [False] * len(flow.makers)
-            roots = {at: kind & ~_GRADIENT or _DATA for at, kind in roots.items()}
+            roots = dict.fromkeys(roots, _DATA)
         made_of = [roots.get(at, 0) for at in range(len(flow.makers))]
         changed = True
         while changed:
@@ -280,28 +280,25 @@ class Roles:
                     data[target] = False
         return roots, trained, is_gradient if is_differentiated else []
 
-    def _factors(self) -> dict[int, set[int]]:
-        """What arguments are multiplied with, or looked up by, as classes of values."""
+    def _factors(self) -> dict[int, int]:
+        """For a class of values the arguments that are multiplied with, or looked up by it."""
         flow = self._flow
-        factors: dict[int, set[int]] = {}
+        factors: dict[int, int] = {}
         for op in flow.makers:
             if isinstance(op, _PRODUCTS):
                 one, other = (flow.number[value] for value in op.operands[:2])
                 for mine, factor in ((one, other), (other, one)):
-                    for argument in bits(self._alone(mine)):
-                        factors.setdefault(argument, set()).add(flow.likeness[factor])
+                    alike = flow.likeness[factor]
+                    factors[alike] = factors.get(alike, 0) | self._alone(mine)
         return factors
 
-    def _shared_factors(self, at: int, factors: dict[int, set[int]]) -> int:
+    def _shared_factors(self, at: int, factors: dict[int, int]) -> int:
         """The arguments that are multiplied with what a value is a product with, too."""
         flow = self._flow
         op = flow.makers[at]
         known = [flow.number[value] for value in op.operands] if op else []
-        alike = {flow.likeness[operand] for operand in known}
         mine = union(self._alone(operand) for operand in known)
-        return ~mine & sum(
-            1 << argument for argument, classes in factors.items() if alike & classes
-        )
+        return ~mine & union(factors.get(flow.likeness[one], 0) for one in known)
 
     def _alone(self, at: int) -> int:
         """The arguments that a value is computed from, if from nothing else."""
