@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 
 from ttxdsl.errors import CompileError
 from ttxdsl.program import Form, require_not_beyond
+from ttxdsl.remarks import doing
 from ttxdsl.transforms.pipeline import NO_HOOKS, Hooks, Stage, TTStableHLOPipelinePass
 
 
@@ -91,7 +92,8 @@ def run_passes(
         if hooks.before is not None:
             hooks.before(None, one.name)
         start = time.perf_counter()
-        one.apply(ctx, module)
+        with doing(one.name):
+            one.apply(ctx, module)
         seconds = time.perf_counter() - start
         if verify_each:
             module.verify()

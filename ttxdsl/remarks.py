@@ -7,6 +7,7 @@ form of a compiler's diagnostics, so that `xdsl-opt`'s output stays a module.
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -89,6 +90,58 @@ def emit_remark(message: str, where: Operation | None = None) -> None:
 def emit_warning(message: str, where: Operation | None = None) -> None:
     """Tell of something that costs memory, time or bytes."""
     _emit("warning", message, where)
+
+
+Described = str | Callable[[], str]
+"""What is going on, or what says it when somebody asks."""
+
+_doing: dict[int, list[Described]] = {}
+"""By thread, the outermost first."""
+
+_interrupted: list[str] = []
+"""What was going on when an interrupt came."""
+
+
+class doing:  # used as a function is
+    """Say what the enclosed code does, for whoever asks meanwhile."""
+
+    __slots__ = ("_described",)
+
+    def __init__(self, described: Described):
+        self._described = described
+
+    def __enter__(self) -> None:
+        """It begins."""
+        _doing.setdefault(threading.get_ident(), []).append(self._described)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """It ends; an interrupt is told where it came."""
+        if kind is KeyboardInterrupt and not _interrupted:
+            _interrupted.append(what_is_done(threading.get_ident()))
+        _doing[threading.get_ident()].pop()
+
+
+def what_is_done(thread: int | None = None) -> str:
+    """Return what a thread does now, the main one by default; nothing if it does not say.
+
+    What the next entry begins with is left out.
+    """
+    if thread is None:
+        thread = threading.main_thread().ident
+    entries = [*_doing.get(thread or 0, ())]
+    texts = [one if isinstance(one, str) else one() for one in entries]
+    return ", ".join(
+        text
+        for text, following in zip(texts, [*texts[1:], ""], strict=False)
+        if text and not following.startswith(text)
+    )
+
+
+def interrupted_text() -> str:
+    """Return what an interrupted process says at its end."""
+    where = _interrupted.pop() if _interrupted else ""
+    _interrupted.clear()
+    return visible(f"interrupted: {where}" if where else "interrupted")
 
 
 OpsAt = Callable[[LocationAttr], Sequence[Operation]]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
 
+from ttxdsl.remarks import doing, interrupted_text, what_is_done
 from ttxdsl.tools import main as entry
 from ttxdsl.tools.console import print_error
 from ttxdsl.tools.main import main
@@ -176,5 +182,135 @@ sys.exit(script())
 def test_interrupted_at_an_import(name: str):
     command = [sys.executable, "-c", _INTERRUPTED, name, "compile", str(MLP)]
     done = subprocess.run(command, capture_output=True, check=False, timeout=60)
-    said = (done.returncode, done.stdout, done.stderr)
-    assert said == (130, b"there\n", b"interrupted\n")
+    assert (done.returncode, done.stdout) == (130, b"there\n")
+    running = b": compile" if name.startswith("ttxdsl.conversion") else b""
+    assert re.fullmatch(b"interrupted" + running + b"[^\n]*\n", done.stderr)
+
+
+# --- what is running ----------------------------------------------------------------
+
+ENDLESS = """sdy.mesh @mesh = <["b"=8]>
+func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}) -> tensor<8xf32> {
+  %t = stablehlo.constant dense<true> : tensor<i1>
+  %0 = stablehlo.while(%y = %x) : tensor<8xf32>
+   cond {
+    stablehlo.return %t : tensor<i1>
+  } do {
+    %1 = stablehlo.negate %y : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}"""
+
+_LOOP = rb"loop at endless.mlir:4:\d+ in iteration [\d,]+ \(--max-steps N ends it\)"
+
+_SOON = """\
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from ttxdsl.tools import console
+console._SILENT = 0.05
+from ttxdsl.transforms.shardy.exporting import sdy_close_shardings
+if sys.argv[1] == "waits":
+    sdy_close_shardings.CloseShardingsPass.apply = lambda *_: (
+        print("there", flush=True), time.sleep(120)
+    )
+from ttxdsl.tools.main import script
+sys.argv = ["ttxdsl", *sys.argv[2:]]
+sys.exit(script())
+"""
+
+
+def on_terminal(folder: Path, until: bytes, *words: str) -> tuple[int, bytes]:
+    """The exit code and the output of a command, interrupted where that is found in it."""
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(folder)
+        os.execv(sys.executable, [sys.executable, "-c", _SOON, *words])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 150, 0, 0))
+    output, interrupted = b"", False
+    while True:
+        try:
+            read = os.read(terminal, 1 << 12)
+        except OSError:  # it has ended
+            read = b""
+        if not read:
+            break
+        output += read
+        if until and not interrupted and re.search(until, output):
+            os.write(terminal, b"\x03")
+            interrupted = True
+    os.close(terminal)
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status), output
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    (tmp_path / "endless.mlir").write_text(ENDLESS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        ("run", rb"run, single device, "),
+        ("check", rb"check, the program itself, "),
+        ("interpret --seed 0", b"interpret, "),
+    ],
+)
+def test_a_loop_that_never_ends_says_so(words: str, where: bytes, endless: Path):
+    command, *options = words.split()
+    code, output = on_terminal(
+        endless,
+        rb"iteration [\d,]{4}[^$]*iteration",
+        *("runs", command, "endless.mlir", *options),
+    )
+    assert code == 130
+    line = rb"\r\x1b\[2K\d+ s: " + where + _LOOP
+    assert len(re.findall(line, output)) > 1
+    last = rb"\r\x1b\[2Kinterrupted: " + where + _LOOP + rb"\r\n$"
+    assert re.search(last, output), output[-400:]
+    assert output.count(b"\n") == 1
+
+
+def test_a_stage_that_never_ends_says_so(endless: Path):
+    command = "waits", "compile", "endless.mlir"
+    code, output = on_terminal(endless, rb"stage 12", *command)
+    assert code == 130
+    where = rb"compile, stage 12 sdy-close-shardings"
+    assert re.search(rb"\d+ s: " + where, output)
+    assert re.search(rb"interrupted: " + where + rb"\r\n$", output)
+
+
+def test_what_is_done_soon_says_nothing(endless: Path):
+    (endless / "endless.mlir").write_text(
+        ENDLESS.replace("dense<true>", "dense<false>")
+    )
+    code, output = on_terminal(endless, b"", "runs", "show", "endless.mlir")
+    assert code == 0
+    text = re.sub(rb"\r\x1b\[2K(\d+ s: [^\r]*)?", b"", output)
+    assert b"@main, mesh @mesh" in text.split(b"\r\n")[0]
+    # what is printed begins where the line was
+    assert not re.search(rb" s: [^\r\n]*\r?\n", output)
+
+
+def test_an_interrupt_says_what_was_running(endless: Path):
+    command = [sys.executable, "-c", _SOON, "waits", "compile", "endless.mlir"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=endless, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"there\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == b"interrupted: compile, stage 12 sdy-close-shardings\n"
+
+
+def test_what_is_done_is_told_once():
+    with doing("run"), doing("stage 6"), doing(lambda: "stage 6 sdy"), doing(""):
+        assert what_is_done() == "run, stage 6 sdy"
+    assert what_is_done() == ""
+    with pytest.raises(KeyboardInterrupt), doing("run"), doing("a loop"):
+        raise KeyboardInterrupt
+    assert interrupted_text() == "interrupted: run, a loop"
+    assert interrupted_text() == "interrupted"

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import InterpretationError
 from ttxdsl.dialects.stablehlo.types import TokenType
 from ttxdsl.interpreters.elements import rank_of
 from ttxdsl.interpreters.kernels import Array, expand_scalar, select
-from ttxdsl.interpreters.regions import LimitError, Values, run_region, session
+from ttxdsl.interpreters.regions import LimitError, Loop, Values, run_region, session
 
 
 def _scalar(x: Array, rank: int) -> Array:
@@ -50,13 +50,16 @@ def run_while(
     assert end is not None
     rank = rank_of(end.operands[0].type)
     active: Array | None = None
+    loops, loop = session(interpreter).loops, Loop(body)
+    loops.append(loop)
     while True:
         (holds,) = run_region(interpreter, cond, (*state, *always), "cond")
         holds = _scalar(np.asarray(holds).astype(np.bool_, copy=False), rank)
         active = holds if active is None else active & holds
         if True not in session(interpreter).devices.distinct(active):
+            loops.pop()
             return tuple(state)
-        _take_turn(interpreter, body)
+        _take_turn(interpreter, loop)
         everywhere = bool(active.all())
         old = () if everywhere else tuple(state)
         # the body may use the memory of what nobody else has
@@ -74,15 +77,18 @@ def run_counted(
     captured: Sequence[Any] = (),
 ) -> Values:
     """`body` on `state` so many times, with the `captured` values behind the state."""
+    loops, loop = session(interpreter).loops, Loop(body)
+    loops.append(loop)
     for _ in range(turns):
-        _take_turn(interpreter, body)
+        _take_turn(interpreter, loop)
         args = [*state, *captured]
         del state
         state = run_region(interpreter, body, args, "body", handed=True)
+    loops.pop()
     return tuple(state)
 
 
-def _take_turn(interpreter: Interpreter, body: Region) -> None:
+def _take_turn(interpreter: Interpreter, loop: Loop) -> None:
     """Count a turn of a loop.
 
     Raises:
@@ -93,10 +99,11 @@ def _take_turn(interpreter: Interpreter, body: Region) -> None:
         raise LimitError(
             f"the loop goes on after {state.steps} turns of all loops, the most that are"
             " allowed",
-            body.parent_op(),
+            loop.body.parent_op(),
             hint="--max-steps (max_steps= in Python) says how many may be taken",
         )
     state.steps += 1
+    loop.iterations += 1
 
 
 def run_branches(

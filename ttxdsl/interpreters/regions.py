@@ -23,14 +23,14 @@ from xdsl.utils.exceptions import InterpretationError
 
 from ttxdsl.dialects.expressed import on_floats
 from ttxdsl.dialects.sdy import ManualComputationOp
-from ttxdsl.errors import CompileError, UnsupportedError
+from ttxdsl.errors import CompileError, UnsupportedError, place_text, source_position
 from ttxdsl.interpreters import quantized
 from ttxdsl.interpreters.elements import DType, is_integer, tensor_of
 from ttxdsl.interpreters.engine import Devices, VirtualDevices
 from ttxdsl.interpreters.matrices import Summands
 from ttxdsl.interpreters.memory import Spare, release
 from ttxdsl.interpreters.mesh import DeviceMesh, Groups
-from ttxdsl.interpreters.planned import PlannedOp, RegionPlan
+from ttxdsl.interpreters.planned import PlannedOp, RegionPlan, Together
 from ttxdsl.interpreters.prepared import COMPUTING, PREPARES, Prepared
 from ttxdsl.interpreters.scattered import Scattered
 from ttxdsl.interpreters.together import compute, free
@@ -106,6 +106,38 @@ class Session:
     """Turns that all loops together may take."""
     steps: int = 0
     """Turns that they have taken."""
+    running: Together | None = None
+    """The ops that run now."""
+    loops: list["Loop"] = field(default_factory=list["Loop"])
+    """The loops that run now, the outermost first."""
+
+    def what_is_done(self) -> str:
+        """Say which loop or op runs now, and where the user has it."""
+        if self.loops:
+            shown = (self.loops[0], self.loops[-1])
+            return ", ".join(str(one) for one in dict.fromkeys(shown))
+        if self.running is None:
+            return ""
+        op = self.running.steps[0].op
+        return f"'{op.name}'{_place_of(op)}"
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A loop that runs: its body, and the iterations that it has begun."""
+
+    body: Region
+    iterations: int = 0
+
+    def __str__(self) -> str:
+        op = self.body.parent_op()
+        place = "" if op is None else _place_of(op)
+        return f"loop{place} in iteration {self.iterations:,} (--max-steps N ends it)"
+
+
+def _place_of(op: Operation) -> str:
+    place = place_text(source_position(op.location))
+    return f" at {place}" if place else ""
 
 
 class _SessionKey(InterpreterFunctions):
@@ -302,6 +334,7 @@ def _pass(
     runs = plan.alone if watched else plan.rest if settled else plan.first
     assert runs is not None
     for run in runs:
+        state.running = run
         if run.inputs and not watched and compute(run, frame, _located):
             continue
         for step in run.steps:

@@ -33,6 +33,7 @@ from ttxdsl.interpreters.local_boundary import to_devices, to_whole, whole_type
 from ttxdsl.interpreters.memory import reusing
 from ttxdsl.interpreters.mismatch import ReplicaMismatchError
 from ttxdsl.interpreters.regions import Rounding, session
+from ttxdsl.remarks import doing
 
 Array = NDArray[Any]
 
@@ -267,8 +268,14 @@ class Runner:
         state.max_steps, state.steps = self.limits.steps, 0
         state.channels.clear()
         state.probes.clear()
+        state.loops.clear()  # an error may have left some
+        state.running = None
         try:
-            with apart(self.devices.apart), reusing(state.spare):
+            with (
+                doing(state.what_is_done),
+                apart(self.devices.apart),
+                reusing(state.spare),
+            ):
                 return self.interpreter.call_op(self.function, placed)
         except RecursionError as error:
             raise CompileError(

@@ -50,7 +50,7 @@ def execute(options: argparse.Namespace) -> int:
             f"'{options.file}' is ttnn already: there is no step to check",
             hint="check the StableHLO program that it was made of",
         )
-    with progress(len(steps) + 1, "the program itself") as moved:
+    with progress("the program itself") as moved:
 
         def on_step(one: Step) -> None:
             moved(str(one))

@@ -27,9 +27,6 @@ from ttxdsl.tools.console import print_remarks, progress
 from ttxdsl.tools.programs import read_module
 from ttxdsl.transforms.pipeline import COLLECTIVES_STAGE, LAST_STAGE, Hooks
 
-_STEPS = 18
-"""Of the progress bar at most: thirteen stages, two lowerings, and what is around."""
-
 
 def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
     """The text of the program in the form that is asked for."""
@@ -67,7 +64,7 @@ def _compiled(options: argparse.Namespace, step: Callable[[str], None]) -> str:
 def execute(options: argparse.Namespace) -> int:
     """Run the command."""
     flags.require_outputs(options, options.output)
-    with progress(_STEPS) as step, collect_remarks() as remarks, freeing_old_bodies():
+    with progress() as step, collect_remarks() as remarks, freeing_old_bodies():
         text = _compiled(options, step)
     print_remarks(remarks)
     if options.output is not None:

@@ -3,15 +3,17 @@
 import errno
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ttxdsl.errors import CompileError
-from ttxdsl.remarks import Remark, fold_remarks
+from ttxdsl.remarks import Remark, doing, fold_remarks, what_is_done
 from ttxdsl.tools.excerpts import Sources
 from ttxdsl.visible import visible
 
@@ -65,45 +67,119 @@ def drawing(view: Callable[["Terminal"], None]) -> Callable[[bool], str]:
     return drawn
 
 
-@contextmanager
-def working(what: str) -> Generator[None]:
-    """A turning sign on standard error while something long goes on; terminals only."""
-    if not _is_terminal():
-        yield
-        return
-    from ttxdsl.terminal import Terminal, styled
-
-    with Terminal(stderr=True).status(styled(what)):
-        yield
+def working(what: str) -> doing:
+    """Say what goes on, on terminals if it takes long."""
+    return doing(what)
 
 
 @contextmanager
-def progress(total: int, first: str = "") -> Generator[Callable[[str], None]]:
-    """A bar on standard error that moves with each step; terminals only.
+def progress(first: str = "") -> Generator[Callable[[str], None]]:
+    """The same of steps.
 
     Args:
-        total: how many steps there are at most.
         first: what is done before the first step.
 
     Yields:
         What to call with the name of each step as it starts.
     """
-    if not _is_terminal():
-        yield lambda _: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    now = first
 
-    what = TextColumn("{task.description}", markup=False)
-    console = report_console(to_stderr=True)
-    with Progress(
-        what, BarColumn(), TimeElapsedColumn(), console=console, transient=True
-    ) as bar:
-        task = bar.add_task(first, total=total)
-        yield lambda name: bar.update(task, description=name, advance=1)
+    def step(name: str) -> None:
+        nonlocal now
+        now = name.strip()
+
+    with doing(lambda: now):
+        yield step
 
 
-def _is_terminal() -> bool:
-    return sys.stderr.isatty()
+_SILENT = 3.0
+"""Seconds for which nobody asks what takes so long."""
+
+_EVERY = 0.25
+"""Seconds after which the line is written again."""
+
+
+class _Line:
+    """A line at the end of a terminal, which makes way for what is printed."""
+
+    def __init__(self, stream: TextIO):
+        self._stream, self._lock = stream, threading.RLock()
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        """Write another text over it."""
+        with self._lock, suppress(OSError, ValueError):
+            columns = os.get_terminal_size(self._stream.fileno()).columns or PLAIN_WIDTH
+            text = visible(text)
+            if len(text) >= columns:  # what is at its end says most
+                left = columns // 3
+                text = f"{text[:left]}…{text[len(text) - (columns - 2 - left) :]}"
+            self._write(f"\r\x1b[2K{text}")
+            self._shown = True
+
+    def write(self, stream: TextIO, text: str) -> int:
+        """Write what is printed where it was."""
+        with self._lock:
+            self.clear()
+            return stream.write(text)
+
+    def clear(self) -> None:
+        """Take it away."""
+        with self._lock:
+            if self._shown:
+                self._shown = False
+                with suppress(OSError, ValueError):
+                    self._write("\r\x1b[2K")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class _MakingWay:
+    """A stream that is a terminal, where a line makes way for what is printed."""
+
+    def __init__(self, stream: TextIO, line: _Line):
+        self._stream, self._line = stream, line
+
+    def write(self, text: str) -> int:
+        """Write some text."""
+        return self._line.write(self._stream, text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def watching(command: str) -> Generator[None]:
+    """Say what a command does: on a terminal after some seconds, and when interrupted."""
+    with doing(command):
+        if not sys.stderr.isatty():
+            yield
+            return
+        begun, over = time.monotonic(), threading.Event()
+        line, streams = _Line(sys.stderr), (sys.stdout, sys.stderr)
+
+        def watch() -> None:
+            wait = _SILENT
+            while not over.wait(wait):
+                seconds = time.monotonic() - begun
+                line.show(f"{seconds:.0f} s: {what_is_done()}")
+                wait = _EVERY
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        sys.stdout, sys.stderr = (
+            cast(TextIO, _MakingWay(stream, line) if stream.isatty() else stream)
+            for stream in streams
+        )
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            line.clear()
+            sys.stdout, sys.stderr = streams
 
 
 def diagnostic_text(

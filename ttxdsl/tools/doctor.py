@@ -4,19 +4,13 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
 from ttxdsl.doctoring.doctor import Diagnosis, Row, default_limit, diagnose
 from ttxdsl.doctoring.groups import Family, divisors
 from ttxdsl.doctoring.jax_code import jax_code, partition_specs
+from ttxdsl.remarks import doing
 from ttxdsl.reporting.collectives import UNKNOWN_LOOPS
 from ttxdsl.sharding.units import bytes_text, seconds_text
 from ttxdsl.terminal import Terminal, heading, shortened, styled
@@ -361,24 +355,13 @@ def execute(options: argparse.Namespace) -> int:
     module = read_module(options.file, options)
     machine = machine_of_options(options)
     console = report_console()
-    progress_console = report_console(to_stderr=True)
-    columns = (
-        TextColumn("compiling meshes", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns,
-        console=progress_console,
-        transient=True,
-        disable=not progress_console.is_terminal,
-    ) as progress:
-        task = progress.add_task("", total=None)
+    meshes = "compiling meshes"
 
-        def on_step(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
+    def on_step(done: int, total: int) -> None:
+        nonlocal meshes
+        meshes = f"compiling meshes ({done} of {total} done)"
 
+    with doing(lambda: meshes):
         diagnosis = diagnose(
             module,
             options.devices,

@@ -108,7 +108,12 @@ def _execute(words: Sequence[str]) -> int:
     from xdsl.utils.exceptions import DiagnosticException, ParseError
 
     from ttxdsl.errors import memory_errors
-    from ttxdsl.tools.console import diagnostic_text, output_text, print_error
+    from ttxdsl.tools.console import (
+        diagnostic_text,
+        output_text,
+        print_error,
+        watching,
+    )
     from ttxdsl.tools.options import sources_of
 
     options = argparse.Namespace()
@@ -120,7 +125,8 @@ def _execute(words: Sequence[str]) -> int:
                     from ttxdsl.plugins import load_plugins
 
                     load_plugins(tuple(named))
-                return options.execute(options)
+                with watching(options.command):
+                    return options.execute(options)
         finally:
             sys.stdout.flush()
     except (DiagnosticException, ParseError) as error:
@@ -138,8 +144,13 @@ def _execute(words: Sequence[str]) -> int:
 def _interrupted() -> int:
     from contextlib import suppress
 
+    said = "interrupted"
+    if "ttxdsl.remarks" in sys.modules:  # else nothing has begun
+        from ttxdsl.remarks import interrupted_text
+
+        said = interrupted_text()
     with suppress(OSError):
-        sys.stderr.write("interrupted\n")
+        sys.stderr.write(f"{said}\n")
     return 130
 
 

@@ -69,7 +69,7 @@ def _data(source: Path, options: argparse.Namespace) -> dict[str, Any]:
     """What the report of a program shows; what the compiler says is said, too."""
     program = read_as_program(source, options)
     machine = machine_of_options(options)
-    with progress(17, "read") as step:
+    with progress("read") as step:
         data = program.report_data(
             num_links=options.num_links,
             on_step=step,

@@ -67,9 +67,6 @@ ENGINES = {
 _MOST_LINES = 34
 """Of a table of collectives, so that a screen has all of the report."""
 
-_STEPS = 18
-"""Of the progress bar: two runs, thirteen stages and what follows them, two lowerings."""
-
 
 def _stages_text(stages: Sequence[Stage]) -> str:
     """How long all took and which one longest, and which were skipped."""
@@ -475,7 +472,7 @@ def _execute(options: argparse.Namespace, team: "Team | None" = None) -> int:
     reference = Runner(program.module, limits=limits)
     inputs = _inputs(options, reference, team)
     to_stderr = options.json or (emit is not None and options.output is None)
-    with progress(_STEPS, "single device") as step:
+    with progress("single device") as step:
         start = time.perf_counter()
         expected = reference.run(inputs) if options.compare else ()
         reference_seconds = time.perf_counter() - start

@@ -100,7 +100,14 @@ from ttxdsl.dialects.replica_groups import require_one_replica
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.collector import without_collections
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.remarks import Cost, OpsAt, emit_warning, holding_back, tell_costs
+from ttxdsl.remarks import (
+    Cost,
+    OpsAt,
+    doing,
+    emit_warning,
+    holding_back,
+    tell_costs,
+)
 from ttxdsl.sharding.mesh import Mesh
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.carriers.import_xla_sdy import ImportXlaSdyPass
@@ -533,7 +540,11 @@ class TTStableHLOPipelinePass(ModulePass):
             start = time.perf_counter()
             if not skipped:
                 before = self._before(number, module, written)
-                with without_collections(), holding_back(costs):
+                with (
+                    doing(f"stage {number} {stage.name}"),
+                    without_collections(),
+                    holding_back(costs),
+                ):
                     for one in before:
                         one.apply(ctx, module)
                     hooks.run(number, stage, ctx, module)

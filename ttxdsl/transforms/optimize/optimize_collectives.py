@@ -22,7 +22,7 @@ from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.errors import CompileError
 from ttxdsl.ir.collector import discard_block
 from ttxdsl.ir.traversal import ops_of_type
-from ttxdsl.remarks import emit_warning
+from ttxdsl.remarks import doing, emit_warning
 from ttxdsl.transforms.local.collectives import (
     ALL_SLICE,
     SliceFunctions,
@@ -103,11 +103,11 @@ class OptimizeCollectivesPass(ModulePass):
             if name not in OPTIMIZATIONS:
                 known = ", ".join(OPTIMIZATIONS)
                 raise CompileError(f"no optimization {name!r}: there are {known}")
-        chosen = [
-            optimization
+        chosen = {
+            optimization: name
             for name, optimization in OPTIMIZATIONS.items()
             if name in self.only or not self.only
-        ]
+        }
         meshes = {m for m in sdy.mesh_table(op).values() if not m.is_maximal}
         wrappers = [
             first
@@ -174,7 +174,7 @@ def _innermost_first(program: DeviceProgram) -> list[Block]:
     return sorted(depths, key=lambda one: -depths[one])
 
 
-def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
+def _optimize(program: DeviceProgram, chosen: dict[Optimization, str]) -> None:
     """Run optimizations on a body; it stays as it was if it then sends more."""
     blocks = _innermost_first(program)
     if not blocks:
@@ -182,10 +182,12 @@ def _optimize(program: DeviceProgram, chosen: list[Optimization]) -> None:
     before, body = body_sends(program), Snapshot(program.block)
     for block in blocks:
         waiting = list(chosen)
-        for one in chosen * ROUNDS:
+        for one in [*chosen] * ROUNDS:
             if one in waiting:
                 waiting.remove(one)
-                if one(program, block):  # the others may find something new
+                with doing(chosen[one]):
+                    changed = one(program, block)
+                if changed:  # the others may find something new
                     waiting = [other for other in chosen if other is not one]
     program.finish()
     after = body_sends(program)
