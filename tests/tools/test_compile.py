@@ -371,28 +371,6 @@ def test_it_loads_what_it_needs(form: str, needless: tuple[str, ...], tmp_path: 
     assert not loaded & {*always, *needless}
 
 
-def test_a_terminal_sees_a_bar():
-    """On standard error, and the program on standard output is the same."""
-    leader, follower = os.openpty()
-    os.set_blocking(leader, False)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "ttxdsl.tools.main", "compile", str(MLP)],
-            stdout=subprocess.PIPE,
-            stderr=follower,
-            text=True,
-            check=True,
-            env={**os.environ, "TERM": "xterm"},
-        )
-        seen = os.read(leader, 1 << 16).decode(errors="replace")
-    finally:
-        os.close(follower)
-        os.close(leader)
-    assert any(step in seen for step in ("reading", "stage 1", "printing"))
-    assert "━" in seen
-    assert done.stdout == text_of(MLP, "ttnn")
-
-
 def test_a_reader_may_go(tmp_path: Path):
     """The text is longer than a pipe holds; shells know the code of SIGPIPE."""
     path = tmp_path / "long.mlir"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import re
 import signal
 import struct
@@ -222,11 +221,17 @@ sys.exit(script())
 
 def on_terminal(folder: Path, until: bytes, *words: str) -> tuple[int, bytes]:
     """The exit code and the output of a command, interrupted where that is found in it."""
-    process, terminal = pty.fork()
-    if not process:
-        os.chdir(folder)
-        os.execv(sys.executable, [sys.executable, "-c", _SOON, *words])
+    terminal, follower = os.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 150, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SOON, *words],
+        cwd=folder,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    )
+    os.close(follower)
     output, interrupted = b"", False
     while True:
         try:
@@ -237,11 +242,10 @@ def on_terminal(folder: Path, until: bytes, *words: str) -> tuple[int, bytes]:
             break
         output += read
         if until and not interrupted and re.search(until, output):
-            os.write(terminal, b"\x03")
+            process.send_signal(signal.SIGINT)
             interrupted = True
     os.close(terminal)
-    _, status = os.waitpid(process, 0)
-    return os.waitstatus_to_exitcode(status), output
+    return process.wait(), output
 
 
 @pytest.fixture
