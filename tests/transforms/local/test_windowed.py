@@ -70,3 +70,19 @@ def test_the_gradient_of_a_kernel(text: str, sent: int):
 def test_a_reversed_kernel_is_gathered():
     module = parse_program(kernel_gradient(32, 32, 3, pad=(1, 1), reverse=True))
     assert partition_and_compare(module, 0)[0] == EQUAL
+
+
+@pytest.mark.parametrize("kernel", [3, 4, 5, 8])
+@pytest.mark.parametrize("stride", [1, 2, 9])
+def test_windows_that_read_less_than_all(kernel: int, stride: int):
+    """Fewer windows than places need not read every element of a split dimension."""
+    count = (8 - kernel) // stride + 1
+    text = f"""sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<1x8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}, {{}}]>}},
+    %k: tensor<{kernel}x4x4xf32>) -> tensor<1x{count}x4xf32> {{
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+    window = {{stride = [{stride}]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+    : (tensor<1x8x4xf32>, tensor<{kernel}x4x4xf32>) -> tensor<1x{count}x4xf32>
+  return %0 : tensor<1x{count}x4xf32>
+}}"""
+    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL

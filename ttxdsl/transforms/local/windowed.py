@@ -137,8 +137,12 @@ def convolution(ctx: Localizer, op: stablehlo.ConvolutionOp) -> None:
             if any(reversed_[i : i + 1]):
                 gathered += of_input[dim]
                 continue
-        (_, step, counted), (count, apart, _) = split, other
-        if (count, step, lhs_spread[i], padding[i]) != (1, 1, 1, (0, 0)):
+        (places, step, counted), (count, apart, _) = split, other
+        all_read = places == shape_of(op.lhs)[dim]
+        if not all_read or (count, step, lhs_spread[i], padding[i]) != (
+            *(1, 1, 1),
+            (0, 0),
+        ):
             extent = (count - 1) * apart + 1
             windows[i] = Window(
                 dim, counted, extent, step, padding[i][0], lhs_spread[i]
