@@ -117,14 +117,14 @@ def _constant(part: _Value, op: stablehlo.ConstantOp) -> Count | None:
         return None
     if not dense.is_splat() and prod(shape_of(op.output)) > _LARGEST_CONSTANT:
         return None
-    import numpy as np  # most programs have no index that is looked at
-
     shape = shape_of(op.output)
     values = dense.get_values()[:1] if dense.is_splat() else dense.get_values()
     if element_of(op.output) == i1:
         values = [bool(value) for value in values]
     if dense.is_splat():
         return Count(int(values[0]))
+    import numpy as np  # few indices are lists of numbers
+
     array = np.array(values, dtype=object).reshape(shape)
     if part.at is not None:
         array = array.take([part.at.place], axis=part.at.dim)
