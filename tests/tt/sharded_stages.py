@@ -127,12 +127,6 @@ THEIRS = (
         ("constant_i64", "clz_int64"),
     ),
     Theirs("i8 is a wider integer", "ttnn", (), ("int_pow_int8",)),
-    Theirs(
-        "division of integers by zero, which StableHLO leaves open",
-        "ttnn",
-        ("divmod_int8", "divmod_int64"),
-        ("divmod_int8", "divmod_int32", "divmod_int64"),
-    ),
 )  # fmt: skip
 """All that differs, by stage."""
 
