@@ -98,3 +98,19 @@ func.func @main(
 }}"""
     assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
     assert partitioned_bytes(text) == 0
+
+
+def test_ops_that_read_one_value_move_it_once():
+    """Moving results would be as cheap for each of them, and move two."""
+    text = """
+sdy.mesh @mesh = <["a"=2, "b"=4]>
+func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}, {"a"}]>})
+    -> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) {
+  %0 = chlo.erfc %a : tensor<4x6xf32> -> tensor<4x6xf32>
+  %1 = chlo.square %a : tensor<4x6xf32> -> tensor<4x6xf32>
+  %2 = stablehlo.exponential %1 : tensor<4x6xf32>
+  %3 = stablehlo.multiply %0, %2 : tensor<4x6xf32>
+  return %3 : tensor<4x6xf32>
+}"""
+    assert partition_and_compare(parse_program(text), 0)[0] == EQUAL
+    assert partitioned_bytes(text) == 48

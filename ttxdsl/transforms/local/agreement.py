@@ -4,8 +4,9 @@
 with a rule of its author's or of ours may still get one operand split and another
 whole. Here each factor takes axes that it already has somewhere, those for which the
 moves of operands to the op and of results behind it send least, by the fewest
-collectives, and of these the ones that split most. A whole operand is then
-sliced, which is free, where gathering the split one is not.
+collectives; of these those that move results least, as others may want the operands so,
+and that split most. A whole operand is then sliced, which is free, where gathering the
+split one is not.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -53,20 +54,24 @@ def agree(
     layouts = (*operands, *results)
     made = {factor for mapping in rule.results for dim in mapping for factor in dim}
     candidates = _candidates(rule, layouts, made.intersection(local), mesh)
-    best: tuple[tuple[ReshardPrice, int], Layouts] | None = None
+    best: tuple[tuple[ReshardPrice, ReshardPrice, int], Layouts] | None = None
     for chosen in islice(_choices(candidates, mesh), _MOST_CHOICES):
         wanted = _layouts(rule, layouts, chosen, mesh)
         if wanted is None:
             continue
-        price = ReshardPrice(0, 0)
+        prices = [ReshardPrice(0, 0)] * 2
         for at, (old, new) in enumerate(zip(layouts, wanted, strict=True)):
-            if old is not None and new is not None:
-                before, after = (old, new) if at < len(operands) else (new, old)
-                bits = element_bits(element_of(values[at]))
-                price = price.and_then(reshard_price(before, after), bits)
+            if old is None or new is None:
+                continue
+            behind = at >= len(operands)
+            step = reshard_price(new, old) if behind else reshard_price(old, new)
+            bits = element_bits(element_of(values[at]))
+            prices[behind] = prices[behind].and_then(step, bits)
         shards = total_size([axis for axes in chosen.values() for axis in axes], mesh)
-        if best is None or (price, -shards) < best[0]:
-            best = (price, -shards), wanted
+        # others may want operands as this op does
+        price = prices[0].and_then(prices[1]), prices[1], -shards
+        if best is None or price < best[0]:
+            best = price, wanted
     assert best is not None, "nothing split is always a choice"
     return best[1][: len(operands)], best[1][len(operands) :]
 

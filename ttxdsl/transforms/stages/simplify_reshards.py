@@ -26,9 +26,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ttxdsl.dialects import sdy, stablehlo
 from ttxdsl.dialects.facts import Collective, MovesData, ops_with
-from ttxdsl.ir.rewriting import rewrite, rewrite_type
+from ttxdsl.ir.rewriting import rewrite_type
 from ttxdsl.ir.tensors import shape_of
-from ttxdsl.ir.traversal import ops_of_type
 from ttxdsl.rules.registry import sharding_rule
 from ttxdsl.sharding.spec import TensorSharding
 from ttxdsl.transforms.local.agreement import agree
@@ -89,6 +88,11 @@ class CheapestReshape(RewritePattern):
             return
         first, operand, *results = layouts
         last = results[-1]
+        now = reshard_price(first, operand)
+        for result, wanted_next in pairwise(results):
+            now = now.and_then(reshard_price(result, wanted_next))
+        if not now.sent:
+            return
         wanted, kept = agree(
             rule,
             (first,),
@@ -99,9 +103,6 @@ class CheapestReshape(RewritePattern):
         )
         new_operand, new_result = wanted[0], kept[0]
         assert new_operand is not None and new_result is not None, "both are tensors"
-        now = reshard_price(first, operand)
-        for result, wanted_next in pairwise(results):
-            now = now.and_then(reshard_price(result, wanted_next))
         to, back = reshard_price(first, new_operand), reshard_price(new_result, last)
         if to.and_then(back) >= now:
             return
@@ -134,12 +135,16 @@ class WholeMove(RewritePattern):
 
     mesh_of: MeshOf
 
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
-        """Leave out the reshards of one op."""
-        if len(op.results) != 1 or op.regions or not op.operands:
+    @op_type_rewrite_pattern
+    def match_and_rewrite(
+        self, reshard: sdy.ReshardOp, rewriter: PatternRewriter, /
+    ) -> None:
+        """Leave out the reshards around the op whose result one moves."""
+        op = reshard.input.owner if reshard.parent is not None else None
+        if not isinstance(op, _MOVES) or len(op.results) != 1 or op.regions:
             return
         behind = _reshards_behind(op.results[0])
-        if not behind:
+        if not behind or not op.operands:
             return
         reshards = [
             value.owner if isinstance(value.owner, sdy.ReshardOp) else None
@@ -217,4 +222,4 @@ class SimplifyReshardsPass(ModulePass):
         rewrite_type(op, sdy.ReshardOp, SameReshard())
         mesh_of = mesh_lookup(op)
         rewrite_type(op, stablehlo.ReshapeOp, CheapestReshape(mesh_of))
-        rewrite(ops_of_type(op, *_MOVES), WholeMove(mesh_of))
+        rewrite_type(op, sdy.ReshardOp, WholeMove(mesh_of))
