@@ -119,7 +119,7 @@ def reduce_named(
         whole[here] = _reduced(ufunc, x[here], axes, zero)
 
     shape = [x.shape[dim] for dim in outside]
-    share(work, stretches(shape, max(1, SIZE * prod(shape) // x.size)))
+    share(work, stretches(shape, SIZE * prod(shape) // x.size))
     return whole
 
 

@@ -80,12 +80,12 @@ def blas_alone() -> Generator[None]:
 
 
 def stretches(shape: Sequence[int], size: int) -> list[Stretch]:
-    """Parts of an array of `shape`, of at most `size` elements if that can be.
+    """Parts of an array of `shape`, of at most `size` elements or of one.
 
     Cuts go through its outermost dimensions; each part is contiguous if the array is.
     """
     inner, at = prod(shape), -1
-    while inner > size:
+    while inner > max(1, size):
         at += 1
         inner //= shape[at]
     if at < 0:

@@ -114,7 +114,7 @@ def compute(run: Together, frame: list[Any], located: Located) -> bool:
 
     arrays = (*reads.values(), *writes.values())
     widest = max(prod(x.shape[len(rows) :]) for x in arrays)
-    share(work, stretches([rows[dim] for dim in order], max(1, SIZE // max(widest, 1))))
+    share(work, stretches([rows[dim] for dim in order], SIZE // max(widest, 1)))
     for looks in (reads, writes):
         looks.clear()
     inputs.clear()

@@ -11,7 +11,9 @@ Source: StableHLO specification, "Collective ops"; Shardy's mesh device order.
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 from math import prod
+from operator import itemgetter
 from typing import Literal
 
 from ttxdsl.sharding.axes import (
@@ -155,14 +157,7 @@ def _prime_sub_axes(mesh: Mesh) -> tuple[AxisRef, ...]:
 def _digits_of_devices(mesh: Mesh) -> dict[int, tuple[int, ...]]:
     """For each device id its index along every prime sub-axis."""
     sizes = [part.size_in(mesh) for part in _prime_sub_axes(mesh)]
-    digits: dict[int, tuple[int, ...]] = {}
-    for position, device in enumerate(mesh.devices()):
-        index: list[int] = []
-        for size in reversed(sizes):
-            position, digit = divmod(position, size)
-            index.append(digit)
-        digits[device] = tuple(reversed(index))
-    return digits
+    return dict(zip(mesh.devices(), product(*map(range, sizes)), strict=True))
 
 
 def axes_of_groups(mesh: Mesh, groups: Sequence[Sequence[int]]) -> Axes | None:
@@ -176,16 +171,14 @@ def axes_of_groups(mesh: Mesh, groups: Sequence[Sequence[int]]) -> Axes | None:
     if sorted(named) != sorted(digits) or not groups:
         return None
     parts = _prime_sub_axes(mesh)
-    first = [digits[device] for device in groups[0]]
-    varying = [k for k in range(len(parts)) if len({index[k] for index in first}) > 1]
-    size = 1
-    for k in varying:
-        size *= parts[k].size_in(mesh)
+    columns = zip(*(digits[device] for device in groups[0]), strict=True)
+    varying = [k for k, column in enumerate(columns) if len(set(column)) > 1]
+    size = prod(parts[k].size_in(mesh) for k in varying)
+    constant = [k for k in range(len(parts)) if k not in varying]
+    place = itemgetter(*constant) if constant else None
     for group in groups:
-        fixed = {
-            tuple(d for k, d in enumerate(digits[device]) if k not in varying)
-            for device in group
-        }
-        if len(group) != size or len(fixed) != 1:
+        if len(group) != size:
+            return None
+        if place is not None and len({place(digits[device]) for device in group}) != 1:
             return None
     return sort_and_merge([parts[k] for k in varying], mesh)
