@@ -14,9 +14,10 @@ from ttxdsl.ir.traversal import ops_of_type
 
 
 def rewrite(ops: Iterable[Operation], pattern: RewritePattern) -> None:
-    """Apply a pattern to ops, one after the other, in place."""
+    """Apply a pattern to ops, in order and in place, but those it erased on the way."""
     for op in ops:
-        pattern.match_and_rewrite(op, PatternRewriter(op))
+        if op.parent is not None:
+            pattern.match_and_rewrite(op, PatternRewriter(op))
 
 
 def rewrite_type(

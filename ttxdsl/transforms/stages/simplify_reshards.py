@@ -140,7 +140,7 @@ class WholeMove(RewritePattern):
         self, reshard: sdy.ReshardOp, rewriter: PatternRewriter, /
     ) -> None:
         """Leave out the reshards around the op whose result one moves."""
-        op = reshard.input.owner if reshard.parent is not None else None
+        op = reshard.input.owner
         if not isinstance(op, _MOVES) or len(op.results) != 1 or op.regions:
             return
         behind = _reshards_behind(op.results[0])
